@@ -145,14 +145,16 @@ pub mod resolve;
 pub mod run;
 #[cfg(feature = "dynamic")]
 pub mod serve;
+// `#[derive(Shape)]` uses it.
+#[doc(hidden)]
 pub mod shape;
 mod sleep;
 
-pub use crate::error::{Error, Result, ResultExt};
+pub use crate::error::{Error, Result, ResultExt, RunError};
 pub use crate::failure::Failure;
-pub use crate::plan::Plan;
+pub use crate::plan::root::Plan;
+pub use crate::run::report::Report;
 pub use crate::run::tool::{Call, Tool};
-pub use crate::run::{Report, Run, RunError};
 pub use crate::shape::Shape;
 pub use crate::sleep::Sleep;
 

@@ -8,7 +8,7 @@ use std::future::Future;
 
 /// Waits for a duration, such as `90s`, `5m` or `3d`: a tool of every application, without an output.
 ///
-/// The time is written as [`humantime`](https://docs.rs/humantime) reads it. In a run that is [durable](crate::Run::durable), it goes on while nobody runs it.
+/// The time is written as [`humantime`](https://docs.rs/humantime) reads it. In a run that is [durable](crate::run::Run::durable), it goes on while nobody runs it.
 ///
 /// ```
 /// use plan_runtime::run::ManualTimer;

@@ -2,9 +2,10 @@
 
 use indicatif::{InMemoryTerm, ProgressDrawTarget};
 use plan_runtime::check::{Request, Started};
+use plan_runtime::run::Run;
 use plan_runtime::run::{ManualTimer, Progress, Timer};
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Plan, Result, Run, Shape, Tool};
+use plan_runtime::{Call, Error, Plan, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::pin::pin;

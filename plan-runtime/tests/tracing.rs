@@ -1,8 +1,9 @@
 //! Spans and events, as a subscriber sees them.
 
 use plan_runtime::check::{Request, Started};
+use plan_runtime::run::Run;
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Plan, Result, Run, Shape, Tool};
+use plan_runtime::{Call, Error, Plan, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,9 @@
 //! Limits of a run that hold for the plans inside it, too.
 
+use plan_runtime::RunError;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{CallContext, Limits, RunError};
+use plan_runtime::run::{CallContext, Limits};
 use plan_runtime::{Error, Plan, Result, plan, tool};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,8 @@
 //! Plans of every construct, which survive plan JSON.
 
+use plan_runtime::Plan;
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::plan::{Body, Plan, Template};
+use plan_runtime::plan::{Body, Template};
 use plan_runtime::{Error, Failure, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -6,7 +6,8 @@
 )]
 
 use plan_runtime::plan::Template;
-use plan_runtime::{Call, Plan, Result, Run, Shape, Tool, tool};
+use plan_runtime::run::Run;
+use plan_runtime::{Call, Plan, Result, Shape, Tool, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;

@@ -1,9 +1,10 @@
 //! Steps that undo others, and steps that always run: `#[undo(paid)]` and `#[always]`.
 
 use plan_runtime::dynamic::Toolbox;
+use plan_runtime::run::Run;
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{CallContext, FailedStep, ManualTimer, OnFailure, Status, Timer};
-use plan_runtime::{Error, Failure, Plan, Result, Run, RunError, Shape, plan, tool};
+use plan_runtime::{Error, Failure, Plan, Result, RunError, Shape, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

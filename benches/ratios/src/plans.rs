@@ -1,7 +1,7 @@
 //! The four shapes as plans of `plan!`, with 300 steps each.
 
 use crate::cases::running::{Join, One, Three, Two, Zero, block_on};
-use plan_runtime::Run;
+use plan_runtime::run::Run;
 
 include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 

@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::http::Http;
 use crate::wire::{Ended, Failed, SERVICE, Signal, Submitted, size_of_text, too_large};
 use plan_runtime::journal::spi::RunInfo;
-use plan_runtime::run::{RunError, Submit};
+use plan_runtime::run::Submit;
+use plan_runtime::RunError;
 use restate_sdk::context::RequestTarget;
 use restate_sdk::ingress::{self, ClientError, Output, RequestExecutor, SendStatus};
 use restate_sdk::serde::Json;
@@ -268,7 +269,7 @@ impl<'s, E: RequestExecutor, O: DeserializeOwned + 'static> Submission<'s, E, O>
         Ok(self.client.run(self.id))
     }
 
-    /// Gives a report of every step beside the output, whether the run fails or not: the JSON of a [`Report`](plan_runtime::run::Report).
+    /// Gives a report of every step beside the output, whether the run fails or not: the JSON of a [`Report`](plan_runtime::Report).
     ///
     /// # Errors
     ///
@@ -317,7 +318,7 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
         output.map_err(Error::Failed)
     }
 
-    /// Waits for the end of the run, and gives the report of every step: the JSON of a [`Report`](plan_runtime::run::Report).
+    /// Waits for the end of the run, and gives the report of every step: the JSON of a [`Report`](plan_runtime::Report).
     ///
     /// # Errors
     ///

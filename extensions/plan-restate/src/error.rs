@@ -2,7 +2,7 @@
 
 use crate::plans::REFUSED;
 use crate::wire::Failed;
-use plan_runtime::run::RunError;
+use plan_runtime::RunError;
 use restate_sdk::ingress::ClientError;
 use serde::Deserialize;
 use std::error::Error as StdError;

@@ -13,7 +13,8 @@ use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunState, RunSummary};
 use plan_runtime::plan::Role;
 use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Attempt, Report, SignalError, Status};
+use plan_runtime::run::{Attempt, SignalError, Status};
+use plan_runtime::Report;
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 

@@ -17,7 +17,7 @@ use plan_runtime::dynamic::{
 use plan_runtime::journal::{
     Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, Store, spi::RunInfo,
 };
-use plan_runtime::run::RunError;
+use plan_runtime::RunError;
 use plan_runtime::serve::Server;
 use serde_json::Value;
 use std::collections::HashMap;

@@ -70,13 +70,14 @@ pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
+pub use crate::run::Run;
 pub use crate::run::{CallContext, CalledPlan, Mock, OnMock, Submit, submit};
 pub use crate::shape::inside::{
     Cons, HasParts, Inside, Known as KnownType, Nil, Of, Searchable, TypeTree, Types,
 };
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
-pub use crate::{Call, Error, Plan, Result, Run, Shape, Tool};
+pub use crate::{Call, Error, Plan, Result, Shape, Tool};
 pub use serde;
 pub use serde_json;
 pub use std::format;

@@ -5,8 +5,9 @@ pub use crate::run::storing::once;
 
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue, receive};
+use crate::run::Run;
 use crate::run::{CallContext, CalledPlan, Mock, OnMock};
-use crate::{Plan, Result, Run, Tool};
+use crate::{Plan, Result, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

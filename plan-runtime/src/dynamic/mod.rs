@@ -3,7 +3,7 @@
 //! A [`Reader`] makes a [`Plan`](crate::Plan) of them, of the same types as those of `plan!`, and finds all that is wrong with them before
 //! anything runs. There are three [`Dialect`]s of other systems, and plan JSON, this library's own.
 //!
-//! A [`Toolbox`] has the tools of an application by their names, and runs such plans, with the same [`Run`](crate::Run), options,
+//! A [`Toolbox`] has the tools of an application by their names, and runs such plans, with the same [`Run`](crate::run::Run), options,
 //! observers and [`Report`](crate::Report) as those that `plan!` made. What is known of a tool beside its name is its
 //! [`Contract`].
 //!

@@ -13,13 +13,13 @@ pub enum RunErrorKind {
     Steps,
     /// The run cannot start or cannot run here: its inputs or its plan do not fit, a tool is missing, or nobody can send a value that a step waits for.
     Refused,
-    /// The run was cancelled, by [`Run::cancel_on`](crate::Run::cancel_on) or from outside, or the call that it is part of has ended.
+    /// The run was cancelled, by [`Run::cancel_on`](crate::run::Run::cancel_on) or from outside, or the call that it is part of has ended.
     Cancelled,
-    /// The run took longer than [`Run::deadline`](crate::Run::deadline) allows.
+    /// The run took longer than [`Run::deadline`](crate::run::Run::deadline) allows.
     Deadline,
     /// The run would have exceeded one of its [limits](crate::run::Limits).
     Limit,
-    /// The [journal](crate::Run::durable) could not begin or continue the run. All records are kept, and the run continues when it is begun again.
+    /// The [journal](crate::run::Run::durable) could not begin or continue the run. All records are kept, and the run continues when it is begun again.
     Journal,
     /// The output of the plan could not be made of those of its steps.
     Output,

@@ -533,7 +533,7 @@ impl RunError {
         !self.0.unstarted
     }
 
-    /// Why the run's [journal](crate::Run::durable) did not begin the run, or could not go on with it. Nothing is lost then: what is recorded is there when the run is begun
+    /// Why the run's [journal](crate::run::Run::durable) did not begin the run, or could not go on with it. Nothing is lost then: what is recorded is there when the run is begun
     /// again.
     pub fn journal(&self) -> Option<&JournalError> {
         match &self.0.cause {

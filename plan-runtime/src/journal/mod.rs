@@ -1,6 +1,6 @@
 //! Journals: where a run writes down what has happened, so that it goes on after a crash.
 //!
-//! A [`Journal`] keeps the records of many runs. A [durable](crate::Run::durable) run records the end of each call before
+//! A [`Journal`] keeps the records of many runs. A [durable](crate::run::Run::durable) run records the end of each call before
 //! anything follows from that end. So a process may be killed at any moment: the next process that begins the run takes the recorded ends, and makes the other calls.
 //!
 //! | | |

@@ -4,10 +4,11 @@ use super::RustText;
 use serde_json::Value;
 use std::fmt;
 
-/// A value that comes from outside of the run: [`Run::signals`](crate::Run::signals) sends it. In `plan!`, it is `step reply: Reply = await;`.
+/// A value that comes from outside of the run: [`Run::signals`](crate::run::Run::signals) sends it. In `plan!`, it is `step reply: Reply = await;`.
 ///
 /// ```
-/// use plan_runtime::plan::{Await, Plan, Reference, Source, Step};
+/// use plan_runtime::plan::{Await, Reference, Source, Step};
+/// use plan_runtime::Plan;
 ///
 /// let mut plan = Plan::new("ask");
 /// plan.steps = vec![Step::new("reply", Await::new("String"))];

@@ -51,7 +51,8 @@ pub struct Loop {
 /// steps fails, the block fails, and its undo steps run before anyone hears of that.
 ///
 /// ```
-/// use plan_runtime::plan::{Action, Block, Body, Input, Plan, Reference, Source, Step, Template};
+/// use plan_runtime::plan::{Action, Block, Body, Input, Reference, Source, Step, Template};
+/// use plan_runtime::Plan;
 ///
 /// // { step text = fetch { url }; count { text } }
 /// let mut inner = Plan::new("pages");

@@ -12,7 +12,8 @@ impl Plan {
     /// A plan without inputs and steps, whose output is null.
     ///
     /// ```
-    /// use plan_runtime::plan::{Action, Plan, Step, Template};
+    /// use plan_runtime::plan::{Action, Step, Template};
+    /// use plan_runtime::Plan;
     ///
     /// let mut plan = Plan::new("hello");
     /// let call = Action::call("send", Template::object([("text", "Hello!".into())]));

@@ -22,7 +22,8 @@ use std::time::Duration;
 /// A plan that was built in Rust may be invalid. Then [`mistake`](Self::mistake) says why, and each of its runs fails with that message.
 ///
 /// ```
-/// use plan_runtime::plan::{Action, Executable, Plan, Step, Template};
+/// use plan_runtime::plan::{Action, Executable, Step, Template};
+/// use plan_runtime::Plan;
 ///
 /// let mut plan = Plan::new("hello");
 /// plan.steps = vec![Step::new("sent", Action::call("send", Template::Null))];

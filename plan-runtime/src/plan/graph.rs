@@ -29,7 +29,7 @@ impl Plan {
     /// Steps of a cycle, which no plan that was checked has, are in no level.
     ///
     /// ```
-    /// # use plan_runtime::plan::Plan;
+    /// # use plan_runtime::Plan;
     /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
     ///     {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"x": {"reference": {"step": "b", "pointer": ""}}}}},
     ///     {"id": "b", "tool": {"name": "t"}},
@@ -86,7 +86,7 @@ impl Plan {
     /// All steps that cannot run if a step fails: those that wait for it, directly or through other steps.
     ///
     /// ```
-    /// # use plan_runtime::plan::Plan;
+    /// # use plan_runtime::Plan;
     /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
     ///     {"id": "a", "tool": {"name": "t"}},
     ///     {"id": "b", "tool": {"name": "t"}, "after": ["a"]},

@@ -12,7 +12,8 @@ use std::thread::ThreadId;
 /// It dereferences to that plan.
 ///
 /// ```
-/// use plan_runtime::plan::{LazyPlan, Plan};
+/// use plan_runtime::plan::LazyPlan;
+/// use plan_runtime::Plan;
 /// use plan_runtime::plan;
 ///
 /// plan! {

@@ -67,6 +67,7 @@ mod plain;
 mod policy;
 mod reference;
 mod role;
+pub(crate) mod root;
 mod rust_text;
 mod secrecy;
 mod template;
@@ -93,6 +94,7 @@ pub use policy::{Amount, Catch, Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use role::Role;
 pub(crate) use role::{Origin, RolePlace};
+pub(crate) use root::Plan;
 pub use rust_text::RustText;
 #[cfg(feature = "dynamic")]
 pub(crate) use secrecy::KnownTool;
@@ -117,82 +119,8 @@ pub(crate) use uses::push_key;
 pub(crate) use written::outcome;
 pub(crate) use written::{agrees, path_agrees, root_name, written};
 
-use crate::shape::Secrets;
+pub use crate::shape::Secrets;
 use std::sync::Arc;
-
-/// A plan: named inputs, steps that call tools, and an output.
-///
-/// `plan!` and [`Plan::new`] make one; a plan can also be read from JSON. [`Display`](std::fmt::Display) prints it for
-/// people. [`Serialize`](serde::Serialize) writes plan JSON, which refers to inputs and steps by name. Pointers
-/// are those of [RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901):
-///
-/// | template | JSON |
-/// |---|---|
-/// | null, `bool`, number, string, list | as it is |
-/// | an object | `{"object": {"name": template}}` |
-/// | an object into which others are flattened | `{"merge": [template]}` |
-/// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
-/// | a projection, or a reference through a value that may be absent | the same with `"path"` in place of `"pointer"` |
-/// | a part of a `"path"` | `"data"`, or `{"each": "element"}` for `[..]` |
-/// | a part that may be missing | `{"token": "next", "absent": "null"}`, or `{"default": value}`, or `"end"` to end the reference |
-/// | `?` after a part or the source | `"optional": true` in the part, or in the reference |
-/// | what replaces a reference that has ended | `"else": value` in the reference |
-/// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
-/// | `a && b`, `a \|\| b`, `!a` | `{"all": [template]}`, `{"any": [template]}`, `{"not": template}` |
-/// | `a < b` | `{"compare": [template, "<", template]}`, with `==`, `!=`, `<`, `<=`, `>` or `>=` |
-/// | `a.is_some()`, `a.len()` | `{"is_some": template}`, `{"len": template}`, and so with `is_none`, `is_ok`, `is_err`, `is_empty` |
-/// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
-/// | a step that undoes another, or always runs | `"undo": "paid"`, or `"always": true` in the step |
-/// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for what it reads |
-/// | a call at the end of a block | `"tail": {"tool": …}` in the block, in place of `"value"` |
-/// | a step that waits for a value | `"await": "Reply"` in the step, with the type of the value |
-/// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
-///
-/// The `inputs` of a block may be left out: a reference in it to a step, an input or a local value around it makes that an input.
-///
-/// `written` may be left out. It is derived from what the reference reads, and a text that says something else is an
-/// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart
-/// from `written` in references.
-///
-/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. An error lists the mistakes of the
-/// plan. Nothing is checked against tools. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits, keeps places and knows
-/// [tools](crate::dynamic::Reader::tools). A `Plan` without a text can be [written](crate::dynamic::Dialect::write) as plan JSON and read by it.
-///
-/// ```
-/// use plan_runtime::plan::Plan;
-///
-/// let json = r#"{"name":"reply","inputs":[{"name":"text","type":"String"}],"steps":[
-///     {"id":"sent","intent":"Send it.","tool":{"name":"send"},"arguments":{"object":
-///         {"body":{"reference":{"input":"text","pointer":""}}}}}
-/// ],"output":{"type":"Receipt","value":{"reference":{"step":"sent","pointer":""}}}}"#;
-/// let plan: Plan = serde_json::from_str(json)?;
-/// assert_eq!(plan.step("sent").unwrap().references()[0].place, "body");
-/// assert_eq!(serde_json::from_str::<Plan>(&serde_json::to_string(&plan)?)?, plan);
-/// assert_eq!(plan.to_string(), "\
-/// plan reply -> Receipt
-///   input text: String
-///
-///   step sent = send  // Send it.
-///     body: text
-///
-///   output sent
-/// ");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Plan {
-    /// The plan's name as a tool, in snake case.
-    pub name: String,
-    /// What the plan does, from its doc comment; empty if there is none.
-    pub description: RustText,
-    /// The inputs of the plan.
-    pub inputs: Vec<Input>,
-    /// The steps, in the order in which they were written.
-    pub steps: Vec<Step>,
-    /// What the plan returns.
-    pub output: Output,
-}
 
 /// An input of a plan: a field of the struct that `plan!` generates, or a member of the object that
 /// [`Toolbox::run`](crate::dynamic::Toolbox::run) takes.

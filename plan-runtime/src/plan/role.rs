@@ -7,7 +7,8 @@ use std::collections::HashMap;
 /// What a step is for. In `plan!`, `#[undo(paid)]` and `#[always]` say it.
 ///
 /// ```
-/// use plan_runtime::plan::{Action, Plan, Reference, Role, Source, Step, Template};
+/// use plan_runtime::plan::{Action, Reference, Role, Source, Step, Template};
+/// use plan_runtime::Plan;
 ///
 /// let mut plan = Plan::new("order");
 /// plan.steps = vec![

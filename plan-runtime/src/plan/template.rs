@@ -7,7 +7,8 @@ use crate::shape::Tagging;
 /// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
 ///
 /// ```
-/// use plan_runtime::plan::{Key, Plan, Template};
+/// use plan_runtime::plan::{Key, Template};
+/// use plan_runtime::Plan;
 ///
 /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "inputs": [{"name": "to", "type": "String"}], "steps": [
 ///     {"id": "sent", "tool": {"name": "send"}, "arguments": {"object": {

@@ -55,7 +55,7 @@ mod polling;
 #[cfg(feature = "progress")]
 mod progress;
 mod recorded;
-mod report;
+pub(crate) mod report;
 mod request;
 mod shared;
 pub(crate) mod signals;
@@ -72,7 +72,8 @@ mod view;
 mod watch;
 mod weights;
 
-pub use crate::error::{FailedStep, RunError, RunErrorKind, StepError};
+pub(crate) use crate::error::RunError;
+pub use crate::error::{FailedStep, RunErrorKind, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
@@ -82,9 +83,10 @@ pub use on_failure::OnFailure;
 pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
 #[cfg(feature = "progress")]
 pub use progress::Progress;
+pub(crate) use report::Report;
 pub use report::{
-    Attempt, ErrorDetails, ExecutionMetadata, ExecutionResults, Report, Status, StepReport,
-    ToolMetadata, ToolResult, Totals,
+    Attempt, ErrorDetails, ExecutionMetadata, ExecutionResults, Status, StepReport, ToolMetadata,
+    ToolResult, Totals,
 };
 pub use signals::{SignalError, Signals};
 #[doc(hidden)]

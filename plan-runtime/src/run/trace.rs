@@ -8,7 +8,7 @@ pub(super) use off::{Span, is_on};
 
 #[cfg(feature = "tracing")]
 mod on {
-    use crate::plan::Plan;
+    use crate::Plan;
     use crate::print::MessageName;
     use crate::run::{StepError, StepRef};
     use std::time::Duration;
@@ -102,7 +102,7 @@ mod on {
 
 #[cfg(not(feature = "tracing"))]
 mod off {
-    use crate::plan::Plan;
+    use crate::Plan;
     use crate::run::{StepError, StepRef, Totals};
     use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The bytes that the parts of a run count toward its limits, besides values.
 
-use crate::plan::Plan;
+use crate::Plan;
 
 /// The bytes of a call with its attempts, of a block and of a wait, in steps that are more than a single call.
 pub(super) const CALL: usize = 408;

@@ -25,7 +25,7 @@ pub(super) fn unfit(plan: &str, why: String) -> RunError {
 }
 
 impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
-    /// Returns the report of a run, which may still run: the [report](crate::Run::with_report) that the run itself returns. Steps that have not ended are
+    /// Returns the report of a run, which may still run: the [report](crate::run::Run::with_report) that the run itself returns. Steps that have not ended are
     /// [running](crate::run::Status::Running).
     ///
     /// The records are replayed. No call is made, and nothing changes.

@@ -93,7 +93,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         &self.app
     }
 
-    /// Runs [submitted](crate::Run::submit) runs, and resumes the runs of processes that have ended, until the future is dropped or [cancelled](Serve::cancel_on).
+    /// Runs [submitted](crate::run::Run::submit) runs, and resumes the runs of processes that have ended, until the future is dropped or [cancelled](Serve::cancel_on).
     ///
     /// If the plan of a run is a tool of the toolbox ([`Toolbox::with`]), the run uses that tool with its Rust code. Any other plan runs as it is recorded,
     /// with the tools of the toolbox, as in [`Toolbox::run`]. A run of an earlier version of a tool runs as it is recorded as well, unless the recorded version contains Rust code:

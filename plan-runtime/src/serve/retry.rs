@@ -7,12 +7,12 @@
 use super::Server;
 use super::inspect::{self, journaled, unfit};
 use crate::Plan;
+use crate::RunError;
 use crate::error::{Elements, elements};
 use crate::journal::spi::{End, Retry};
 use crate::journal::{JournalError, Store};
 use crate::plan::{Block, Body, Role, Step};
 use crate::print::MessageName;
-use crate::run::RunError;
 use crate::run::durable::{
     BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Released,
     Segment, UNDONE, read_records,

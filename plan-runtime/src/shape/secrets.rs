@@ -22,7 +22,7 @@ const MOST: usize = 128;
 /// member of an object. All that is inside of a secret value is secret.
 ///
 /// ```
-/// use plan_runtime::shape::Secrets;
+/// use plan_runtime::plan::Secrets;
 ///
 /// let secrets: Secrets = ["/token", "/keys/*/value"].into_iter().collect();
 /// let shown = secrets.mask(serde_json::json!({

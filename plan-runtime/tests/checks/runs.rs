@@ -2,8 +2,9 @@
 
 use crate::checks::absence::read;
 use crate::checks::random::Random;
+use plan_runtime::Plan;
 use plan_runtime::dynamic::{Code, Severity};
-use plan_runtime::plan::{Action, Plan};
+use plan_runtime::plan::Action;
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -2,10 +2,10 @@
 
 use super::rough::Rough;
 use super::support::{Driven, Goes, World};
-use plan_runtime::Run;
+use plan_runtime::Plan;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::JournalError;
-use plan_runtime::plan::Plan;
+use plan_runtime::run::Run;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -6,11 +6,12 @@ use fastrand::Rng;
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::Executable;
+use plan_runtime::run::Run;
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
     CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Timer, TimerFuture,
 };
-use plan_runtime::{Error, Result, Run, RunError, Sleep, plan, tool};
+use plan_runtime::{Error, Result, RunError, Sleep, plan, tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::future::{Future, ready};

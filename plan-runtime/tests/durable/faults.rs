@@ -5,8 +5,9 @@ use super::support::{Act, Goes, Undo, World, crash, finish};
 use crate::journal::asking::Asking;
 use plan_runtime::journal::{Journal, Memory};
 use plan_runtime::run::Limits;
+use plan_runtime::run::Run;
 use plan_runtime::run::RunErrorKind;
-use plan_runtime::{Error, Run, plan};
+use plan_runtime::{Error, plan};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -355,8 +355,10 @@ async fn take_map(map: BTreeMap<String, f64>) -> Result<usize> {
 
 #[test]
 fn a_value_that_json_cannot_hold_later_fails_its_reader() {
-    use plan_runtime::plan::{Action, Plan, Reference, Source, Step, Template};
-    use plan_runtime::{Run, check::Request, check::Started};
+    use plan_runtime::Plan;
+    use plan_runtime::plan::{Action, Reference, Source, Step, Template};
+    use plan_runtime::run::Run;
+    use plan_runtime::{check::Request, check::Started};
 
     fn start<'x>(step: usize, request: Request<'_>, app: &'x ()) -> Started<'x> {
         match step {

@@ -2,7 +2,8 @@
 
 use super::types::Unique;
 use bytes::Bytes;
-use plan_runtime::{Error, Result, Run, Shape, plan, tool};
+use plan_runtime::run::Run;
+use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Mutex;

@@ -1,7 +1,7 @@
 //! What a tool gives or a user writes is data: whatever syntax of a dialect is in it, it arrives as it was.
 
+use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, Dialect, Profile, Reader, Toolbox};
-use plan_runtime::plan::Plan;
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::{Map, Value, json};
 

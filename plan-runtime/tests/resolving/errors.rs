@@ -286,7 +286,8 @@ fn too_deep() {
 /// was written.
 #[test]
 fn a_step_that_was_renamed() {
-    use plan_runtime::plan::{Action, Plan, Step};
+    use plan_runtime::Plan;
+    use plan_runtime::plan::{Action, Step};
     for (written, shown) in [
         ("first.data", "other.data"),
         ("other.data", "other.data"),

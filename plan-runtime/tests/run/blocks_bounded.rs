@@ -6,11 +6,12 @@ use super::blocks::{
 use super::stage::{End, Stage, act, each, list, local, ms, step, string, value, with};
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Body, Optional, Policy, Step, Template};
+use plan_runtime::run::Run;
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
     CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Throttle,
 };
-use plan_runtime::{Call, Result, Run, Tool};
+use plan_runtime::{Call, Result, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -218,7 +219,7 @@ fn what_is_secret_outside_is_secret_inside() {
         &[],
     )]);
     plan.inputs = vec![plan_runtime::plan::Input::new("token", "String")];
-    plan.inputs[0].secrets = plan_runtime::shape::Secrets::whole();
+    plan.inputs[0].secrets = plan_runtime::plan::Secrets::whole();
     let stage = Stage::default();
     let inputs = Ok(vec![plan_runtime::resolve::StoredValue::json(
         "hunter2".into(),

@@ -4,7 +4,8 @@
 
 use super::blocks::{block, call, undo};
 use super::stage::{End, Stage, Take, each, list, plan, step, with};
-use plan_runtime::plan::{Catch, Optional, Plan, Policy, Step, Template};
+use plan_runtime::Plan;
+use plan_runtime::plan::{Catch, Optional, Policy, Step, Template};
 use plan_runtime::run::{OnFailure, Timer};
 use proptest::prelude::*;
 use serde_json::Value;

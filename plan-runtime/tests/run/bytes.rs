@@ -5,8 +5,9 @@ use super::stage::{
     End, Stage, act, branch, each, ending, list, local, of, plan, step, string, value, with,
 };
 use crate::golden;
+use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Block, Body, Catch, Condition, Input, Loop, Plan, Policy, Role, Source, Step, Template,
+    Block, Body, Catch, Condition, Input, Loop, Policy, Role, Source, Step, Template,
 };
 use plan_runtime::run::Limits;
 use serde_json::Value;

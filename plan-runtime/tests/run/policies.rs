@@ -2,9 +2,8 @@
 
 use super::stage::{End, Stage, act, each, list, local, ms, of, plan, step, string, value, with};
 use super::support::{Driven, statuses};
-use plan_runtime::plan::{
-    Computed, Optional, Plan, Policy, Segment, Selector, Source, Step, Template,
-};
+use plan_runtime::Plan;
+use plan_runtime::plan::{Computed, Optional, Policy, Segment, Selector, Source, Step, Template};
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{OnFailure, Timer};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 use super::support::{Lab, Outcome, plan, run};
-use plan_runtime::plan::Plan;
+use plan_runtime::Plan;
 use std::sync::{Arc, LazyLock};
 
 static PLAN: LazyLock<Plan> = LazyLock::new(|| plan("a, b < a, c < a, d < b c"));

@@ -1,7 +1,8 @@
 //! Values that come from outside of a run.
 
 use super::support::{Driven, Lab, Outcome, plan, run, statuses};
-use plan_runtime::plan::{Await, Catch, Executable, For, Optional, Plan, Policy, Role, Template};
+use plan_runtime::Plan;
+use plan_runtime::plan::{Await, Catch, Executable, For, Optional, Policy, Role, Template};
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{Limits, ManualTimer, Observer, OnFailure, SignalError, Signals, StepRef};
 use plan_runtime::{RunError, check};
@@ -254,8 +255,8 @@ fn no_wait_begins_once_the_work_has_ended() {
     plan.steps[3].role = Role::Always;
     plan.output = plan_runtime::plan::Output::new(Template::Null);
     let lab = Lab::default().with("bad", Outcome::Fail);
-    let run: plan_runtime::Run<'_, Lab, ()> =
-        plan_runtime::Run::new(&plan, Ok(Vec::new()), &lab, super::support::start);
+    let run: plan_runtime::run::Run<'_, Lab, ()> =
+        plan_runtime::run::Run::new(&plan, Ok(Vec::new()), &lab, super::support::start);
     let _signals = run.signals();
     let mut driven = Driven::new(run.with_report());
     driven.pending();
@@ -295,7 +296,7 @@ fn failures_of_a_wait_are_recovered_as_others_are() {
     let ended = |set: fn(&mut Policy)| -> Result<serde_json::Value, RunError> {
         let plan = with_policy(awaiting("reply", "reply"), 0, set);
         let lab = Lab::open();
-        let run = plan_runtime::Run::new(&plan, Ok(Vec::new()), &lab, super::support::start);
+        let run = plan_runtime::run::Run::new(&plan, Ok(Vec::new()), &lab, super::support::start);
         drop(run.signals());
         Driven::new(run).ended()
     };
@@ -449,8 +450,8 @@ fn every_value_arrives_exactly_once() {
         plan.output = plan_runtime::plan::Output::new(Template::List(all));
 
         let lab = Lab::open();
-        let run: plan_runtime::Run<'_, Lab, Vec<usize>> =
-            plan_runtime::Run::new(&plan, Ok(Vec::new()), &lab, super::support::start);
+        let run: plan_runtime::run::Run<'_, Lab, Vec<usize>> =
+            plan_runtime::run::Run::new(&plan, Ok(Vec::new()), &lab, super::support::start);
         let signals = run.signals();
         let mut order: Vec<usize> = (0..VALUES).collect();
         random.shuffle(&mut order);

@@ -1,8 +1,9 @@
 use super::support::{Driven, Lab, graph, plan, run};
-use plan_runtime::plan::Plan;
+use plan_runtime::Plan;
+use plan_runtime::run::Run;
 use plan_runtime::run::{DEFAULT_CONCURRENCY, Limits};
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Result, Run, Shape, Tool};
+use plan_runtime::{Call, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 
 #[test]

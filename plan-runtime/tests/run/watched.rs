@@ -7,10 +7,11 @@ use super::stage::{
 };
 use super::watching::Log;
 use crate::golden;
-use plan_runtime::Run;
+use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Await, Body, Catch, Condition, Optional, Plan, Policy, Role, Source, Step, Template,
+    Await, Body, Catch, Condition, Optional, Policy, Role, Source, Step, Template,
 };
+use plan_runtime::run::Run;
 use plan_runtime::run::{Limits, OnFailure, Status};
 use serde_json::Value;
 use std::cell::OnceCell;

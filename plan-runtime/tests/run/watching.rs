@@ -1,7 +1,8 @@
 //! The events that observers receive.
 
 use super::stage::{End, Stage, act, branch, each, list, local, ms, plan, step, string, with};
-use plan_runtime::plan::{Body, Condition, Optional, Plan, Policy, Step, Template};
+use plan_runtime::Plan;
+use plan_runtime::plan::{Body, Condition, Optional, Policy, Step, Template};
 use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef, Totals};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};

@@ -4,7 +4,7 @@ use super::json_schema::JsonSchema;
 use super::{DIALECTS, tools};
 use crate::common::amount;
 use plan_runtime::dynamic::{Contract, Contracts, Dialect, Reader};
-use plan_runtime::shape::Secrets;
+use plan_runtime::plan::Secrets;
 use serde_json::{Map, Value, json};
 
 /// The part of a prompt that is about tools.

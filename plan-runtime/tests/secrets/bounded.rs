@@ -3,8 +3,8 @@
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, DocumentLimits, Reader, Toolbox};
 use plan_runtime::plan::Executable;
+use plan_runtime::plan::Secrets;
 use plan_runtime::run::RunErrorKind;
-use plan_runtime::shape::Secrets;
 use serde_json::{Value, json};
 
 fn plan(input: &Value, steps: &[Value]) -> Plan {

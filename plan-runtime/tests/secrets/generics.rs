@@ -1,7 +1,7 @@
 //! Secrets in the parameters of types: every type of a table has one somewhere, and nothing shows it.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::shape::Secrets;
+use plan_runtime::plan::Secrets;
 use plan_runtime::{Call, Result, Shape, Tool, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

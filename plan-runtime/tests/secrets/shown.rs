@@ -1,8 +1,9 @@
 //! Random plans with a marker in all that is secret: nothing that a host can see has it.
 
+use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{
-    Action, Branch, Comparison, Condition, Executable, For, Input, Optional, Part, Plan, Policy,
+    Action, Branch, Comparison, Condition, Executable, For, Input, Optional, Part, Policy,
     Question, Reference, Source, Step, Template, Test, ToolInfo,
 };
 use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef};

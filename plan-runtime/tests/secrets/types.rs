@@ -1,6 +1,6 @@
 //! What is secret of a type.
 
-use plan_runtime::shape::Secrets;
+use plan_runtime::plan::Secrets;
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

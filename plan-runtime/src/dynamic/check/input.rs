@@ -1,8 +1,8 @@
 //! The types of inputs, from the arguments that refer to them.
 
+use crate::Plan;
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::schema::{Type, Types};
-use crate::plan::Plan;
 use crate::resolve::describe::short;
 use serde_json::Value;
 use std::collections::BTreeMap;

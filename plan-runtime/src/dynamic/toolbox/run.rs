@@ -2,13 +2,14 @@
 
 use super::super::before_run::{self, NotReady};
 use super::{Implementation, Toolbox};
+use crate::Plan;
 use crate::plan::{
     Action, CalledTools, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
 };
+use crate::run::Run;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::run::{Cause, RunError};
 use crate::shape::Secrets;
-use crate::{Plan, Run};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,10 +18,10 @@ use std::sync::Arc;
 impl<App: ?Sized> Toolbox<App> {
     /// Runs a plan on an application, with the tools of these names.
     ///
-    /// A plan is a [`Plan`](crate::plan::Plan), a [`Document`](crate::dynamic::Document), the `PLAN` of a `plan!`, or an [`Executable`]. A `Plan` is checked for each run, the others
+    /// A plan is a [`Plan`](crate::Plan), a [`Document`](crate::dynamic::Document), the `PLAN` of a `plan!`, or an [`Executable`]. A `Plan` is checked for each run, the others
     /// are checked once.
     ///
-    /// The inputs are an object with a member for each of [`Plan::inputs`](crate::plan::Plan::inputs); `()` is for none. The struct of a `plan!` plan is such
+    /// The inputs are an object with a member for each of [`Plan::inputs`](crate::Plan::inputs); `()` is for none. The struct of a `plan!` plan is such
     /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan.
     ///
     /// One of those gives the same here, with one exception: the literal of a computed step (`step c: Config = Config { … }`) is

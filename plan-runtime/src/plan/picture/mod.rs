@@ -81,7 +81,8 @@ impl Display for Picture<'_> {
 /// Which way the edges of a picture lead.
 ///
 /// ```
-/// # use plan_runtime::plan::{Direction, Plan};
+/// # use plan_runtime::plan::Direction;
+/// # use plan_runtime::Plan;
 /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [{"id": "a", "tool": {"name": "t"}}]}"#)?;
 /// assert!(plan.mermaid().direction(Direction::Right).to_string().contains("flowchart LR\n"));
 /// # Ok::<(), serde_json::Error>(())
@@ -133,7 +134,7 @@ impl Plan {
     /// The plan in [DOT](https://graphviz.org/doc/info/lang.html), which Graphviz draws.
     ///
     /// ```
-    /// # use plan_runtime::plan::Plan;
+    /// # use plan_runtime::Plan;
     /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
     ///     {"id": "node", "tool": {"name": "t"}},
     ///     {"id": "b", "tool": {"name": "t"}, "after": ["node"]}

@@ -18,7 +18,8 @@ use std::fmt;
 /// It says which argument, which reference, how far the pointer led, and what was there instead:
 ///
 /// ```
-/// use plan_runtime::plan::{Plan, Source};
+/// use plan_runtime::plan::Source;
+/// use plan_runtime::Plan;
 /// use plan_runtime::resolve::{StoredValue, Scope, resolve};
 ///
 /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [

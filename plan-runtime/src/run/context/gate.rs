@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Decides which calls a run makes: a person who is asked, a rule, a budget.
 ///
-/// [`Run::gate`](crate::Run::gate) sets it. It is asked before each call to a tool, once for all its attempts, and the call has the arguments
+/// [`Run::gate`](crate::run::Run::gate) sets it. It is asked before each call to a tool, once for all its attempts, and the call has the arguments
 /// that it was shown. The calls of plans inside the run are asked for one by one; that of the plan itself is not. A value that is computed calls nothing.
 ///
 /// While it decides, other steps go on; at most 64 questions are open at one time. The time does not count toward the time limits of the step, but

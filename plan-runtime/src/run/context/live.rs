@@ -35,7 +35,7 @@ pub(super) struct Dropped {
 }
 
 impl CallContext {
-    /// Sleeps for a time, by the run's [timer](crate::Run::timer). In a [durable](crate::Run::durable) run, the time passes while no process runs the run: a call that is
+    /// Sleeps for a time, by the run's [timer](crate::run::Run::timer). In a [durable](crate::run::Run::durable) run, the time passes while no process runs the run: a call that is
     /// made again after a crash sleeps for the rest of the time.
     ///
     /// [`Sleep`](crate::Sleep) is a tool that does this, and nothing else: only with it, a run that is [served](crate::guide::durable#a-process-that-serves-runs) holds no memory meanwhile.

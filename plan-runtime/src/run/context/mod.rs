@@ -18,8 +18,8 @@ use super::hash::StableHasher;
 use super::lasting::{LastingPaths, Undone};
 use super::shared::SharedRun;
 use super::signals::Signals;
+use crate::Plan;
 use crate::error::Elements;
-use crate::plan::Plan;
 use crate::print::MessageName;
 use crate::resolve::StoredValue;
 use crate::shape::Secrets;
@@ -65,7 +65,7 @@ use std::time::{Duration, Instant};
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// A tool may keep the context for longer than the call. Once the call is over, no plan runs [inside](crate::Run::inside) it any more.
+/// A tool may keep the context for longer than the call. Once the call is over, no plan runs [inside](crate::run::Run::inside) it any more.
 ///
 /// It prints as the path of the call: the step, with the index of the element in each list of a `for`, after those of the plans around it.
 /// The default value is the context of a call outside of a run, as a test makes it: its path is empty.
@@ -161,7 +161,7 @@ impl CallContext {
     /// - Once an undo step has undone the call, a further attempt of the plan or block around the call has a new key, since the old key names an effect that does not exist any more.
     /// - The key of an undo step changes with the key of the step that it undoes.
     /// - An always step has a new key in each attempt of the plan or block that it is part of, and after each `Server::retry_failed`.
-    /// - A plan that a tool runs with [`Run::inside`](crate::Run::inside) is known by its name and its inputs, so the order of such plans does not matter. Plans with
+    /// - A plan that a tool runs with [`Run::inside`](crate::run::Run::inside) is known by its name and its inputs, so the order of such plans does not matter. Plans with
     ///   the same name and the same inputs are told apart by their order.
     ///
     /// ```
@@ -180,7 +180,7 @@ impl CallContext {
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
     ///
-    /// Without [`Run::durable`](crate::Run::durable) or [`Run::id`](crate::Run::id), the id of the run is random. It is empty outside of a run.
+    /// Without [`Run::durable`](crate::run::Run::durable) or [`Run::id`](crate::run::Run::id), the id of the run is random. It is empty outside of a run.
     pub fn idempotency_key(&self) -> String {
         match &self.0 {
             Some(place) => format!("{}/{}", place.run.id(), self.lasting_path()),

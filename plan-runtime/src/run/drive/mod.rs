@@ -60,8 +60,8 @@ use super::start::{
 };
 use super::storing::once;
 use super::{CallContext, Cause, Report, Run, RunError, StepError};
+use crate::Plan;
 use crate::error::{Error, Interrupt};
-use crate::plan::Plan;
 use crate::resolve::{MemoryBudget, ResolveError};
 pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;

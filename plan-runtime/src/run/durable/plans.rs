@@ -3,8 +3,8 @@
 use super::Durable;
 use super::begin::had_secrets;
 use super::changes::{self, Shown};
+use crate::Plan;
 use crate::journal::JournalError;
-use crate::plan::Plan;
 use serde_json::Value;
 use std::sync::PoisonError;
 

@@ -163,13 +163,13 @@ impl StepReport {
     }
 
     /// Returns the JSON arguments of the last call of the step's tool. `None` unless the run
-    /// [captures arguments](crate::Run::capture_arguments), and for a step that called no tool.
+    /// [captures arguments](crate::run::Run::capture_arguments), and for a step that called no tool.
     pub fn arguments(&self) -> Option<&Value> {
         self.attempts.last()?.arguments()
     }
 
     /// The step's output: null if it was skipped; null or its fallback if it failed and that replaces the output. `None` unless the
-    /// run was to [capture outputs](crate::Run::capture_outputs), and for a step without an output.
+    /// run was to [capture outputs](crate::run::Run::capture_outputs), and for a step without an output.
     pub fn output(&self) -> Option<&Value> {
         self.output.as_ref()
     }
@@ -269,12 +269,12 @@ impl Attempt {
         self.error.as_ref()
     }
 
-    /// The tool's arguments, where [`Run::capture_arguments`](crate::Run::capture_arguments) asks for them and they could be resolved.
+    /// The tool's arguments, where [`Run::capture_arguments`](crate::run::Run::capture_arguments) asks for them and they could be resolved.
     pub fn arguments(&self) -> Option<&Value> {
         self.arguments.as_ref()
     }
 
-    /// Returns the reports inside the attempt: the report of a block or of a called plan, or the reports of all plans that a tool ran [inside](crate::Run::inside) the call. The times
+    /// Returns the reports inside the attempt: the report of a block or of a called plan, or the reports of all plans that a tool ran [inside](crate::run::Run::inside) the call. The times
     /// of each report are counted from the start of its plan.
     ///
     /// ```

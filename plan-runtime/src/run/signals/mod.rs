@@ -137,7 +137,7 @@ impl Signals {
     ///
     /// Where a tool runs a plan that the outer plan does not know, its steps are known only once they wait.
     ///
-    /// The value is kept in memory. Of a [durable](crate::Run::durable) run, it is lost if the process ends before the step has taken it: `Server::signal` and
+    /// The value is kept in memory. Of a [durable](crate::run::Run::durable) run, it is lost if the process ends before the step has taken it: `Server::signal` and
     /// [`Journal::send`](crate::journal::Journal::send) keep it in the journal.
     ///
     /// # Errors

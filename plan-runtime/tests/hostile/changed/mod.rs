@@ -2,10 +2,11 @@
 
 mod says;
 
+use plan_runtime::Plan;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::{
-    Action, Body, Condition, Executable, For, Part, Plan, Reference, RustText, Segment, Selector,
-    Source, Step, Template,
+    Action, Body, Condition, Executable, For, Part, Reference, RustText, Segment, Selector, Source,
+    Step, Template,
 };
 use plan_runtime::{Result, plan, tool};
 use proptest::collection::vec;

@@ -2,8 +2,9 @@
 
 use super::expected;
 use fastrand::Rng;
+use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource};
-use plan_runtime::plan::{Body, Condition, Plan, Template};
+use plan_runtime::plan::{Body, Condition, Template};
 use serde_json::{Value, json};
 
 /// What means something to a parser of Rust, of Markdown, or to who reads.

@@ -418,8 +418,9 @@ fn a_text_over_a_local_value_is_not_printed_as_another_one() {
 /// A plan whose steps were renamed prints the names that they have, and a reference to another step than its text says is not believed.
 #[test]
 fn renamed_steps_are_printed_by_their_names() {
+    use plan_runtime::Plan;
     use plan_runtime::plan::{
-        Action, Branch, Condition, For, Input, Plan, Policy, Reference, Source, Step, Template,
+        Action, Branch, Condition, For, Input, Policy, Reference, Source, Step, Template,
     };
     let first = || {
         Reference::new(Source::Step(0))

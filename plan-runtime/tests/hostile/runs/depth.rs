@@ -1,7 +1,7 @@
 //! Runs inside of runs.
 
+use plan_runtime::RunError;
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::run::RunError;
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::{Error, Result, plan, tool};
 use std::future::{Future, poll_fn};

@@ -8,9 +8,11 @@ mod panics;
 mod reentrant;
 mod time;
 
+use plan_runtime::RunError;
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
-use plan_runtime::run::{Limits, RunError};
-use plan_runtime::{Error, Plan, Run};
+use plan_runtime::run::Limits;
+use plan_runtime::run::Run;
+use plan_runtime::{Error, Plan};
 use serde_json::{Value, json};
 
 /// A plan in plan JSON.

@@ -2,8 +2,9 @@
 
 use super::{plan, step, tools};
 use plan_runtime::Plan;
+use plan_runtime::RunError;
 use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Limits, ManualTimer, RunError, Status, Timer, TimerFuture};
+use plan_runtime::run::{Limits, ManualTimer, Status, Timer, TimerFuture};
 use serde_json::{Value, json};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;

@@ -1,9 +1,10 @@
 //! Plans as trees: what the model interprets, and the data that a run gets.
 
 use crate::run::stage::{branch, list, of, step, string, value, with};
+use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Action, Await, Block, Body, Catch, Condition, For, Input, Loop, Optional, Output, Plan, Policy,
-    Role, Source, Step, Template,
+    Action, Await, Block, Body, Catch, Condition, For, Input, Loop, Optional, Output, Policy, Role,
+    Source, Step, Template,
 };
 use std::fmt;
 use std::time::Duration;

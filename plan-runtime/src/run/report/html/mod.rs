@@ -25,7 +25,7 @@ impl Report {
     /// The page is one file, which loads nothing from anywhere; [`to_html_linked`](Self::to_html_linked) is for a server that allows no
     /// styles and no scripts inside pages. It is readable in light and dark, with a keyboard alone and without
     /// scripts. Text from tools is always text in it, never markup. Arguments and outputs are in it only if the run was to
-    /// [capture arguments](crate::Run::capture_arguments) and [outputs](crate::Run::capture_outputs), together with any secrets
+    /// [capture arguments](crate::run::Run::capture_arguments) and [outputs](crate::run::Run::capture_outputs), together with any secrets
     /// that they contain. Long values and lists of attempts are cut off, and the page says so.
     ///
     /// ```no_run
