@@ -73,7 +73,7 @@ mod watch;
 mod weights;
 
 pub use crate::error::{Failure, RunError, StepError};
-pub use context::{CallContext, Decision, Gate, GatedCall};
+pub use context::{CallContext, CallRecord, Decision, Gate, GatedCall};
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;
