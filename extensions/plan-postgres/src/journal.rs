@@ -1,6 +1,5 @@
 use super::asks::{Ask, Asks, kind};
 use super::batch::{What, Write};
-use super::call::is_output;
 use super::calls::{Calls, Closed};
 use super::commit::Ready;
 use super::failure::{Failure, Place};
@@ -13,6 +12,7 @@ use plan_runtime::journal::spi::{
     Answer, Claim, Claimed, End, Message, Notified, Record, Rest, RunInfo, StoredRun, Written,
 };
 use plan_runtime::journal::{Journal, JournalError};
+use plan_runtime::run::CallRecord;
 use std::collections::HashMap;
 use std::fmt;
 use std::pin::pin;
@@ -118,11 +118,6 @@ impl Postgres {
         }
     }
 
-    /// Returns the right to write to a run that this journal has claimed.
-    pub(crate) fn claimed(&self, id: &str) -> Option<Held> {
-        self.claims().get(id).cloned()
-    }
-
     fn write(&self, claim: &Claim, what: What) -> Written {
         let held = match self.held(claim) {
             Ok(held) => held,
@@ -150,11 +145,12 @@ impl Postgres {
             connection,
             is_busy,
         } = call.close()?;
-        if is_output(body) && !is_busy {
+        let has_output = CallRecord::has_output(body);
+        if has_output && !is_busy {
             return Some(Ok(connection));
         }
         self.roll_back(connection);
-        is_output(body).then_some(Err(
+        has_output.then_some(Err(
             "the tool has returned while a statement of its transaction ran",
         ))
     }

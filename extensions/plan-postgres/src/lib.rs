@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 mod asks;
 mod batch;
-mod call;
 mod calls;
 mod commit;
 mod failure;

@@ -1,6 +1,5 @@
 //! The transactions of tools.
 
-use super::call::key_of;
 use super::calls::{Call, Closed, Running};
 use super::failure::Failure;
 use super::journal::Postgres;
@@ -178,16 +177,18 @@ impl Postgres {
     /// [`JournalError::Storage`] if the run of the call is not durable in this database, if a call around it has an open transaction, or if the database cannot be reached.
     pub async fn transaction(&self, context: &CallContext) -> Result<Transaction, JournalError> {
         let refuse = |why: &str| JournalError::from(Failure::new(&self.0.place, BEGIN, why));
-        let Some(held) = self.claimed(context.run_id()) else {
+        let record = context.record();
+        let of_claim = record.and_then(|record| Some((self.held(&record.claim).ok()?, record.key)));
+        let Some((held, key)) = of_claim else {
             return Err(refuse(
-                "the run of the call is not durable in this database",
+                "the run of the call is not durable in this database, or another process has the run",
             ));
         };
-        let key = key_of(context).ok_or_else(|| refuse("the call has no record"))?;
         // Each of them would wait for the other: for a connection, or for a lock of the server.
         let mut around = context.outer();
         while let Some(outer) = around {
-            if key_of(outer).is_some_and(|key| self.0.calls.has(held.run, &key)) {
+            let record = outer.record();
+            if record.is_some_and(|record| self.0.calls.has(held.run, &record.key)) {
                 return Err(refuse("a call around this call has an open transaction"));
             }
             around = outer.outer();

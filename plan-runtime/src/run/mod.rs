@@ -74,7 +74,7 @@ mod weights;
 
 pub(crate) use crate::error::RunError;
 pub use crate::error::{FailedStep, RunErrorKind, StepError};
-pub use context::{CallContext, Decision, Gate, GatedCall};
+pub use context::{CallContext, CallRecord, Decision, Gate, GatedCall};
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;

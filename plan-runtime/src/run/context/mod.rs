@@ -5,6 +5,7 @@ mod gate;
 mod inside;
 mod live;
 mod polled;
+mod record;
 
 pub(super) use allowance::{Allowance, Held, Permissions};
 pub(super) use gate::{AnyGate, Question};
@@ -12,6 +13,7 @@ pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
 pub(super) use live::{CallState, RunningCall};
 pub(super) use polled::{Blocked, Polled};
+pub use record::CallRecord;
 
 use super::durable::{Segment, of_element};
 use super::hash::StableHasher;

@@ -100,7 +100,7 @@ pub(crate) const LATE: &str = "!late";
 
 /// The state that a durable run shares with the plans inside it.
 pub(super) struct Durable {
-    pub(super) claimed: ClaimedRun,
+    pub(in crate::run) claimed: ClaimedRun,
     pub(super) clock: LastingClock,
     /// `true` if a record contains the answer of a gate.
     is_gated: AtomicBool,
