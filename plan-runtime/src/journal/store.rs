@@ -23,7 +23,7 @@ pub trait Store: Journal {
     /// Gives a run up, as [`release`](Journal::release) does, and lets the run rest. The run does not rest if it has a message with a greater number than that in `rest`.
     fn rest(&self, claim: &Claim, rest: Rest);
 
-    /// Lets a run rest that could not begin, and notes the reason in its summary. Nothing changes if the run has a living owner or has ended.
+    /// Lets a run rest that could not begin, and notes the reason in its summary. Nothing changes if the run has a living owner or has ended. A run that this journal has released before has no owner.
     fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()>;
 
     /// Ends the rests of the runs that could not begin.

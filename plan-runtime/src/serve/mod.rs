@@ -21,10 +21,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The first pause between two questions of [`Server::wait`]. Each pause is twice as long as the pause before.
-const SHORTEST: Duration = Duration::from_millis(10);
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 /// The longest pause between two questions of [`Server::wait`].
-const LONGEST: Duration = Duration::from_millis(500);
+const LAST_PAUSE: Duration = Duration::from_millis(500);
 
 /// A journal with the tools and the application that run its runs. Clones share all three.
 ///
@@ -131,14 +131,14 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be read.
     pub async fn wait(&self, id: &str) -> Result<RunSummary, JournalError> {
-        let mut pause = SHORTEST;
+        let mut pause = FIRST_PAUSE;
         loop {
             let run = self.run(id).await?;
             if run.ended.is_some() || run.waits {
                 return Ok(run);
             }
             ThreadTimer.sleep(pause).await;
-            pause = (pause * 2).min(LONGEST);
+            pause = (pause * 2).min(LAST_PAUSE);
         }
     }
 

@@ -3,7 +3,9 @@
 use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, begin, info, integrity, record};
 use plan_runtime::journal::spi::{End, Message};
-use plan_runtime::journal::{Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite};
+use plan_runtime::journal::{
+    Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, Store,
+};
 use std::time::{Duration, SystemTime};
 
 fn runs(db: &Sqlite, filter: RunFilter) -> Vec<RunSummary> {
@@ -165,4 +167,23 @@ fn ended_runs_are_deleted() {
         assert_eq!(found, count, "{table}");
     }
     assert_eq!(integrity(&folder.path()), "ok");
+}
+
+/// The row of a run still names a process that was killed.
+#[test]
+fn a_run_of_a_process_that_was_killed_is_due_and_can_be_refused() {
+    let folder = Folder::new();
+    let db = folder.open();
+    db.release(&begin(&db, "a"));
+    // The write of the release is queued before a later claim.
+    db.claim_now("b").unwrap();
+    let database = rusqlite::Connection::open(folder.path()).unwrap();
+    let killed = "UPDATE runs SET owner = '1-0123456789abcdef' WHERE id = 'a'";
+    assert_eq!(database.execute(killed, []).unwrap(), 1);
+    let due = || smol::block_on(db.due(10)).unwrap();
+    assert_eq!(due(), ["a"]);
+    assert!(!db.run_now("a").unwrap().is_owned);
+    smol::block_on(db.refuse("a", Duration::from_secs(3600), "no")).unwrap();
+    assert!(due().is_empty());
+    assert_eq!(db.run_now("a").unwrap().refusal.as_deref(), Some("no"));
 }

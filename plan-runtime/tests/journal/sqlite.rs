@@ -22,7 +22,7 @@ fn owners_that_have_ended_leave_nothing() {
     let db = folder.open();
     let other = folder.open();
     assert_eq!(owners(&folder).len(), 2);
-    // What a process that was killed leaves.
+    // The remains of a killed process.
     fs::write(folder.join("runs.db-owners/1-00ff"), "").unwrap();
     drop(db);
     drop(folder.open());

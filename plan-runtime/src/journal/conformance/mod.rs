@@ -23,13 +23,13 @@ use std::future::Future;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a write may take on a busy machine.
+/// The longest time of a write on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a message may take. A second is promised, but a busy machine may need more.
+/// The longest time of a message. The limit of the rules is a second, but a busy machine may need more.
 const SOON: Duration = Duration::from_secs(5);
 
-/// How long it is watched that something does not happen.
+/// The time in which something must not happen.
 const SHORT: Duration = Duration::from_millis(50);
 
 /// Tests that a journal keeps to the rules of [`Journal`]. `open` opens the same storage each time, as another process would: what was opened before may
@@ -37,8 +37,7 @@ const SHORT: Duration = Duration::from_millis(50);
 ///
 /// It takes some seconds. All ids contain a number that was drawn, so the storage need not be empty, and may be used by others.
 ///
-/// Two things need a process that ends, and are left to the tests of an implementation: that runs of a process that was killed can be claimed, and that what was acknowledged is
-/// there after that.
+/// Two rules need a process that ends, and are left to the tests of an implementation. The runs of a killed process can be claimed, and its acknowledged records are durable.
 ///
 /// # Panics
 ///

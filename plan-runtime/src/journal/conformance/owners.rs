@@ -95,7 +95,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let mut epoch = first.claim.epoch;
         let mut claim = first.claim;
         for journal in [&other, &one, &one, &other] {
-            // Whoever has it may release it, and only they.
+            // Only the owner can release the run.
             one.release(&claim);
             other.release(&claim);
             claim = self.claim_released(journal, &id).claim;
@@ -119,7 +119,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             "an old claim cannot release a run",
         );
 
-        // Of many threads, one gets it.
+        // One of many threads gets the run.
         let id = self.id();
         let gets_it = &|n: usize| {
             let journal = if n.is_multiple_of(2) { &one } else { &other };

@@ -143,6 +143,12 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
             "a refusal does not touch a run with an owner"
         );
 
+        let claim = self.claim(&one, &sent).claim;
+        one.release(&claim);
+        one.refuse(&sent, HOUR, reason);
+        let rule = "a run can be refused as soon as it was released";
+        same(one.summary(&sent).refusal.as_deref(), Some(reason), rule);
+
         one.forgive();
         assert!(other.is_due(&refused), "`forgive` ends the rest of a run");
         one.refuse(&refused, Duration::ZERO, "again");

@@ -21,13 +21,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 
-/// How many jobs are committed together.
+/// The most jobs of a transaction.
 const BATCH: usize = 256;
 
-/// How many bytes are committed together, about.
+/// The approximate number of bytes of a transaction.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// How many records are removed together.
+/// The most records that one transaction removes.
 const REMOVED: i64 = 1000;
 
 /// The right to write to a run, by the numbers in its row.
