@@ -3,9 +3,9 @@
 use crate::error::Error;
 use crate::http::Http;
 use crate::wire::{Ended, Failed, SERVICE, Signal, Submitted, size_of_text, too_large};
+use plan_runtime::RunError;
 use plan_runtime::journal::spi::RunInfo;
 use plan_runtime::run::Submit;
-use plan_runtime::RunError;
 use restate_sdk::context::RequestTarget;
 use restate_sdk::ingress::{self, ClientError, Output, RequestExecutor, SendStatus};
 use restate_sdk::serde::Json;

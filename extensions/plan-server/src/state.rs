@@ -11,13 +11,13 @@ use crate::run_id::reading;
 use crate::tools::Office;
 use axum::http::StatusCode;
 use plan_runtime::Plan;
+use plan_runtime::RunError;
 use plan_runtime::dynamic::{
     Document, DocumentLimits, Finding, Findings, Profile, Reader, Toolbox,
 };
 use plan_runtime::journal::{
     Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, Store, spi::RunInfo,
 };
-use plan_runtime::RunError;
 use plan_runtime::serve::Server;
 use serde_json::Value;
 use std::collections::HashMap;

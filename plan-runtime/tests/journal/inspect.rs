@@ -180,7 +180,10 @@ fn a_run_of_a_process_that_was_killed_is_due_and_can_be_refused() {
     let database = rusqlite::Connection::open(folder.path()).unwrap();
     let killed = "UPDATE runs SET owner = '1-0123456789abcdef' WHERE id = 'a'";
     assert_eq!(database.execute(killed, []).unwrap(), 1);
-    let due = || smol::block_on(db.due(10)).unwrap();
+    let due = || -> Vec<String> {
+        let due = smol::block_on(db.due(10)).unwrap();
+        due.into_iter().map(|run| run.id).collect()
+    };
     assert_eq!(due(), ["a"]);
     assert!(!db.run_now("a").unwrap().is_owned);
     smol::block_on(db.refuse("a", Duration::from_secs(3600), "no")).unwrap();

@@ -4,8 +4,8 @@ use super::app::{self, App, Chain, Napping, Waits};
 use super::runs::{Field, block_on};
 use super::support::within;
 use plan_restate::Error;
-use plan_runtime::plan::{Action, Output, Reference, Source, Step, Template};
 use plan_runtime::Plan;
+use plan_runtime::plan::{Action, Output, Reference, Source, Step, Template};
 use serde_json::{Value, json};
 use std::time::Duration;
 

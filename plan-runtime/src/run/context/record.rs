@@ -22,7 +22,7 @@ impl CallRecord {
 }
 
 impl CallContext {
-    /// Returns the place of the record of this attempt; `None` unless the run is [durable](crate::Run::durable) in a journal. A tool can hand it to a journal that commits SQL of the tool together with the record.
+    /// Returns the place of the record of this attempt; `None` unless the run is [durable](crate::run::Run::durable) in a journal. A tool can hand it to a journal that commits SQL of the tool together with the record.
     ///
     /// ```
     /// use plan_runtime::journal::Memory;
