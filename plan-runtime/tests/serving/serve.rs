@@ -297,7 +297,7 @@ fn so_many_are_loaded<P: Place>() {
     let running = RunFilter::new().state(RunState::Running);
     let done = crate::serving::support::until(|| {
         most = most.max(db.runs_now(&owned).len());
-        db.runs_now(&running).len() == 0
+        db.runs_now(&running).is_empty()
     });
     let server = at(&db, &toolbox, &shop).0;
     let serving = server.serve().concurrency(3).cancel_on(done);
@@ -315,7 +315,7 @@ fn two_servers_share_the_runs<P: Place>() {
     let running = RunFilter::new().state(RunState::Running);
     std::thread::scope(|scope| {
         for db in [&db, &other] {
-            scope.spawn(|| serve(db, &toolbox, &shop, || db.runs_now(&running).len() == 0));
+            scope.spawn(|| serve(db, &toolbox, &shop, || db.runs_now(&running).is_empty()));
         }
     });
     // None of the calls was made twice.
