@@ -2,6 +2,7 @@
 
 mod block;
 mod caught;
+mod json;
 mod kind;
 mod path;
 mod run;

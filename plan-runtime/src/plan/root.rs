@@ -4,7 +4,7 @@ use super::{Input, Output, RustText, Step};
 
 /// A plan: named inputs, steps that call tools, and an output.
 ///
-/// `plan!` and [`Plan::new`] make one; a plan can also be read from JSON. [`Display`](std::fmt::Display) prints it for
+/// `plan!` and [`Plan::new`] make plans, and serde reads a plan from JSON. [`Display`](std::fmt::Display) prints it for
 /// people. [`Serialize`](serde::Serialize) writes plan JSON, which refers to inputs and steps by name. Pointers
 /// are those of [RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901):
 ///
@@ -64,14 +64,14 @@ use super::{Input, Output, RustText, Step};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The plan's name as a tool, in snake case.
+    /// The name of the plan as a tool, in snake case.
     pub name: String,
-    /// What the plan does, from its doc comment; empty if there is none.
+    /// The description, from the doc comment of the plan; empty if there is none.
     pub description: RustText,
     /// The inputs of the plan.
     pub inputs: Vec<Input>,
     /// The steps, in the order in which they were written.
     pub steps: Vec<Step>,
-    /// What the plan returns.
+    /// The output.
     pub output: Output,
 }

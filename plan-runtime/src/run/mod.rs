@@ -2,7 +2,7 @@
 //!
 //! A run is one future. It polls the steps' futures itself, so it needs no particular async runtime, borrows the
 //! application for as long as it takes, and is cancelled by dropping it. A step starts as soon as the last step that it
-//! needs has completed; of several that could start, the one that the plan names first does.
+//! needs has completed. If several steps can start, the first of them in the plan starts.
 //!
 //! A panic in a tool, or in Rust code among a step's arguments, is that step's failure (where panics unwind, as they do
 //! by default). Other code that a run calls may panic too, and nothing unwinds out of it: an observer that does is not notified again, and a
@@ -610,7 +610,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         WithReport { run }
     }
 
-    /// The same with what is secret, where more is known than the plan says.
+    /// Sets the secrets of the run, which may be more than those of the plan.
     #[cfg(feature = "dynamic")]
     pub(crate) fn keeping(self, secrecy: Option<Arc<Secrecy>>) -> Self {
         self.configure(|options| options.secrecy = secrecy)
