@@ -4,8 +4,8 @@
 //! anything runs. There are three [`Dialect`]s of other systems, and plan JSON, this library's own.
 //!
 //! A [`Toolbox`] has the tools of an application by their names, and runs such plans, with the same [`Run`](crate::run::Run), options,
-//! observers and [`Report`](crate::Report) as those that `plan!` made. What is known of a tool beside its name is its
-//! [`Contract`].
+//! observers and [`Report`](crate::Report) as those that `plan!` made. A [`Contract`] describes
+//! a tool.
 //!
 //! | from | to | by |
 //! |---|---|---|

@@ -32,7 +32,7 @@ use super::{Input, Output, RustText, Step};
 ///
 /// The `inputs` of a block may be left out: a reference in it to a step, an input or a local value around it makes that an input.
 ///
-/// `written` may be left out. It is derived from what the reference reads, and a text that says something else is an
+/// `written` may be left out. It is derived from the reference, and a text of another reference is an
 /// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart
 /// from `written` in references.
 ///
