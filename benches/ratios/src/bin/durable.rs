@@ -3,12 +3,17 @@
 
 use plan_ratios::cases::running::block_on;
 use plan_ratios::table::{Target, number, row, target, times, title};
+use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Memory, Sqlite, SqliteOptions};
+use plan_runtime::serve::Server;
 use plan_runtime::{Result, plan, tool};
 use rusqlite::{Connection, params};
+use std::future::Future;
 use std::path::Path;
+use std::pin::Pin;
 use std::process::Command;
-use std::time::Instant;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 struct App {
@@ -67,6 +72,7 @@ fn main() {
             fs::create_dir_all(&folder).unwrap();
             costs(&folder);
             resumes(&folder);
+            polls(&folder);
             fs::remove_dir_all(&folder).unwrap();
         }
     }
@@ -228,6 +234,77 @@ fn connect(file: &Path) -> Connection {
         "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;";
     database.execute_batch(settings).unwrap();
     database
+}
+
+/// A future whose polls are timed.
+struct Timed<F> {
+    future: Pin<Box<F>>,
+    longest: Duration,
+}
+
+impl<F: Future> Future for Timed<F> {
+    type Output = (F::Output, Duration);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let start = Instant::now();
+        let polled = self.future.as_mut().poll(cx);
+        self.longest = self.longest.max(start.elapsed());
+        polled.map(|output| (output, self.longest))
+    }
+}
+
+/// Returns the output of a future, and the time of its longest poll in nanoseconds.
+fn longest<F: Future>(future: F) -> (F::Output, f64) {
+    let (output, longest) = block_on(Timed {
+        future: Box::pin(future),
+        longest: Duration::ZERO,
+    });
+    (output, longest.as_nanos() as f64)
+}
+
+/// The longest poll of some futures, in which a thread of the executor has no time for other tasks.
+fn polls(folder: &Path) {
+    let db = Sqlite::open(folder.join("polls.db")).unwrap();
+    let (count, app) = (1280, App { stops: false });
+    let mut found: [Vec<f64>; 5] = Default::default();
+    for turn in 0..TURNS {
+        let id = &*format!("run {turn}");
+        let submitted = &*format!("submitted {turn}");
+        let toolbox = || Toolbox::<App>::new().with::<Elements>();
+        let server = Server::new(&db, toolbox(), App { stops: false });
+        let mut note = |case: usize, time: f64| found[case].push(time);
+
+        let (done, time) = longest(Elements { count }.run(&app).durable(&db, id));
+        assert_eq!(done.unwrap(), count);
+        note(0, time);
+        let (done, time) = longest(Elements { count }.run(&app).durable(&db, id));
+        assert_eq!(done.unwrap(), count);
+        note(1, time);
+        let (report, time) = longest(server.report(id));
+        assert_eq!(report.unwrap().steps().len(), 2);
+        note(2, time);
+        let (done, time) = longest(Elements { count }.submit(&db, submitted));
+        done.unwrap();
+        note(3, time);
+        let serve = server.serve().cancel_on(server.wait(submitted));
+        let (done, time) = longest(serve);
+        done.unwrap();
+        note(4, time);
+    }
+    title(
+        "Durable: the longest poll, median of the turns",
+        &["a future", "its longest poll"],
+    );
+    let cases = [
+        "a run with 1,280 calls, 64 at a time",
+        "the same run once more, when it has ended",
+        "its report",
+        "a submission",
+        "a server that runs it",
+    ];
+    for (case, times) in cases.into_iter().zip(found) {
+        row(&[case.to_owned(), micros(median(times))]);
+    }
 }
 
 /// Writes the log into the database, so that all begin with an empty one.
