@@ -90,7 +90,6 @@ const CLOSED: [(&str, &str); 10] = [
     ("plan::Part", "a `format!` has text and values"),
     ("plan::Selector", "a list has indices, an object has names"),
     ("plan::Tag", "serde has these"),
-    ("shape::Tagging", "serde has these"),
     ("Sleep", "plans build calls of tools"),
 ];
 
