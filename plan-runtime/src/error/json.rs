@@ -9,13 +9,20 @@ impl RunError {
     /// Returns the kind of the error.
     ///
     /// ```
-    /// use plan_runtime::{plan, run::RunErrorKind};
-    /// use std::time::Duration;
+    /// use plan_runtime::run::{Limits, RunErrorKind};
+    /// use plan_runtime::{Result, plan, tool};
     ///
-    /// let plan = plan! { step slept = plan_runtime::Sleep { time: Duration::from_secs(60) }; };
-    /// let error = smol::block_on(plan.run(&()).deadline(Duration::ZERO)).unwrap_err();
-    /// assert_eq!(error.kind(), RunErrorKind::Deadline);
-    /// assert_eq!(serde_json::to_value(&error)?["kind"], "deadline");
+    /// /// Counts.
+    /// #[tool]
+    /// async fn count() -> Result<u64> {
+    ///     Ok(1)
+    /// }
+    ///
+    /// let plan = plan! { step one = Count {}; one };
+    /// let run = plan.run(&()).limits(Limits::DEFAULT.calls(0));
+    /// let error = smol::block_on(run).unwrap_err();
+    /// assert_eq!(error.kind(), RunErrorKind::Limit);
+    /// assert_eq!(serde_json::to_value(&error)?["kind"], "limit");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn kind(&self) -> RunErrorKind {
