@@ -61,7 +61,7 @@ use serde_json::Value;
 ///     }
 /// }
 ///
-/// let plan = serde_json::to_string(Thread::PLAN.plan())?;
+/// let plan = serde_json::to_string(Thread::PLAN)?;
 /// assert!(plan.contains("/threadId"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
