@@ -18,26 +18,25 @@ use super::{Input, Output, RustText, Step};
 /// | a part of a `"path"` | `"data"`, or `{"each": "element"}` for `[..]` |
 /// | a part that may be missing | `{"token": "next", "absent": "null"}`, or `{"default": value}`, or `"end"` to end the reference |
 /// | `?` after a part or the source | `"optional": true` in the part, or in the reference |
-/// | what replaces a reference that has ended | `"else": value` in the reference |
+/// | the value in place of a reference that has ended | `"else": value` in the reference |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | `a && b`, `a \|\| b`, `!a` | `{"all": [template]}`, `{"any": [template]}`, `{"not": template}` |
 /// | `a < b` | `{"compare": [template, "<", template]}`, with `==`, `!=`, `<`, `<=`, `>` or `>=` |
 /// | `a.is_some()`, `a.len()` | `{"is_some": template}`, `{"len": template}`, and so with `is_none`, `is_ok`, `is_err`, `is_empty` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | a step that undoes another, or always runs | `"undo": "paid"`, or `"always": true` in the step |
-/// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for what it reads |
+/// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for its inputs |
 /// | a call at the end of a block | `"tail": {"tool": …}` in the block, in place of `"value"` |
 /// | a step that waits for a value | `"await": "Reply"` in the step, with the type of the value |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
 /// The `inputs` of a block may be left out: a reference in it to a step, an input or a local value around it makes that an input.
 ///
-/// `written` may be left out. It is derived from the reference, and a text of another reference is an
-/// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart
+/// `written` may be left out. The text of another reference is an error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart
 /// from `written` in references.
 ///
 /// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. An error lists the mistakes of the
-/// plan. Nothing is checked against tools. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits, keeps places and knows
+/// plan. Nothing is checked against tools. For plans of other programs, use [`Reader`](crate::dynamic::Reader), which has limits, keeps places and knows
 /// [tools](crate::dynamic::Reader::tools). A `Plan` without a text can be [written](crate::dynamic::Dialect::write) as plan JSON and read by it.
 ///
 /// ```
@@ -70,7 +69,7 @@ pub struct Plan {
     pub description: RustText,
     /// The inputs of the plan.
     pub inputs: Vec<Input>,
-    /// The steps, in the order in which they were written.
+    /// The steps, in the order of the plan.
     pub steps: Vec<Step>,
     /// The output.
     pub output: Output,

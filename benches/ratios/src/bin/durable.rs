@@ -57,7 +57,7 @@ plan! {
     }
 }
 
-/// How many calls may run at the same time, and how many calls are made.
+/// The numbers of calls at the same time, and of all calls.
 const COSTS: [(usize, u64); 4] = [(1, 200), (8, 400), (64, 1280), (200, 2000)];
 const TURNS: usize = 15;
 
@@ -262,7 +262,7 @@ fn longest<F: Future>(future: F) -> (F::Output, f64) {
     (output, longest.as_nanos() as f64)
 }
 
-/// The longest poll of some futures, in which a thread of the executor has no time for other tasks.
+/// Measures the longest polls of some futures: a thread of the executor has no time for other tasks meanwhile.
 fn polls(folder: &Path) {
     let db = Sqlite::open(folder.join("polls.db")).unwrap();
     let (count, app) = (1280, App { stops: false });
@@ -315,7 +315,7 @@ fn empty_log(database: &mut Connection) {
     assert_eq!(busy, 0);
 }
 
-/// How many commits are in the log of a database. Each ends with a frame that says how large the database is then
+/// Counts the commits in the log of a database. Each ends with a frame that says how large the database is then
 /// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
 fn commits(file: &Path) -> usize {
     let mut log = file.as_os_str().to_owned();
