@@ -1,9 +1,8 @@
 //! A plan is data before it runs: it is shown, someone says yes or no, and only then does it do anything. What is dangerous is asked for again, call by
 //! call, with the arguments that it will have.
 
-use plan_runtime::Plan;
 use plan_runtime::run::{Decision, Gate, GatedCall};
-use plan_runtime::{Result, Shape, plan, tool};
+use plan_runtime::{Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 

@@ -1,8 +1,7 @@
 //! A plan as data: what a program can ask of it before it runs. Nothing here is executed.
 
-use plan_runtime::Plan;
 use plan_runtime::plan::Step;
-use plan_runtime::{Result, Shape, plan, tool};
+use plan_runtime::{Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, Shape)]

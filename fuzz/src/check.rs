@@ -2,11 +2,10 @@
 
 use super::oracle::{Oracle, Reading, is_exact};
 use super::{generate, reader};
-use plan_runtime::Plan;
-use plan_runtime::Report;
 use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Toolbox};
 use plan_runtime::plan::{Body, Key, Number, Step, Template};
 use plan_runtime::run::{OnFailure, Status, StepError};
+use plan_runtime::{Plan, Report};
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::pin;

@@ -1,16 +1,13 @@
 //! Whole runs: they end within their limits, whatever a plan says and its tools do, and give the same in whichever order the steps run.
 
 use super::{generate, reader};
-use plan_runtime::Plan;
-use plan_runtime::Report;
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::Role;
-use plan_runtime::run::Run;
 use plan_runtime::run::{
-    CallContext, DEFAULT_GRACE, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure,
+    CallContext, DEFAULT_GRACE, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run,
     RunErrorKind, Status, StepReport, Throttle, Timer,
 };
-use plan_runtime::{Error, RunError, tool};
+use plan_runtime::{Error, Plan, Report, RunError, tool};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
 use std::future::{Future, IntoFuture, poll_fn};

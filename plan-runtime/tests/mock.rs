@@ -1,7 +1,6 @@
 //! Plans on a mock.
 
-use plan_runtime::run::Run;
-use plan_runtime::run::{Decision, Gate, GatedCall, ManualTimer, Mock};
+use plan_runtime::run::{Decision, Gate, GatedCall, ManualTimer, Mock, Run};
 use plan_runtime::{Call, Error, Result, RunError, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};

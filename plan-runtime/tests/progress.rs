@@ -2,8 +2,7 @@
 
 use indicatif::{InMemoryTerm, ProgressDrawTarget};
 use plan_runtime::check::{Request, Started};
-use plan_runtime::run::Run;
-use plan_runtime::run::{ManualTimer, Progress, Timer};
+use plan_runtime::run::{ManualTimer, Progress, Run, Timer};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Plan, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};

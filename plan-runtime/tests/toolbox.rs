@@ -3,8 +3,7 @@
 
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{Action, Executable, Step, Template};
-use plan_runtime::run::Run;
-use plan_runtime::run::{Observer, OnFailure, Status, StepRef};
+use plan_runtime::run::{Observer, OnFailure, Run, Status, StepRef};
 use plan_runtime::{Call, Error, Plan, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

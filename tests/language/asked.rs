@@ -1,8 +1,7 @@
 //! `?` in computed values, and panics in them.
 
 use crate::support::done;
-use plan_runtime::run::Run;
-use plan_runtime::run::{OnFailure, StepError};
+use plan_runtime::run::{OnFailure, Run, StepError};
 use plan_runtime::{Error, Failure, Plan, Result, RunError, plan, tool};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;

@@ -1,10 +1,9 @@
 //! Gates: which calls a run makes.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Status, StepError,
+    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, RunErrorKind,
+    Status, StepError,
 };
 use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,8 @@
 //! Limits of a run that hold for the plans inside it, too.
 
-use plan_runtime::RunError;
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{CallContext, Limits};
-use plan_runtime::{Error, Plan, Result, plan, tool};
+use plan_runtime::run::{CallContext, Limits, RunErrorKind};
+use plan_runtime::{Error, Plan, Result, RunError, plan, tool};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,9 +1,8 @@
 //! Reports of steps that are inside others: in blocks, and in plans that are called.
 
 use super::support::Same;
-use plan_runtime::Report;
 use plan_runtime::run::{CallContext, ManualTimer, OnFailure};
-use plan_runtime::{Error, Result, plan, tool};
+use plan_runtime::{Error, Report, Result, plan, tool};
 use serde_json::json;
 use std::time::Duration;
 

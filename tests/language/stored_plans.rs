@@ -1,9 +1,8 @@
 //! Plans of every construct, which survive plan JSON.
 
-use plan_runtime::Plan;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::{Body, Template};
-use plan_runtime::{Error, Failure, Result, Shape, plan, tool};
+use plan_runtime::{Error, Failure, Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Mutex;

@@ -1,9 +1,9 @@
 //! Steps that undo others, and steps that always run: `#[undo(paid)]` and `#[always]`.
 
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{CallContext, FailedStep, ManualTimer, OnFailure, Status, Timer};
+use plan_runtime::run::{
+    CallContext, FailedStep, ManualTimer, OnFailure, Run, RunErrorKind, Status, Timer,
+};
 use plan_runtime::{Error, Failure, Plan, Result, RunError, Shape, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

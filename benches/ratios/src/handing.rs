@@ -3,8 +3,7 @@
 use crate::cases::running::block_on;
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Executable, Reference, Source, Step, Template};
-use plan_runtime::Plan;
-use plan_runtime::{Result, Shape, plan, tool};
+use plan_runtime::{Plan, Result, Shape, plan, tool};
 use plan_runtime::run::Run;
 use serde::{Deserialize, Serialize};
 

@@ -7,8 +7,7 @@
 
 pub mod by_hand;
 
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Timer, TimerFuture};
+use plan_runtime::run::{RunErrorKind, Timer, TimerFuture};
 use plan_runtime::{Error, Failure, Report, Result, RunError};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};

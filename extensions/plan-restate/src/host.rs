@@ -1,12 +1,10 @@
 //! An application and its tools, whatever its type.
 
 use crate::seam::Seam;
-use plan_runtime::Plan;
 use plan_runtime::dynamic::{Toolbox, check_signal};
 use plan_runtime::journal::spi::RunInfo;
-use plan_runtime::run::Run;
-use plan_runtime::run::{CallOutcome, EngineCall, SignalError};
-use plan_runtime::{Report, RunError};
+use plan_runtime::run::{CallOutcome, EngineCall, Run, SignalError};
+use plan_runtime::{Plan, Report, RunError};
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;

@@ -3,8 +3,7 @@
 use crate::host::{Host, Polled};
 use crate::seam::{Ask, Decisions, Seam, value_of};
 use crate::wire::{self, Began, Came, Decided, Ended, Failed, Sent, Signal, Submitted, too_large};
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{CallOutcome, EngineCall};
+use plan_runtime::run::{CallOutcome, EngineCall, RunErrorKind};
 use plan_runtime::{Report, RunError};
 use restate_sdk::context::{DurableFuture, RequestTarget};
 use restate_sdk::prelude::*;

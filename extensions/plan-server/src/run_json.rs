@@ -8,13 +8,11 @@ use crate::state::{State, now, state_name};
 use crate::view;
 use axum::http::StatusCode;
 use plan_graph::{Line, MessageName};
-use plan_runtime::Plan;
-use plan_runtime::Report;
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunState, RunSummary};
 use plan_runtime::plan::Role;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Attempt, SignalError, Status};
+use plan_runtime::run::{Attempt, RunErrorKind, SignalError, Status};
+use plan_runtime::{Plan, Report};
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 

@@ -10,8 +10,6 @@ use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
 use crate::run_id::reading;
 use crate::tools::Office;
 use axum::http::StatusCode;
-use plan_runtime::Plan;
-use plan_runtime::RunError;
 use plan_runtime::dynamic::{
     Document, DocumentLimits, Finding, Findings, Profile, Reader, Toolbox,
 };
@@ -19,6 +17,7 @@ use plan_runtime::journal::{
     Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, Store, spi::RunInfo,
 };
 use plan_runtime::serve::Server;
+use plan_runtime::{Plan, RunError};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::future::Future;

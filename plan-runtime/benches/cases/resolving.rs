@@ -1,9 +1,8 @@
 //! Four references into an output of 2 KB: two strings, a struct, a list.
 
-use plan_runtime::Plan;
 use plan_runtime::plan::Template;
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
-use plan_runtime::{Shape, Tool, plan};
+use plan_runtime::{Plan, Shape, Tool, plan};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -28,8 +28,8 @@ impl RunError {
     pub fn kind(&self) -> RunErrorKind {
         match self.cause() {
             Cause::Steps => RunErrorKind::Steps,
-            Cause::Interrupted(Interrupt::Deadline(_)) => RunErrorKind::Deadline,
-            Cause::Interrupted(Interrupt::Cancelled | Interrupt::Outer) => RunErrorKind::Cancelled,
+            Cause::Interrupted(Interrupt::Deadline(_) | Interrupt::Outer) => RunErrorKind::Deadline,
+            Cause::Interrupted(Interrupt::Cancelled) => RunErrorKind::Cancelled,
             Cause::Interrupted(
                 Interrupt::Limit(_) | Interrupt::Recorded(_) | Interrupt::Nested(_),
             ) => RunErrorKind::Limit,

@@ -11,9 +11,9 @@ pub enum RunErrorKind {
     Steps,
     /// The run cannot start or cannot run here: its inputs or its plan do not fit, a tool is missing, or nobody can send a value that a step waits for.
     Refused,
-    /// The run was cancelled, by [`Run::cancel_on`](crate::run::Run::cancel_on) or from outside, or the call that it is part of has ended.
+    /// The run was cancelled, by [`Run::cancel_on`](crate::run::Run::cancel_on) or from outside.
     Cancelled,
-    /// The run took longer than [`Run::deadline`](crate::run::Run::deadline) allows.
+    /// The run took longer than [`Run::deadline`](crate::run::Run::deadline) or the call around the run allows.
     Deadline,
     /// The run would have exceeded one of its [limits](crate::run::Limits).
     Limit,

@@ -1,6 +1,6 @@
 //! Why steps and runs fail.
 
-use super::{Error, RunErrorKind, StepPath, on_one_line};
+use super::{Error, StepPath, on_one_line};
 use crate::failure::Failure as CaughtFailure;
 use crate::journal::JournalError;
 use crate::plan::{Plan, Role, ToolInfo};
@@ -315,7 +315,7 @@ impl FailedStep {
             StepError::Limit(_) => true,
             StepError::Tool(error) => error
                 .downcast_ref::<RunError>()
-                .is_some_and(|run| run.kind() == RunErrorKind::Limit),
+                .is_some_and(RunError::exceeds_limit),
             _ => false,
         }
     }
@@ -533,6 +533,14 @@ impl RunError {
         !self.0.unstarted
     }
 
+    /// Returns `true` if a limit has ended the run, so that its error names the limit.
+    fn exceeds_limit(&self) -> bool {
+        matches!(
+            self.0.cause,
+            Cause::Interrupted(Interrupt::Limit(_) | Interrupt::Recorded(_))
+        )
+    }
+
     /// Why the run's [journal](crate::run::Run::durable) did not begin the run, or could not go on with it. Nothing is lost then: what is recorded is there when the run is begun
     /// again.
     pub fn journal(&self) -> Option<&JournalError> {
@@ -677,7 +685,7 @@ impl RunError {
     /// Writes all failures, the first after this sign, and what became of the steps that have undo steps.
     fn write_failures(&self, f: &mut fmt::Formatter<'_>, mut separator: &str) -> fmt::Result {
         for failure in self.failures() {
-            if self.kind() == RunErrorKind::Limit && failure.is_limit() {
+            if self.exceeds_limit() && failure.is_limit() {
                 continue;
             }
             write!(f, "{separator}{failure}")?;

@@ -45,7 +45,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///
 /// ```
 /// use plan_runtime::dynamic::Toolbox;
-/// use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, TimerFuture, ThreadTimer, Timer};
+/// use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, ThreadTimer, Timer, TimerFuture};
 /// use plan_runtime::{Result, plan, tool};
 /// use std::sync::Arc;
 /// use std::time::{Duration, Instant, SystemTime};

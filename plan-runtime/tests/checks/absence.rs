@@ -1,9 +1,8 @@
 //! Whether a reference may lead to nothing, and what the plan has in place of it.
 
-use plan_runtime::Error;
-use plan_runtime::Plan;
 use plan_runtime::dynamic::{Code, Contract, Contracts, Finding, Reader, Toolbox};
 use plan_runtime::plan::Executable;
+use plan_runtime::{Error, Plan};
 use serde_json::{Value, json};
 
 /// What is found in a plan of a step that gives what the schema says, and one whose required argument `x` the reference is.

@@ -6,10 +6,9 @@ use fastrand::Rng;
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::Executable;
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Timer, TimerFuture,
+    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Run, RunErrorKind, Timer,
+    TimerFuture,
 };
 use plan_runtime::{Error, Result, RunError, Sleep, plan, tool};
 use serde_json::Value;

@@ -2,8 +2,7 @@
 
 use super::rough::Rough;
 use plan_runtime::journal::Memory;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall};
+use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, RunErrorKind};
 use plan_runtime::{Error, Result, RunError, plan, tool};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

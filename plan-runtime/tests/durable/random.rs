@@ -6,18 +6,15 @@ use super::rough::Rough;
 use super::support::Driven;
 use crate::journal::asking::Asking;
 use fastrand::Rng;
-use plan_runtime::Plan;
-use plan_runtime::RunError;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::plan::{
     Action, Block, Body, Branch, Catch, Condition, Executable, For, Input, Loop, Optional, Output,
     Policy, Reference, Role, Source, Step, Template,
 };
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::Run;
-use plan_runtime::run::{CallContext, Observer, OnFailure, Status, StepRef};
+use plan_runtime::run::{CallContext, Observer, OnFailure, Run, Status, StepRef};
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Result, Shape, Tool};
+use plan_runtime::{Call, Error, Plan, Result, RunError, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

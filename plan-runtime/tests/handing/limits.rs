@@ -1,7 +1,6 @@
 //! What JSON cannot hold fails its own step, and what values take counts towards the limits of a run.
 
-use plan_runtime::run::Limits;
-use plan_runtime::run::RunErrorKind;
+use plan_runtime::run::{Limits, RunErrorKind};
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize, Serializer};
 use std::cell::RefCell;

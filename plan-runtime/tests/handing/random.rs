@@ -3,13 +3,12 @@
 
 use super::types::*;
 use bytes::Bytes;
-use plan_runtime::Plan;
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{
     Action, Block, Body, Input, Policy, Reference, Source, Step, Template, ToolInfo,
 };
 use plan_runtime::run::Run;
-use plan_runtime::{Error, Result, tool};
+use plan_runtime::{Error, Plan, Result, tool};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -1,12 +1,11 @@
 //! What is printed of a plan, and what it does, where they once differed.
 
-use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
 use plan_runtime::plan::{
     Absent, Action, Computed, Input, Output, Reference, Segment, Selector, Source, Step, Template,
 };
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
-use plan_runtime::{Shape, plan};
+use plan_runtime::{Plan, Shape, plan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

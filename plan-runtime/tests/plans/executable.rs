@@ -1,14 +1,13 @@
 //! A plan that was made in Rust and is illegal says so where it is checked and at each run, and nothing panics.
 
-use plan_runtime::Plan;
 use plan_runtime::check::Request;
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::plan;
 use plan_runtime::plan::{
     Absent, Action, Body, Branch, Computed, Condition, Entry, Executable, For, Input, Key, Number,
     Optional, Output, Part, Policy, Reference, Source, Step, Template,
 };
 use plan_runtime::run::Run;
+use plan_runtime::{Plan, plan};
 use serde_json::{Value, json};
 
 fn reference(source: Source) -> Template {

@@ -8,10 +8,8 @@ use crate::golden;
 use fastrand::Rng;
 use plan_runtime::Plan;
 use plan_runtime::plan::{Catch, Condition, Optional, Policy, Role, Source, Step, Template};
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Throttle, Timer,
+    Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, RunErrorKind, Throttle, Timer,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,8 +1,9 @@
 //! Whether a run that fails has started.
 
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Limits, Mock};
+use plan_runtime::journal::{Journal, Memory};
+use plan_runtime::run::{Limits, Mock, RunErrorKind};
 use plan_runtime::{Error, Result, RunError, plan, tool};
+use serde_json::json;
 use std::future::{pending, ready};
 use std::time::Duration;
 
@@ -58,9 +59,19 @@ fn a_run_that_cannot_start_says_so() {
     let tools = failed(weigh("a").run(&Mock::new()));
     let signals = failed(Ask { of: "a".into() }.run(&()));
     let cancelled = failed(weigh("a").run(&()).cancel_on(ready(())));
-    for error in [inputs, tools, signals, cancelled] {
+    let journal = Memory::new();
+    let _owned = smol::block_on(journal.claim("run-1")).unwrap();
+    let owned = failed(weigh("a").run(&()).durable(&journal, "run-1"));
+    for (error, kind) in [
+        (inputs, RunErrorKind::Refused),
+        (tools, RunErrorKind::Refused),
+        (signals, RunErrorKind::Refused),
+        (cancelled, RunErrorKind::Cancelled),
+        (owned, RunErrorKind::Journal),
+    ] {
         assert!(!error.has_started(), "{error}");
         assert!(error.failures().is_empty(), "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
     }
 }
 
@@ -69,10 +80,37 @@ fn a_run_that_has_begun_a_step_has_started() {
     let step = failed(weigh("nothing").run(&()));
     let late = failed(weigh("ever").run(&()).deadline(Duration::from_millis(5)));
     let value = failed(weigh("a").run(&()).limits(Limits::DEFAULT.value(10)));
-    assert_eq!(value.kind(), RunErrorKind::Limit);
-    for error in [step, late, value] {
+    for (error, kind) in [
+        (step, RunErrorKind::Steps),
+        (late, RunErrorKind::Deadline),
+        (value, RunErrorKind::Limit),
+    ] {
         assert!(error.has_started(), "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
     }
+}
+
+#[test]
+fn an_error_is_an_object_for_programs() {
+    let error = failed(weigh("nothing").run(&()));
+    let step = error.failures()[0].step();
+    let expected = json!({
+        "kind": "steps",
+        "plan": "weigh",
+        "message": error.to_string(),
+        "failures": [{
+            "step": step,
+            "element": [],
+            "tool": "measure",
+            "code": "FAILED",
+            "message": "there is nothing",
+            "attempts": 1,
+            "blocked": [],
+        }],
+        "undone": [],
+        "not_undone": [],
+    });
+    assert_eq!(serde_json::to_value(&error).unwrap(), expected);
 }
 
 #[test]

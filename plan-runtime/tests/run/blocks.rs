@@ -4,16 +4,14 @@ use super::stage::{
     End, Stage, act, branch, each, list, local, ms, of, plan, step, string, value, with,
 };
 use super::support::{Driven, statuses};
-use plan_runtime::Plan;
-use plan_runtime::Report;
-use plan_runtime::RunError;
 use plan_runtime::plan::{
     Block, Body, Catch, Condition, Input, Optional, Policy, Role, Segment, Selector, Source, Step,
     Template,
 };
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef, Timer};
+use plan_runtime::run::{
+    Observer, OnFailure, Run, RunErrorKind, Status, StepError, StepRef, Timer,
+};
+use plan_runtime::{Plan, Report, RunError};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

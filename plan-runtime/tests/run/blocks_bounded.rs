@@ -6,10 +6,9 @@ use super::blocks::{
 use super::stage::{End, Stage, act, each, list, local, ms, step, string, value, with};
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Body, Optional, Policy, Step, Template};
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Throttle,
+    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, RunErrorKind,
+    Throttle,
 };
 use plan_runtime::{Call, Result, Tool};
 use serde::{Deserialize, Serialize};

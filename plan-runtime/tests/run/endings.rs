@@ -4,11 +4,9 @@
 
 use super::blocks::block;
 use super::stage::{End, Stage, Take, act, plan, step, string, with};
-use plan_runtime::Plan;
-use plan_runtime::Report;
-use plan_runtime::RunError;
 use plan_runtime::plan::{Optional, Policy, Role, Template};
 use plan_runtime::run::{OnFailure, Status, StepReport, Timer};
+use plan_runtime::{Plan, Report, RunError};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,7 +1,6 @@
 use super::support::{Driven, plan};
 use plan_runtime::check::{Started, once};
-use plan_runtime::run::Run;
-use plan_runtime::run::StepError;
+use plan_runtime::run::{Run, StepError};
 use plan_runtime::{Error, Report, Result, ResultExt, RunError};
 use std::error::Error as StdError;
 use std::io;

@@ -1,13 +1,12 @@
 //! A whole plan in the form of generated code: a `static`, inputs as fields, tools of two applications.
 
 use super::support::Driven;
-use plan_runtime::Plan;
 use plan_runtime::check::{Constant, Request, Started, called, decode};
 use plan_runtime::plan::{Action, Input, Output, Reference, Source, Step, Template};
 use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
 use plan_runtime::run::Run;
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Result, Shape, Tool};
+use plan_runtime::{Call, Error, Plan, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::future::Future;

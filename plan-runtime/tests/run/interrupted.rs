@@ -1,9 +1,8 @@
 //! Runs that end before their time, at any moment: between two steps, while they ask or wait, and by a panic outside their steps.
 
-use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, Observer, StepRef, Timer,
-    TimerFuture,
+    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, Observer, RunErrorKind, StepRef,
+    Timer, TimerFuture,
 };
 use plan_runtime::{Error, Result, RunError, plan, tool};
 use std::future::{Future, pending, poll_fn};

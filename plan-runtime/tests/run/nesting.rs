@@ -1,12 +1,11 @@
 //! A plan as a step of another, in the form of generated code.
 
 use super::support::{Driven, Lab, Outcome, Work, action, plan};
-use plan_runtime::Plan;
 use plan_runtime::check::{Request, Started, called};
 use plan_runtime::plan::ToolInfo;
 use plan_runtime::run::Run;
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Result, Shape, Tool};
+use plan_runtime::{Call, Plan, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::sync::LazyLock;

@@ -1,12 +1,10 @@
 use super::support::{Driven, action, plan, reference};
-use plan_runtime::Plan;
 use plan_runtime::check::{Constant, Hand, HandOver, Known, Lossless, Request, Started, decode};
 use plan_runtime::plan::{Entry, Input, Key, Reference, Source, Template};
 use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
-use plan_runtime::run::OnFailure;
-use plan_runtime::run::Run;
+use plan_runtime::run::{OnFailure, Run};
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Result, Shape, Tool};
+use plan_runtime::{Call, Error, Plan, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;

@@ -4,8 +4,7 @@ use super::stage::{End, Stage, act, each, list, local, ms, of, plan, step, strin
 use super::support::{Driven, statuses};
 use plan_runtime::Plan;
 use plan_runtime::plan::{Computed, Optional, Policy, Segment, Selector, Source, Step, Template};
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{OnFailure, Timer};
+use plan_runtime::run::{OnFailure, RunErrorKind, Timer};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -1,10 +1,9 @@
 //! Reports, for people and for programs.
 
 use super::stage::{End, Stage, act, each, list, local, of, plan, step, string, with};
-use plan_runtime::Plan;
-use plan_runtime::Report;
 use plan_runtime::plan::{Policy, Source};
 use plan_runtime::run::OnFailure;
+use plan_runtime::{Plan, Report};
 use serde_json::{Value, json};
 
 fn story() -> (Plan, Stage) {

@@ -1,11 +1,11 @@
 //! Values that come from outside of a run.
 
 use super::support::{Driven, Lab, Outcome, plan, run, statuses};
-use plan_runtime::Plan;
 use plan_runtime::plan::{Await, Catch, Executable, For, Optional, Policy, Role, Template};
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Limits, ManualTimer, Observer, OnFailure, SignalError, Signals, StepRef};
-use plan_runtime::{RunError, check};
+use plan_runtime::run::{
+    Limits, ManualTimer, Observer, OnFailure, RunErrorKind, SignalError, Signals, StepRef,
+};
+use plan_runtime::{Plan, RunError, check};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

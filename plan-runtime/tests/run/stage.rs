@@ -1,17 +1,15 @@
 //! A tool whose every attempt takes a time and ends in a way that the test says, on a clock that the test moves.
 
 use super::support::Driven;
-use plan_runtime::Plan;
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{
     Action, Body, Branch, Condition, For, Output, Policy, Reference, Segment, Source, Step,
     Template,
 };
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::Run;
-use plan_runtime::run::{ManualTimer, Timer};
+use plan_runtime::run::{ManualTimer, Run, Timer};
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Result, RunError, Shape, Tool};
+use plan_runtime::{Call, Error, Plan, Result, RunError, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,9 +1,7 @@
 use super::support::{Driven, Lab, graph, plan, run};
-use plan_runtime::Plan;
-use plan_runtime::run::Run;
-use plan_runtime::run::{DEFAULT_CONCURRENCY, Limits};
+use plan_runtime::run::{DEFAULT_CONCURRENCY, Limits, Run};
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Result, Shape, Tool};
+use plan_runtime::{Call, Plan, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 
 #[test]

@@ -1,12 +1,11 @@
 //! Plans out of a line of text, a tool whose every step is held at a gate, and a driver that polls only what was woken.
 
-use plan_runtime::Plan;
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Body, Output, Reference, Source, Step, Template};
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::Run;
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Report, Result, Shape, Tool};
+use plan_runtime::{Call, Error, Plan, Report, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -11,8 +11,7 @@ use plan_runtime::Plan;
 use plan_runtime::plan::{
     Await, Body, Catch, Condition, Optional, Policy, Role, Source, Step, Template,
 };
-use plan_runtime::run::Run;
-use plan_runtime::run::{Limits, OnFailure, Status};
+use plan_runtime::run::{Limits, OnFailure, Run, Status};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;

@@ -2,8 +2,7 @@
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, DocumentLimits, Reader, Toolbox};
-use plan_runtime::plan::Executable;
-use plan_runtime::plan::Secrets;
+use plan_runtime::plan::{Executable, Secrets};
 use plan_runtime::run::RunErrorKind;
 use serde_json::{Value, json};
 

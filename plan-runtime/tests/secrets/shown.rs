@@ -1,13 +1,12 @@
 //! Random plans with a marker in all that is secret: nothing that a host can see has it.
 
-use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{
     Action, Branch, Comparison, Condition, Executable, For, Input, Optional, Part, Policy,
     Question, Reference, Source, Step, Template, Test, ToolInfo,
 };
 use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef};
-use plan_runtime::{Error, RunError};
+use plan_runtime::{Error, Plan, RunError};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};

@@ -4,13 +4,12 @@ use crate::journal::asking::Asking;
 use crate::serving::support::{
     Place, at, has_ended, in_each_place, output, rests, serve, summary, until,
 };
-use plan_runtime::Report;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Limits, SignalError, Throttle};
-use plan_runtime::{Error, Plan, Result, plan, tool};
+use plan_runtime::run::{
+    CallContext, Decision, Gate, GatedCall, Limits, Run, RunErrorKind, SignalError, Throttle,
+};
+use plan_runtime::{Error, Plan, Report, Result, plan, tool};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -2,14 +2,13 @@
 
 use super::support::{Folder, Place, at, has_ended, serve, summary};
 use crate::journal::asking::Asking;
-use plan_runtime::Report;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::spi::{Message, RunInfo};
 use plan_runtime::journal::{
     EncryptionKey, Journal, JournalError, Memory, RunFilter, Sqlite, conformance,
 };
 use plan_runtime::run::{Attempt, CallContext};
-use plan_runtime::{Error, Result, Shape, plan, tool};
+use plan_runtime::{Error, Report, Result, Shape, plan, tool};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -2,12 +2,10 @@
 
 use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, Place, at};
-use plan_runtime::Report;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunFilter, RunState, Sqlite, SqliteOptions};
-use plan_runtime::run::Run;
-use plan_runtime::run::{Decision, Gate, GatedCall, Status};
-use plan_runtime::{Error, Result, plan, tool};
+use plan_runtime::run::{Decision, Gate, GatedCall, Run, Status};
+use plan_runtime::{Error, Report, Result, plan, tool};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::future::pending;

@@ -5,7 +5,6 @@ use crate::durable::random::{Maker, plan_text};
 use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, Place, at};
 use fastrand::Rng;
-use plan_runtime::Plan;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Sqlite, SqliteOptions};
@@ -13,10 +12,9 @@ use plan_runtime::plan::{
     Action, Body, Branch, Condition, Executable, Reference, Role, Source, Step, Template,
 };
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::Run;
-use plan_runtime::run::{CallContext, OnFailure};
+use plan_runtime::run::{CallContext, OnFailure, Run};
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Result, Shape, Tool};
+use plan_runtime::{Call, Error, Plan, Result, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use smol::future::yield_now;

@@ -3,8 +3,7 @@
 use crate::journal::asking::Asking;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, JournalError, Memory, RunState, RunSummary, Sqlite, Store};
-use plan_runtime::run::Run;
-use plan_runtime::run::SignalError;
+use plan_runtime::run::{Run, SignalError};
 use plan_runtime::serve::Server;
 use plan_runtime::{Report, RunError};
 use serde::Serialize;

@@ -8,9 +8,7 @@ mod recovery;
 mod retries;
 mod undo;
 
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{CallContext, ManualTimer};
+use plan_runtime::run::{CallContext, ManualTimer, Run, RunErrorKind};
 use plan_runtime::{Error, Result, RunError, tool};
 use serde::de::DeserializeOwned;
 use std::sync::Mutex;

@@ -22,9 +22,8 @@ mod generate;
 mod random;
 
 use crate::support::{Add, Same, done, failed};
-use plan_runtime::Plan;
 use plan_runtime::plan::{Body, Condition, Template};
-use plan_runtime::{Result, Shape, plan, tool};
+use plan_runtime::{Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

@@ -1,10 +1,9 @@
 //! The tools and plans of the tests.
 
-use plan_runtime::Plan;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::{Action, Input, Output, Reference, Source, Step, Template};
 use plan_runtime::run::CallContext;
-use plan_runtime::{Error, Result, Shape, Sleep, plan, tool};
+use plan_runtime::{Error, Plan, Result, Shape, Sleep, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

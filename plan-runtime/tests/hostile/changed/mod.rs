@@ -2,13 +2,12 @@
 
 mod says;
 
-use plan_runtime::Plan;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::{
     Action, Body, Condition, Executable, For, Part, Reference, RustText, Segment, Selector, Source,
     Step, Template,
 };
-use plan_runtime::{Result, plan, tool};
+use plan_runtime::{Plan, Result, plan, tool};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

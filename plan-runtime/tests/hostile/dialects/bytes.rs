@@ -1,9 +1,8 @@
 //! Bytes that are not text, marks of encodings, and characters that few texts have.
 
-use plan_runtime::Result;
 use plan_runtime::dynamic::{Code, DocumentLimits, Findings, Reader, Toolbox};
 use plan_runtime::plan::Template;
-use plan_runtime::tool;
+use plan_runtime::{Result, tool};
 use proptest::prelude::*;
 
 /// Gives the text back.

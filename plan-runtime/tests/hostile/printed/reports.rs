@@ -1,8 +1,7 @@
 use super::{assert_line, assert_safe, hostile};
-use plan_runtime::Report;
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef};
-use plan_runtime::{Error, Plan, RunError};
+use plan_runtime::{Error, Plan, Report, RunError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};

@@ -1,13 +1,12 @@
 //! Writes each dangerous character in all strings of a plan, and looks at all printed forms.
 
 use super::{UNSEEN, assert_line, assert_safe, document};
-use plan_runtime::Report;
 use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader, Toolbox};
 use plan_runtime::journal::JournalError;
 use plan_runtime::run::{
     Decision, Gate, GatedCall, Observer, OnFailure, SignalError, Status, StepError, StepRef,
 };
-use plan_runtime::{Error, Plan, RunError};
+use plan_runtime::{Error, Plan, Report, RunError};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

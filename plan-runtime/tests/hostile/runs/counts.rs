@@ -1,11 +1,9 @@
 //! Limits on what a run does: calls, attempts, elements, time.
 
 use super::{plan, step};
-use plan_runtime::RunError;
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{CallContext, Limits, ManualTimer, Status, StepError};
-use plan_runtime::{Error, Plan, plan, tool};
+use plan_runtime::run::{CallContext, Limits, ManualTimer, RunErrorKind, Status, StepError};
+use plan_runtime::{Error, Plan, RunError, plan, tool};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;

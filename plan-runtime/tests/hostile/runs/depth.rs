@@ -1,9 +1,8 @@
 //! Runs inside of runs.
 
-use plan_runtime::RunError;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::RunErrorKind;
-use plan_runtime::{Error, Result, plan, tool};
+use plan_runtime::{Error, Result, RunError, plan, tool};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Mutex;

@@ -2,13 +2,10 @@
 
 use super::{ended, plan, read, step, tools};
 use allocation_counter::measure;
-use plan_runtime::Plan;
-use plan_runtime::RunError;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::resolve::ErrorKind;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Limits, OnFailure, StepError};
-use plan_runtime::{Result, Shape, tool};
+use plan_runtime::run::{Limits, OnFailure, RunErrorKind, StepError};
+use plan_runtime::{Plan, Result, RunError, Shape, tool};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 

@@ -8,11 +8,9 @@ mod panics;
 mod reentrant;
 mod time;
 
-use plan_runtime::RunError;
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
-use plan_runtime::run::Limits;
-use plan_runtime::run::Run;
-use plan_runtime::{Error, Plan};
+use plan_runtime::run::{Limits, Run};
+use plan_runtime::{Error, Plan, RunError};
 use serde_json::{Value, json};
 
 /// A plan in plan JSON.

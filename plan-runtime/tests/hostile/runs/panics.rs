@@ -1,9 +1,7 @@
 //! Whatever a run calls may panic: nothing unwinds out of it, and nothing of it is lost.
 
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    Observer, OnFailure, Status, StepError, StepRef, Timer, TimerFuture, Totals,
+    Observer, OnFailure, Run, RunErrorKind, Status, StepError, StepRef, Timer, TimerFuture, Totals,
 };
 use plan_runtime::{Error, Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,7 +1,6 @@
 //! Runs that are polled after their end, dropped inside of a poll, and woken by what they drop.
 
-use plan_runtime::run::Limits;
-use plan_runtime::run::Run;
+use plan_runtime::run::{Limits, Run};
 use plan_runtime::{Result, plan, tool};
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};

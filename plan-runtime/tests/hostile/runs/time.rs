@@ -1,10 +1,8 @@
 //! A value that takes long to make: the run ends in the middle of it.
 
 use super::{plan, step, tools};
-use plan_runtime::Plan;
-use plan_runtime::RunError;
-use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{Limits, ManualTimer, Status, Timer, TimerFuture};
+use plan_runtime::run::{Limits, ManualTimer, RunErrorKind, Status, Timer, TimerFuture};
+use plan_runtime::{Plan, RunError};
 use serde_json::{Value, json};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;

@@ -2,18 +2,15 @@
 
 use super::tree::{BACKOFF, MORE, Node};
 use crate::run::support::Driven;
-use plan_runtime::RunError;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::journal::Memory;
 use plan_runtime::plan::{Action, Executable, Number, Role, Template};
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::Run;
-use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, FailedStep, ManualTimer, OnFailure, Signals, Status, StepReport,
+    CallContext, FailedStep, ManualTimer, OnFailure, Run, RunErrorKind, Signals, Status, StepReport,
 };
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Report, Result, Shape, Tool};
+use plan_runtime::{Call, Error, Report, Result, RunError, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
