@@ -123,14 +123,20 @@ async fn store(file: Vec<u8>) -> Result<Vec<u8>> {
     Ok(file)
 }
 
+/// Counts bytes.
+#[tool]
+async fn count(file: Vec<u8>) -> Result<usize> {
+    Ok(file.len())
+}
+
 plan! {
     /// Passes bytes on three times.
     Large(size: usize) -> usize {
         step loaded = Load { size };
         step first = Store { file: loaded };
         step second = Store { file: first };
-        step third = Store { file: second };
-        third.len()
+        step length = Count { file: second };
+        length
     }
 }
 

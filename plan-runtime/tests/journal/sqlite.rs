@@ -89,6 +89,33 @@ fn a_run_that_was_only_asked_for_leaves_nothing() {
     assert_eq!(ids(all).unwrap(), "b");
 }
 
+/// Nothing else is written that would have the release tried again.
+#[test]
+fn a_release_that_failed_is_tried_again() {
+    let folder = Folder::new();
+    let db = folder.open();
+    let claim = begin(&db, "a");
+    let database = rusqlite::Connection::open(folder.path()).unwrap();
+    let trigger = "CREATE TRIGGER full BEFORE UPDATE OF owner ON runs WHEN new.owner IS NULL
+        BEGIN SELECT raise(ABORT, 'full'); END";
+    database.execute_batch(trigger).unwrap();
+    db.release(&claim);
+    // The thread that writes has done all that was queued before it answers.
+    assert!(matches!(
+        smol::block_on(record(&db, &claim, "1")),
+        Err(JournalError::Lost { .. })
+    ));
+    smol::block_on(record(&db, &begin(&db, "b"), "1")).unwrap();
+    database.execute_batch("DROP TRIGGER full").unwrap();
+    let other = folder.open();
+    let end = Instant::now() + Duration::from_secs(30);
+    while let Err(error) = other.claim_now("a") {
+        assert!(matches!(error, JournalError::Owned { .. }), "{error}");
+        assert!(Instant::now() < end, "the run is owned still");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// Records that come while another commit is on its way are committed together.
 #[test]
 fn commits_are_shared() {

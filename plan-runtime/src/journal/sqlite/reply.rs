@@ -33,7 +33,8 @@ pub(super) fn reply<T>() -> (Answer<T>, Reply<T>) {
 }
 
 impl<T> Answer<T> {
-    pub(super) fn give(self, answer: T) {
+    /// Stores the answer. Whoever waits is woken when this is dropped.
+    pub(super) fn give(&self, answer: T) {
         lock(&self.0).answer = Some(answer);
     }
 }

@@ -20,12 +20,21 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 /// The most jobs of a transaction.
 const BATCH: usize = 256;
 
 /// The approximate number of bytes of a transaction.
 const BATCH_BYTES: usize = 4 << 20;
+
+/// The most pauses of a transaction that has fewer jobs than the last one, and the least length of a pause.
+const PAUSES: usize = 4;
+const PAUSE: Duration = Duration::from_micros(10);
+
+/// The time until a run that could not be released is released again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The most records that one transaction removes.
 const REMOVED: i64 = 1000;
@@ -158,6 +167,80 @@ impl From<rusqlite::Error> for Refused {
     }
 }
 
+/// The jobs that others queue.
+struct Jobs<'a> {
+    queue: &'a mpsc::Receiver<Queued>,
+    /// The number of jobs of the last transaction, and the bytes of this one.
+    last: usize,
+    bytes: usize,
+    pauses: usize,
+    is_closed: bool,
+}
+
+impl<'a> Jobs<'a> {
+    fn new(queue: &'a mpsc::Receiver<Queued>) -> Self {
+        Self {
+            queue,
+            last: 0,
+            bytes: 0,
+            pauses: 0,
+            is_closed: false,
+        }
+    }
+
+    /// Waits for the first job of a transaction, or for the time to release a run again. Returns `None` at the end.
+    fn first(&mut self, has_unreleased: bool) -> Option<Option<Queued>> {
+        (self.bytes, self.pauses) = (0, 0);
+        if self.is_closed {
+            return None;
+        }
+        let queued = if has_unreleased {
+            match self.queue.recv_timeout(AGAIN) {
+                Ok(queued) => queued,
+                Err(mpsc::RecvTimeoutError::Timeout) => return Some(None),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            }
+        } else {
+            self.queue.recv().ok()?
+        };
+        self.taken(queued).map(Some)
+    }
+
+    /// Returns the next job of a transaction that has this many. Those who were woken after the last transaction are likely to queue as many jobs again.
+    fn next(&mut self, count: usize) -> Option<Queued> {
+        let next = if count >= BATCH || self.bytes >= BATCH_BYTES || self.is_closed {
+            None
+        } else {
+            self.queue.try_recv().ok().or_else(|| self.late(count))
+        };
+        let next = next.and_then(|queued| self.taken(queued));
+        if next.is_none() {
+            self.last = count;
+        }
+        next
+    }
+
+    fn late(&mut self, count: usize) -> Option<Queued> {
+        while count < self.last && self.pauses < PAUSES {
+            self.pauses += 1;
+            thread::sleep(PAUSE);
+            if let Ok(queued) = self.queue.try_recv() {
+                return Some(queued);
+            }
+        }
+        None
+    }
+
+    fn taken(&mut self, queued: Queued) -> Option<Queued> {
+        if matches!(queued.job, Job::Close) {
+            self.is_closed = true;
+            return None;
+        }
+        self.bytes += queued.job.bytes();
+        Some(queued)
+    }
+}
+
 pub(super) struct Writer {
     pub(super) path: Arc<Path>,
     pub(super) max_bytes: Option<u64>,
@@ -177,63 +260,52 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn run(mut self, queue: &mpsc::Receiver<Queued>) {
-        let mut goes_on = true;
-        while goes_on && let Ok(first) = queue.recv() {
+        let mut jobs = Jobs::new(queue);
+        while let Some(first) = jobs.first(!self.unreleased.is_empty()) {
             let retried = self.unreleased.drain(..).map(|held| Queued {
                 job: Job::Release(held),
                 answer: None,
             });
             let mut batch: Vec<Queued> = retried.collect();
-            let mut bytes = 0;
-            let mut next = Some(first);
-            while let Some(queued) = next.take() {
-                if matches!(queued.job, Job::Close) {
-                    goes_on = false;
-                    break;
-                }
-                bytes += queued.job.bytes();
-                batch.push(queued);
-                if batch.len() < BATCH && bytes < BATCH_BYTES {
-                    next = queue.try_recv().ok();
-                }
-            }
-            self.write(batch);
+            batch.extend(first);
+            let outcomes = self.commit(&mut batch, |batch| jobs.next(batch.len()));
+            self.answer_all(batch, outcomes);
         }
         self.leave();
     }
 
-    fn write(&mut self, batch: Vec<Queued>) {
-        if batch.is_empty() {
-            return;
-        }
-        match self.commit(&batch) {
+    /// Answers the jobs of a transaction, or does each of them in a transaction of its own: one of them may be the reason for the error.
+    fn answer_all(&mut self, batch: Vec<Queued>, outcomes: Result<Vec<Outcome>, (Cause, bool)>) {
+        // Somebody who is woken may need the processor. So all answers are stored before anybody is woken.
+        let mut given = Vec::with_capacity(batch.len());
+        match outcomes {
             Ok(outcomes) => {
                 for (queued, outcome) in batch.into_iter().zip(outcomes) {
-                    self.answer(queued, outcome);
+                    given.extend(self.answer(queued, outcome));
                 }
             }
-            // One job may be the reason: the others are not to suffer from it.
-            Err((cause, has_begun)) if batch.len() > 1 && has_begun => {
-                drop(cause);
+            Err((_, true)) if batch.len() > 1 => {
                 for queued in batch {
-                    let outcome = match self.commit(std::slice::from_ref(&queued)) {
-                        Ok(mut outcomes) => outcomes.swap_remove(0),
-                        Err((cause, _)) => Err(self.fail(&queued.job, cause)),
-                    };
-                    self.answer(queued, outcome);
+                    let mut alone = vec![queued];
+                    let outcomes = self.commit(&mut alone, |_| None);
+                    self.answer_all(alone, outcomes);
                 }
             }
             Err((cause, _)) => {
                 for queued in batch {
                     let outcome = Err(self.fail(&queued.job, cause.clone()));
-                    self.answer(queued, outcome);
+                    given.extend(self.answer(queued, outcome));
                 }
             }
         }
     }
 
-    /// Does jobs in a transaction. The error says whether that had begun; then there is no trace of any of them.
-    fn commit(&mut self, batch: &[Queued]) -> Result<Vec<Outcome>, (Cause, bool)> {
+    /// Does jobs in a transaction, with those that come during it. The error says whether that had begun; then there is no trace of any of them.
+    fn commit(
+        &mut self,
+        batch: &mut Vec<Queued>,
+        mut next: impl FnMut(&[Queued]) -> Option<Queued>,
+    ) -> Result<Vec<Outcome>, (Cause, bool)> {
         let Self {
             path,
             database,
@@ -255,17 +327,23 @@ impl Writer {
             claimed: HashSet::new(),
         };
         let mut outcomes = Vec::with_capacity(batch.len());
-        for Queued { job, .. } in batch {
-            let broken = job.held().and_then(|held| broken.get(&held.run));
-            let outcome = match broken {
-                Some(why) => Err(JournalError::storage(why.as_str())),
-                None => match write.act(job) {
-                    Ok(done) => Ok(done),
-                    Err(Refused::Rule(error)) => Err(error),
-                    Err(Refused::Storage(cause)) => return Err((cause, true)),
-                },
-            };
-            outcomes.push(outcome);
+        loop {
+            for Queued { job, .. } in &batch[outcomes.len()..] {
+                let broken = job.held().and_then(|held| broken.get(&held.run));
+                let outcome = match broken {
+                    Some(why) => Err(JournalError::storage(why.as_str())),
+                    None => match write.act(job) {
+                        Ok(done) => Ok(done),
+                        Err(Refused::Rule(error)) => Err(error),
+                        Err(Refused::Storage(cause)) => return Err((cause, true)),
+                    },
+                };
+                outcomes.push(outcome);
+            }
+            match next(batch) {
+                Some(queued) => batch.push(queued),
+                None => break,
+            }
         }
         change.commit().map_err(|error| (error.into(), true))?;
         Ok(outcomes)
@@ -283,9 +361,8 @@ impl Writer {
         failure.into()
     }
 
-    /// What has been committed, or has failed, is known here, and after that by whoever waits.
-    fn answer(&mut self, queued: Queued, outcome: Outcome) {
-        let mut woken = None;
+    /// Stores an outcome that has been committed or has failed, here and in the answer. Whoever waits is woken when the answer is dropped.
+    fn answer(&mut self, queued: Queued, outcome: Outcome) -> Option<Answer<Outcome>> {
         match (&queued.job, &outcome) {
             (Job::Claim(..), Ok(Done::Claimed(_, held))) => {
                 self.held.insert(held.run, held.epoch);
@@ -302,13 +379,10 @@ impl Writer {
                     self.given_back(&held, outcome.is_err());
                 }
             }
-            (_, Ok(Done::Sent(run))) => woken = Some(*run),
+            (_, Ok(Done::Sent(run))) => self.watching.wake([*run]),
             _ => {}
         }
-        if let Some(answer) = queued.answer {
-            answer.give(outcome);
-        }
-        self.watching.wake(woken);
+        queued.answer.inspect(|answer| answer.give(outcome))
     }
 
     /// A run was released, or is still to be.
