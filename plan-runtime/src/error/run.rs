@@ -629,6 +629,12 @@ struct ErrorText<'e>(&'e RunError);
 impl fmt::Display for ErrorText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
+        // Without a run, no plan is known.
+        if let Cause::Journal(error) = &error.0.cause
+            && let JournalError::Unknown { .. } = **error
+        {
+            return error.fmt(f);
+        }
         let plan = MessageName(error.plan());
         write!(f, "plan `{plan}` ")?;
         match &error.0.cause {

@@ -266,11 +266,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// [`DEFAULT_CONCURRENCY`].
     ///
     /// Plans inside the run share the limit, however deep they are.
+    #[track_caller]
     pub fn concurrency(self, limit: usize) -> Self {
         self.configure(|options| options.concurrency = limit.max(1))
     }
 
     /// Says what becomes of the other steps when one fails. Without it, the run [stops](OnFailure::Stop).
+    #[track_caller]
     pub fn on_failure(self, on_failure: OnFailure) -> Self {
         self.configure(|options| options.on_failure = on_failure)
     }
@@ -292,6 +294,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// let run = plan.run(&()).deadline(Duration::from_millis(5));
     /// assert_eq!(smol::block_on(run).unwrap_err().kind(), RunErrorKind::Deadline);
     /// ```
+    #[track_caller]
     pub fn deadline(self, deadline: Duration) -> Self {
         self.configure(|options| options.stop.deadline = Some(deadline))
     }
@@ -308,6 +311,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// cancel.try_send(()).unwrap();
     /// assert_eq!(smol::block_on(run).unwrap_err().kind(), RunErrorKind::Cancelled);
     /// ```
+    #[track_caller]
     pub fn cancel_on<F: Future + Send + 'a>(self, cancel: F) -> Self {
         let cancel = async move {
             cancel.await;
@@ -340,6 +344,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// assert_eq!(error.kind(), RunErrorKind::Deadline);
     /// assert_eq!(error.undone().collect::<Vec<_>>(), ["held"]);
     /// ```
+    #[track_caller]
     pub fn grace(self, grace: Duration) -> Self {
         self.configure(|options| options.stop.grace = grace)
     }
@@ -347,6 +352,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Keeps what each call is given in the [report](Run::with_report), for [`StepReport::arguments`] and [`Attempt::arguments`].
     ///
     /// It is what serde writes of a tool: a field with `#[serde(skip_serializing)]` is not in it.
+    #[track_caller]
     pub fn capture_arguments(self, capture: bool) -> Self {
         self.configure(|options| options.keeps.arguments = capture)
     }
@@ -362,11 +368,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// assert_eq!(serde_json::to_value(&report)?["steps"][1]["output"], "6!");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
+    #[track_caller]
     pub fn capture_outputs(self, capture: bool) -> Self {
         self.configure(|options| options.keeps.outputs = capture)
     }
 
     /// Limits how much the run does and holds. Without it, [`Limits::DEFAULT`] does for plans of `plan!`, and [`Limits::UNTRUSTED`] for others.
+    #[track_caller]
     pub fn limits(self, limits: Limits) -> Self {
         self.configure(|options| options.limits = Some(limits))
     }
@@ -374,6 +382,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Asks this gate before each call to a tool, also in plans inside the run.
     ///
     /// If the run is [inside](Self::inside) another that has a gate, both are asked.
+    #[track_caller]
     pub fn gate(self, gate: impl Gate + 'static) -> Self {
         self.configure(|options| options.permissions.gate = Some(Arc::new(gate)))
     }
@@ -382,6 +391,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// Several throttles all hold, also those of a run that this one is [inside](Self::inside). A call that runs a plan inside the run takes a place among those that run only until the
     /// plan starts, so that it never waits for itself. One that runs a plan *beside* the run keeps it: that plan should not have the same throttle.
+    #[track_caller]
     pub fn throttle(self, throttle: &Throttle) -> Self {
         self.configure(|options| {
             if !throttle.is_empty() {
@@ -407,12 +417,14 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///     "plan `plan` cannot start: the run may not call `mail.delete`, which step `done` calls; it may call `mail.list` and `calendar.*`"
     /// );
     /// ```
+    #[track_caller]
     pub fn only<N: Into<String>>(self, tools: impl IntoIterator<Item = N>) -> Self {
         let tools = tools.into_iter().map(Into::into).collect();
         self.configure(|options| options.permissions.only = Some(tools))
     }
 
     /// Has the run watched, also by several observers. Whoever needs one after the run passes an [`Arc`] of it.
+    #[track_caller]
     pub fn observe(self, observer: impl Observer + 'static) -> Self {
         self.configure(|options| options.observers.push(Arc::new(observer)))
     }
@@ -443,11 +455,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// assert!(result.is_err());
     /// assert_eq!(timer.elapsed(), Duration::from_secs(10 + 20));
     /// ```
+    #[track_caller]
     pub fn timer(self, timer: impl Timer + 'static) -> Self {
         self.configure(|options| options.timer = Some(Arc::new(timer)))
     }
 
     /// Makes the jitter of waits the same in each run, for tests.
+    #[track_caller]
     pub fn seed(self, seed: u64) -> Self {
         self.configure(|options| options.seed = Some(seed))
     }
@@ -495,6 +509,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// The run does not start if another owner runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets) and the journal has
     /// [no key](crate::guide::durable#secrets). It stops where the journal fails; [`RunError::journal`] says so.
+    #[track_caller]
     pub fn durable<J: SharedJournal + ?Sized>(self, journal: &J, id: impl Into<String>) -> Self {
         let (journal, id) = (journal.share(), id.into());
         self.configure(|options| options.target = Some(Target::new(journal, id)))
@@ -509,6 +524,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// The run does not start if it is [durable](Self::durable) or [inside](Self::inside) another, has a [gate](Self::gate) or a [throttle](Self::throttle), which the engine knows nothing of, or has
     /// [secrets](crate::Shape#secrets), which an engine would keep in plain text.
+    #[track_caller]
     pub fn on_engine(self, engine: impl Engine + 'static) -> Self {
         self.configure(|options| options.engine = Some(Arc::new(engine)))
     }
@@ -546,6 +562,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// # Panics
     ///
     /// If the run has been polled.
+    #[track_caller]
     pub fn submit<S: Submit>(self, to: &S, id: impl Into<String>) -> S::Submission<'_, O>
     where
         O: DeserializeOwned + 'static,
@@ -559,6 +576,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random. A [durable](Self::durable) run has the id that its journal knows it by.
+    #[track_caller]
     pub fn id(self, id: impl Into<String>) -> Self {
         self.configure(|options| options.id = Some(id.into()))
     }
@@ -594,6 +612,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// assert_eq!(smol::block_on(plan.run(&()))?, "chosen.inner");
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
+    #[track_caller]
     pub fn inside(self, call: &CallContext) -> Self {
         self.configure(|options| {
             options.outer = call.run().map(|_| call.clone());
@@ -605,6 +624,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
+    #[track_caller]
     pub fn with_report(self) -> WithReport<'a, App, O> {
         let run = self.configure(|options| options.keeps.report = true);
         WithReport { run }
@@ -612,10 +632,12 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Sets the secrets of the run, which may be more than those of the plan.
     #[cfg(feature = "dynamic")]
+    #[track_caller]
     pub(crate) fn keeping(self, secrecy: Option<Arc<Secrecy>>) -> Self {
         self.configure(|options| options.secrecy = secrecy)
     }
 
+    #[track_caller]
     fn configure(mut self, set: impl FnOnce(&mut Options<'a>)) -> Self {
         let Stage::New(_, _, options) = &mut self.stage else {
             panic!("the options of a run have to be set before its first poll");

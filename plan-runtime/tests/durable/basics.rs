@@ -77,8 +77,23 @@ fn the_same_id_is_the_same_run() {
     let other = finish(Other { n: 4 }.run(&world).durable(&journal, "order-17")).unwrap_err();
     assert_eq!(
         other.to_string(),
-        "plan `other` cannot start: run `order-17` was begun with another plan: step `first` has run, and is not in the plan any more; step `second` has run, and is not in the plan any more; finish it with the plan that it was begun with, or give this run another id"
+        "plan `other` cannot start: run `order-17` was begun with another plan `two`; give this run another id"
     );
+}
+
+/// Nothing of the run has happened that the other plan would contradict.
+#[test]
+fn a_plan_of_another_name_does_not_take_a_run_over() {
+    let (world, journal) = (World::new(), Memory::new());
+    finish(Two { n: 4 }.submit(&journal, "r")).unwrap();
+    let other = finish(Other { n: 4 }.run(&world).durable(&journal, "r")).unwrap_err();
+    assert_eq!(
+        other.to_string(),
+        "plan `other` cannot start: run `r` was begun with another plan `two`; give this run another id"
+    );
+    assert_eq!(world.called(), "");
+    let two = finish(Two { n: 4 }.run(&world).durable(&journal, "r"));
+    assert_eq!(two.unwrap(), 8);
 }
 
 #[test]

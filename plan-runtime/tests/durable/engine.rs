@@ -529,7 +529,7 @@ fn crashed<O: serde::Serialize + serde::de::DeserializeOwned + Send + 'static>(
 
 #[test]
 fn what_rust_code_decides_stays_so() {
-    for _ in 0..20 {
+    for _ in 0..crate::common::amount(6, 20) {
         for came in crashed(|desk| Impure {}.run(desk), &[]) {
             assert!(came.unwrap().0);
         }

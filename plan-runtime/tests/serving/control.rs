@@ -158,7 +158,7 @@ fn a_report_is_made_of_records<P: Place>() {
     let error = at(&db, &toolbox, &shop).report("b").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `b` cannot start: there is no run `b`"
+        "there is no run `b`"
     );
 }
 

@@ -168,18 +168,25 @@ async fn is_known(
     let Some(known) = found.and_then(|run| run.info) else {
         return Ok(false);
     };
+    if known.plan != info.plan {
+        return Err(other_plan(id, &known));
+    }
     if known.inputs != info.inputs {
         let rule = (|_: &str| false, shown(false, [info]));
         compare_inputs(id, &known, inputs, rule)?;
     }
     if known.document != info.document {
-        let named = MessageName(id);
-        return Err(refused(format!(
-            "run `{named}` was begun with another plan `{}`; give this run another id",
-            MessageName(&known.plan)
-        )));
+        return Err(other_plan(id, &known));
     }
     Ok(true)
+}
+
+/// Returns the error of a plan that cannot continue a run.
+fn other_plan(id: &str, known: &RunInfo) -> Cause {
+    let (id, plan) = (MessageName(id), MessageName(&known.plan));
+    refused(format!(
+        "run `{id}` was begun with another plan `{plan}`; give this run another id"
+    ))
 }
 
 /// Records a run without running it. If the run is recorded already, nothing changes.
@@ -308,6 +315,10 @@ fn compare(
     has_secrets: bool,
 ) -> Result<bool, Cause> {
     let id = &*durable.claimed.claim.id;
+    // Whoever waits for this run, or sends it a value, knows it as a run of that plan.
+    if known.plan != info.plan {
+        return Err(other_plan(id, known));
+    }
     let is_same = known.document == info.document;
     let shown = shown(has_secrets, (!is_same).then_some(known));
     let rule = (|name: &str| may_be_absent(plan, name), shown);
