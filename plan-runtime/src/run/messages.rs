@@ -33,10 +33,17 @@ impl Messages {
     /// Handles new messages. Returns `true` if a message cancels the run.
     pub(super) fn poll(&mut self, durable: &Durable, cx: &mut Context<'_>) -> bool {
         let mut is_cancelled = false;
+        let mut misfit = None;
         // Early values are sent again, since their steps may wait now.
         let signals = &self.signals;
-        self.early
-            .retain(|(path, value)| is_early(durable, path, signals.send(path, value)));
+        let mut is_early = |path: &str, value: &Value| match is_early(path, signals, value) {
+            Ok(is_early) => is_early,
+            Err(error) => {
+                misfit.get_or_insert(error);
+                false
+            }
+        };
+        self.early.retain(|(path, value)| is_early(path, value));
         while let Poll::Ready(messages) = self.next.as_mut().poll(cx) {
             let messages = match messages {
                 Ok(messages) => messages,
@@ -54,7 +61,7 @@ impl Messages {
                     Message::Signal { path, body } => {
                         // Only another program sends invalid JSON.
                         if let Ok(value) = serde_json::from_str::<Value>(&body)
-                            && is_early(durable, &path, self.signals.send(&path, &value))
+                            && is_early(&path, &value)
                         {
                             self.early.push((path, value));
                         }
@@ -63,23 +70,26 @@ impl Messages {
             }
             self.next = durable.messages(self.last);
         }
+        // The step of the value would wait forever, unless the run is cancelled anyway.
+        if let Some(error) = misfit.filter(|_| !is_cancelled) {
+            durable.fail(error);
+        }
         is_cancelled
     }
 }
 
-/// Returns `true` if a value was sent before its step waits. A value that the step cannot take stops the run, since the step would wait forever.
-fn is_early(durable: &Durable, path: &str, sent: Result<(), SignalError>) -> bool {
-    let why = match sent {
-        Err(SignalError::Unknown { .. }) => return true,
+/// Sends a value. Returns `true` if the value comes before its step waits, and an error if the step cannot take the value.
+fn is_early(path: &str, signals: &Signals, value: &Value) -> Result<bool, JournalError> {
+    let why = match signals.send(path, value) {
+        Err(SignalError::Unknown { .. }) => return Ok(true),
         Ok(()) | Err(SignalError::Second { .. } | SignalError::Ended | SignalError::Journal(_)) => {
-            return false;
+            return Ok(false);
         }
         Err(SignalError::Type { message, .. }) => message,
         Err(error @ SignalError::Value { .. }) => error.to_string(),
     };
-    durable.fail(JournalError::Misfit {
+    Err(JournalError::Misfit {
         what: format!("the value that was sent to step `{path}`"),
         why,
-    });
-    false
+    })
 }

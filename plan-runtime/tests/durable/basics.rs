@@ -956,4 +956,10 @@ fn a_value_that_does_not_fit_stops_the_run() {
              that has the types of then, or give a new run another id"
         );
     }
+    // The step has its value, so nothing else could end the run.
+    journal.send_now("r", &Message::Cancel).unwrap();
+    for _ in 0..2 {
+        let error = finish(run()).unwrap_err();
+        assert_eq!(error.to_string(), "plan `asks_once` was cancelled");
+    }
 }

@@ -89,6 +89,31 @@ fn a_run_that_was_only_asked_for_leaves_nothing() {
     assert_eq!(ids(all).unwrap(), "b");
 }
 
+/// The next run gets the numbers of a run whose claim was rolled back.
+#[test]
+fn a_claim_that_was_not_committed_releases_nothing() {
+    let folder = Folder::new();
+    let db = folder.open();
+    let database = rusqlite::Connection::open(folder.path()).unwrap();
+    let spoils = "CREATE TABLE parent(number INTEGER PRIMARY KEY);
+        CREATE TABLE child(number REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+        CREATE TRIGGER spoils AFTER INSERT ON runs WHEN new.id = 'spoilt'
+        BEGIN INSERT INTO child VALUES(1); END";
+    database.execute_batch(spoils).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (mut spoilt, mut next) = (db.claim("spoilt"), db.claim("next"));
+    smol::block_on(async {
+        let mut waits = Context::from_waker(Waker::noop());
+        assert!(spoilt.as_mut().poll(&mut waits).is_pending());
+        assert!(next.as_mut().poll(&mut waits).is_pending());
+        database.execute_batch("ROLLBACK").unwrap();
+        assert!(matches!(spoilt.await, Err(JournalError::Storage { .. })));
+        let claim = next.await.unwrap().claim;
+        db.describe(&claim, &info("plan")).await.unwrap();
+        record(&db, &claim, "1").await.unwrap();
+    });
+}
+
 /// Nothing else is written that would have the release tried again.
 #[test]
 fn a_release_that_failed_is_tried_again() {

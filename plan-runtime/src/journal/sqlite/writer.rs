@@ -368,6 +368,8 @@ impl Writer {
                 self.held.insert(held.run, held.epoch);
                 self.broken.remove(&held.run);
             }
+            // A claim that was not committed owns nothing, and another run may get its numbers.
+            (Job::Claim(_, ticket), Err(_)) => *lock(ticket) = None,
             (Job::Rest(held, ..) | Job::Release(held), outcome) => {
                 self.given_back(held, outcome.is_err());
                 if let Ok(Done::GivenUp { is_due: true }) = outcome {
