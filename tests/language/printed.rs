@@ -98,5 +98,5 @@ fn conditions_and_types() {
 fn the_first_wait_is_as_long_as_it_says() {
     let patient = Printed::PLAN.steps.iter().find(|step| step.id == "patient");
     let policy = &patient.expect("it is there").policy;
-    assert_eq!(policy.wait_after(1), Duration::from_hours(1));
+    assert_eq!(policy.backoff.min(policy.max), Duration::from_hours(1));
 }

@@ -31,7 +31,7 @@
 //! | `resolveStringReferences` | `resolve_string_references_replaces_each_reference_of_a_string`, `resolve_string_references_of_a_failed_step_is_an_error` |
 //! | `getNestedValue` | `get_nested_value_follows_properties_and_array_indices`, `get_nested_value_of_a_missing_property_is_an_error` |
 //! | `executePlan`, `checkDependencies` | `execute_plan_checks_dependencies_first` |
-//! | `executePlan`: `EXECUTION_FAILED`, results, metadata | `execute_plan_reports_results_with_execution_failed_and_totals` |
+//! | `executePlan`: `EXECUTION_FAILED`, results, metadata | `execute_plan_reports_results_and_totals`; `results_have_the_codes_and_totals_of_the_blueprint` of plan-server |
 //! | `executePlan`: `optional` | `execute_plan_continues_after_an_optional_step` |
 //! | GraphQL `PlanStep` | `graphql_plan_step_fields_are_the_policy_and_the_order` |
 //! | GraphQL `ToolResult` | `step_result_cache_is_the_report`; `results_have_the_names_of_the_blueprint` of plan-server |

@@ -5,6 +5,7 @@
 
 use super::desk::{Desk, Ran, ids, read, same_calls};
 use plan_runtime::dynamic::{Code, Dialect, Profile, Reader};
+use plan_runtime::run::Status;
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -107,23 +108,20 @@ fn step_result_cache_is_the_report() {
     let ran = ran.run(&plan, json!({}));
     // `set`, `get` and `has`: the report has each step of the plan, and no other.
     assert!(ran.report.step("step2").is_some() && ran.report.step("step3").is_none());
-    let results = ran.report.to_execution_results();
-    let first = &results.results[0];
+    let [first, second, _] = ran.report.steps() else {
+        panic!("{}", ran.report);
+    };
     assert_eq!(
-        (first.success, first.tool.as_str()),
-        (true, "facilities_list")
+        (first.status().name(), first.tool()),
+        ("completed", Some("facilities_list"))
     );
-    assert_eq!(first.data, Some(facilities()));
-    assert_eq!(
-        first.resolved_params,
-        Some(json!({"location": "Stuttgart"}))
-    );
-    assert!(first.error.is_none() && !first.metadata.timestamp.is_empty());
-    let second = &results.results[1];
-    assert_eq!((second.success, &second.data), (false, &None));
-    assert_eq!(second.resolved_params, Some(json!({"facility_id": "F1"})));
-    let error = second.error.as_ref().unwrap();
-    assert_eq!(error.message, "the carrier is closed");
+    assert_eq!(first.output(), Some(&facilities()));
+    assert_eq!(first.arguments(), Some(&json!({"location": "Stuttgart"})));
+    assert!(first.error().is_none() && first.ended().is_some());
+    assert_eq!((second.status().name(), second.output()), ("failed", None));
+    assert_eq!(second.arguments(), Some(&json!({"facility_id": "F1"})));
+    let error = second.error().unwrap();
+    assert_eq!(error.to_string(), "the carrier is closed");
 }
 
 #[test]
@@ -217,31 +215,31 @@ fn execute_plan_checks_dependencies_first() {
     // `checkDependencies`: a step whose dependency failed is not called.
     let tools: Vec<&str> = ran.by_tool().into_keys().collect();
     assert_eq!(tools, ["fails", "shipments_list"]);
-    let results = ran.report.to_execution_results().results;
-    let error = results[1].error.as_ref().unwrap();
-    assert_eq!(error.code, "DEPENDENCIES_NOT_MET");
+    let blocked = ran.report.steps()[1].status();
+    assert!(matches!(blocked, Status::Blocked { by, .. } if by == "step0"));
     let steps = json!([{"tool": "email_send", "params": {}, "dependsOn": [0]}]);
     assert_eq!(refused(&steps).0, Code::LaterStep);
 }
 
 #[test]
-fn execute_plan_reports_results_with_execution_failed_and_totals() {
+fn execute_plan_reports_results_and_totals() {
     let ran = run(&json!([
         {"tool": "facilities_list", "params": {}},
         {"tool": "fails", "params": {"id": "${step[0].data[0].id}"}},
     ]));
-    let results = ran.report.to_execution_results();
-    assert_eq!(results.request_id, "r-7");
-    let success: Vec<bool> = results.results.iter().map(|it| it.success).collect();
-    assert_eq!(success, [true, false]);
-    let error = results.results[1].error.as_ref().unwrap();
-    assert_eq!(
-        (error.code.as_str(), error.message.as_str()),
-        ("EXECUTION_FAILED", "the tool is broken")
-    );
-    let metadata = &results.metadata;
-    assert_eq!((metadata.successful_steps, metadata.failed_steps), (1, 1));
-    assert!(!metadata.timestamp.is_empty());
+    assert_eq!(ran.report.plan(), "r-7");
+    let status: Vec<&str> = ran
+        .report
+        .steps()
+        .iter()
+        .map(|it| it.status().name())
+        .collect();
+    assert_eq!(status, ["completed", "failed"]);
+    let error = ran.report.steps()[1].error().unwrap();
+    assert!(error.as_tool().is_some());
+    assert_eq!(error.to_string(), "the tool is broken");
+    let totals = ran.report.totals();
+    assert_eq!((totals.completed, totals.failed), (1, 1));
 }
 
 /// The document's executor stops at a failure that is not optional. Here, steps that do not depend on the failure run if the caller
@@ -292,9 +290,8 @@ fn integration_test_should_execute_plan_with_step_references() {
     for profile in PROFILES {
         let plan = read(Dialect::Blueprint, profile, &stuttgart());
         let ran = stuttgart_desk().run(&plan, json!({}));
-        let results = ran.report.to_execution_results().results;
-        assert_eq!(results.len(), 2);
-        assert!(results[0].success && results[1].success);
+        let statuses = ["step0", "step1"].map(|step| ran.status(step));
+        assert_eq!(statuses, ["completed", "completed"]);
         assert_eq!(
             ran.arguments("shipments_list"),
             &json!({"facility_id": "F1"})

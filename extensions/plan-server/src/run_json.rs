@@ -16,7 +16,7 @@ use plan_runtime::{Plan, Report};
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 
-fn time(at: SystemTime) -> String {
+pub(crate) fn time(at: SystemTime) -> String {
     humantime::format_rfc3339_millis(at).to_string()
 }
 

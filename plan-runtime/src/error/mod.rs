@@ -96,8 +96,7 @@ impl Error {
     }
 
     /// Marks the error as permanent: another try would not help.
-    #[must_use]
-    pub fn into_permanent(mut self) -> Self {
+    fn into_permanent(mut self) -> Self {
         self.permanent = true;
         self
     }

@@ -2,7 +2,7 @@ use crate::print::{Cut, Line, MOST, MessageName};
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Why a journal did not do what it was asked.
+/// An error of a [`Journal`](super::Journal).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -10,7 +10,7 @@ pub enum JournalError {
     Owned {
         /// The id of the run.
         id: String,
-        /// Who has it, as far as the journal knows.
+        /// A name of the owner, for people.
         owner: String,
     },
     /// Another owner has taken over the run; this one can record nothing more.
@@ -28,18 +28,18 @@ pub enum JournalError {
         /// The path of the step.
         path: String,
     },
-    /// What has run of a plan that a step calls was changed since.
+    /// The run calls a plan whose completed steps were changed.
     Changed {
         /// The name of the plan.
         plan: String,
-        /// What has run, and how it was changed.
+        /// The completed step, and its change.
         change: String,
     },
-    /// What is kept is of another type than the plan has now.
+    /// A recorded value has another type than the plan has now.
     Misfit {
-        /// What does not fit: the output of a step, say.
+        /// The recorded value, such as the output of a step.
         what: String,
-        /// Why.
+        /// The error of its type.
         why: String,
     },
     /// The run has ended, and its records do not lead to its end. Usually, the plan or the options differ. A failure beside steps that had not begun is another reason. No call was made.
@@ -56,12 +56,12 @@ pub enum JournalError {
         /// The missing key, another key, or the damaged part.
         why: String,
     },
-    /// What is kept could not be read or written: a full disk, a damaged file.
+    /// The storage cannot be read or written, for example because the disk is full or the file is damaged.
     Storage(Box<dyn StdError + Send + Sync>),
 }
 
 impl JournalError {
-    /// An error of the storage.
+    /// Returns an error of the storage.
     pub fn storage(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::Storage(error.into())
     }

@@ -97,12 +97,8 @@ impl Kept {
         let plan = &self.run.info.as_ref()?.plan;
         let mut summary = RunSummary::new(self.number, id, plan, self.run.began);
         summary.ended = self.ended;
-        summary.state = match &self.run.end {
-            None => RunState::Running,
-            Some(End::Done(_)) => RunState::Done,
-            Some(End::Failed(_)) => RunState::Failed,
-            Some(End::Cancelled(_)) => RunState::Cancelled,
-        };
+        let end = self.run.end.as_ref();
+        summary.state = end.map_or(RunState::Running, End::state);
         summary.is_owned = self.is_owned;
         summary.waits =
             summary.ended.is_none() && self.rest == Resting::UntilMessage && self.refusal.is_none();
@@ -122,13 +118,14 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Does something as the owner of a run.
     fn with<T>(
         &self,
         claim: &Claim,
         act: impl FnOnce(&mut Kept) -> Result<T, JournalError>,
     ) -> Result<T, JournalError> {
         match self.runs().by_id.get_mut(&claim.id) {
-            Some(kept) if kept.epoch == claim.epoch => act(kept),
+            Some(kept) if kept.epoch == claim.epoch && kept.is_owned => act(kept),
             _ => Err(JournalError::Lost {
                 id: claim.id.to_string(),
             }),
@@ -137,20 +134,26 @@ impl Memory {
 
     /// Gives a run up, and lets the run rest unless it has a message that the owner has not taken.
     fn give_up(&self, claim: &Claim, rest: Option<Rest>) {
-        let released = self.with(claim, |kept| {
-            if !std::mem::take(&mut kept.is_owned) {
-                return Ok((false, Vec::new()));
-            }
-            if let Some(rest) = rest
-                && !kept.messages.iter().any(|(number, _)| *number > rest.seen)
-            {
-                kept.rest = Resting::of(rest.time);
-            }
-            let is_due = kept.is_due(SystemTime::now());
-            Ok((is_due, std::mem::take(&mut kept.watching)))
-        });
+        let mut runs = self.runs();
+        let kept = runs.by_id.get_mut(&claim.id);
         // Another owner may have the run.
-        if let Ok((true, _)) = released {
+        let Some(kept) = kept.filter(|kept| kept.epoch == claim.epoch && kept.is_owned) else {
+            return;
+        };
+        kept.is_owned = false;
+        if let Some(rest) = rest
+            && !kept.messages.iter().any(|(number, _)| *number > rest.seen)
+        {
+            kept.rest = Resting::of(rest.time);
+        }
+        let is_due = kept.is_due(SystemTime::now());
+        let watching = std::mem::take(&mut kept.watching);
+        if kept.run.info.is_none() && kept.records.is_empty() {
+            runs.by_id.remove(&claim.id);
+        }
+        drop(runs);
+        watching.into_iter().for_each(Waker::wake);
+        if is_due {
             self.1.come();
         }
     }

@@ -1,7 +1,7 @@
 //! Journals whose runs can be listed, deleted and served.
 
 use super::Journal;
-use super::spi::{Answer, Claim, Notified, Rest, Retry};
+use super::spi::{Answer, Claim, End, Notified, Rest, Retry};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -33,6 +33,8 @@ pub trait Store: Journal {
     fn retry<'a>(&'a self, claim: &'a Claim, retry: Retry) -> Answer<'a, ()>;
 
     /// Deletes all that is kept of the runs that ended longer ago than `age` and have no living owner. Returns the number of these runs.
+    ///
+    /// A run that was claimed longer ago, and that nobody has described because its process was killed, is deleted as well and does not count.
     ///
     /// Other runs are recorded meanwhile. After a kill, the next call continues.
     fn delete(&self, age: Duration) -> Answer<'_, u64>;
@@ -85,6 +87,17 @@ pub enum RunState {
     Failed,
     /// The run was cancelled.
     Cancelled,
+}
+
+impl End {
+    /// Returns the state of a run with this end.
+    pub fn state(&self) -> RunState {
+        match self {
+            Self::Done(_) => RunState::Done,
+            Self::Failed(_) => RunState::Failed,
+            Self::Cancelled(_) => RunState::Cancelled,
+        }
+    }
 }
 
 /// A filter for lists of runs: a run has to meet all conditions.

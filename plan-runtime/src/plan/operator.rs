@@ -80,8 +80,7 @@ impl Comparison {
     }
 
     /// Whether it asks for the order of both, not only whether they are equal.
-    #[must_use]
-    pub const fn is_order(self) -> bool {
+    pub(crate) const fn is_order(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 ///
 /// let patient = Policy::DEFAULT.attempts(5).timeout(Duration::from_secs(10));
 /// assert!(patient.jitter);
-/// assert!(!patient.is_default());
+/// assert_eq!(patient.attempts, 5);
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub struct Policy {
     /// Only failures that another attempt may avoid are tried again: transient errors of tools, panics, and attempts that took too long. Arguments are
     /// resolved for each attempt.
     pub attempts: u32,
-    /// How long to wait before the second attempt; before each further one, it is twice as long. [`wait_after`](Self::wait_after) tells.
+    /// How long to wait before the second attempt; before each further one, it is twice as long.
     pub backoff: Duration,
     /// How long to wait between two attempts at most, even if the wait was doubled several times.
     pub max: Duration,
@@ -177,7 +177,7 @@ impl Policy {
     ///
     /// let attempts = Reference::new(Source::Input(0));
     /// let policy = Policy::DEFAULT.given(Amount::Attempts, attempts);
-    /// assert!(!policy.is_default());
+    /// assert_eq!(policy.given[0].0, Amount::Attempts);
     /// ```
     #[must_use]
     pub fn given(mut self, amount: Amount, value: impl Into<Template>) -> Self {
@@ -260,7 +260,7 @@ impl Policy {
     }
 
     /// Whether nothing differs from [`Policy::DEFAULT`].
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         let Self {
             attempts,
             backoff,
@@ -290,7 +290,7 @@ impl Policy {
     }
 
     /// The longest wait after the attempt of this number, counted from 1.
-    pub fn wait_after(&self, attempt: u32) -> Duration {
+    pub(crate) fn wait_after(&self, attempt: u32) -> Duration {
         let factor = 2_u32.saturating_pow(attempt.saturating_sub(1));
         self.backoff.saturating_mul(factor).min(self.max)
     }

@@ -312,7 +312,8 @@ impl Reference {
     }
 
     /// Whether the reference reads from every element of a list (`[..]`).
-    pub fn is_projection(&self) -> bool {
+    #[cfg(feature = "rust")]
+    pub(crate) fn is_projection(&self) -> bool {
         self.path.iter().any(Segment::is_each)
     }
 

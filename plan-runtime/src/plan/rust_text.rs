@@ -7,19 +7,16 @@ use std::ops::Deref;
 /// A type, a pattern, an expression or a doc comment: a text of a plan that is a part of its Rust source. It knows whether the program says it.
 ///
 /// [`Plan::to_rust`](super::Plan::to_rust) writes code of the program as it is. Code from elsewhere is an error, and a description from
-/// elsewhere is not Markdown. All texts are from elsewhere, except those of a `plan!` and of [`of_program`](Self::of_program). Copies and
+/// elsewhere is not Markdown. All texts are from elsewhere, except those of a `plan!`. Copies and
 /// parts that are moved into other plans stay what they are.
 ///
 /// A text dereferences to a `str`. Two are equal if they say the same, whoever says it.
 ///
 /// ```
-/// use plan_runtime::plan::{Input, RustText};
+/// use plan_runtime::plan::Input;
 ///
-/// let foreign = Input::new("to", "Vec<String>");
-/// let own = Input::new("to", RustText::of_program("Vec<String>"));
-/// assert_eq!((foreign.type_name.is_of_program(), own.type_name.is_of_program()), (false, true));
-/// assert_eq!(foreign.type_name, own.type_name);
-/// assert_eq!(own.type_name, "Vec<String>");
+/// let input = Input::new("to", "Vec<String>");
+/// assert_eq!(input.type_name, "Vec<String>");
 /// ```
 #[derive(Clone, Default)]
 pub struct RustText {
@@ -30,6 +27,7 @@ pub struct RustText {
 impl RustText {
     /// A text that the program itself says. It is for literals: whoever calls this with a text that was made of data, lets that data
     /// write code.
+    #[doc(hidden)]
     #[must_use]
     pub fn of_program(text: &'static str) -> Self {
         Self {
@@ -39,6 +37,7 @@ impl RustText {
     }
 
     /// Whether the program says it.
+    #[doc(hidden)]
     pub fn is_of_program(&self) -> bool {
         self.is_of_program
     }

@@ -13,7 +13,6 @@
 //! | [`Run`] | what a plan's `run` gives, and its options |
 //! | [`RunError`], [`RunErrorKind`], [`FailedStep`], [`StepError`] | why a run failed |
 //! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
-//! | [`ExecutionResults`] | the same in the form of the step blueprint |
 //! | [`Limits`] | how much a run does and holds |
 //! | [`Gate`] | is asked before each call |
 //! | [`Signals`] | values for steps that wait for one |
@@ -84,10 +83,7 @@ pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
 #[cfg(feature = "progress")]
 pub use progress::Progress;
 pub(crate) use report::Report;
-pub use report::{
-    Attempt, ErrorDetails, ExecutionMetadata, ExecutionResults, Status, StepReport, ToolMetadata,
-    ToolResult, Totals,
-};
+pub use report::{Attempt, Status, StepReport, Totals};
 pub use signals::{SignalError, Signals};
 #[doc(hidden)]
 pub use submission::submit;

@@ -100,7 +100,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     /// Rust code is not recorded, so the run then continues as the current version if its completed steps are equal in both versions.
     ///
     /// A run that only waits, for a value or for a time, is given up, and holds no memory. Any process that serves the journal resumes the run when the value was sent or the time has come.
-    /// A run that cannot begin, for example because a tool is missing, is tried again after a minute. [`RunSummary::refusal`] contains the reason.
+    /// A run that cannot begin, for example because a tool is missing, is tried again after a minute. After each further refusal, the time until the next attempt doubles, up to an hour. [`RunSummary::refusal`] contains the reason.
     pub fn serve(&self) -> Serve<'_, J, App> {
         Serve::new(self)
     }
@@ -125,18 +125,26 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         found.into_iter().next().ok_or_else(unknown)
     }
 
-    /// Waits until a run has ended, or [waits](RunSummary::waits) for a message, and returns its summary. The future notices that at most half a second late.
+    /// Waits until a run has ended, [waits](RunSummary::waits) for a message, or was [refused](RunSummary::refusal). Returns its summary. The future notices that at most a second late.
+    ///
+    /// A refusal from before the call counts after half a second, so that a server that begins to serve at the same time can try the run again.
     ///
     /// # Errors
     ///
     /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be read.
     pub async fn wait(&self, id: &str) -> Result<RunSummary, JournalError> {
         let mut pause = FIRST_PAUSE;
+        let mut was_refused = false;
         loop {
             let run = self.run(id).await?;
-            if run.ended.is_some() || run.waits {
+            let is_refused = run.refusal.is_some();
+            if run.ended.is_some() || run.waits || is_refused && was_refused {
                 return Ok(run);
             }
+            if is_refused {
+                pause = LAST_PAUSE;
+            }
+            was_refused = is_refused;
             ThreadTimer.sleep(pause).await;
             pause = (pause * 2).min(LAST_PAUSE);
         }

@@ -1,4 +1,4 @@
-//! New attempts for what has failed.
+//! New attempts of failed steps.
 //!
 //! The records alone decide which records are removed, so the options of the run have no effect. For that, a run records notes: each undone step with its lasting path, each failure
 //! with a replacement, each failed block or called plan, and the branch of a step whose branches share names (`run/drive/recording/keys.rs`). A retry records how often each step was undone,
@@ -88,7 +88,7 @@ struct Records {
     entered: BTreeMap<String, String>,
     /// These plans.
     plans: BTreeMap<String, Arc<Plan>>,
-    /// Whether the attempt has failed.
+    /// All other records, by their keys: `true` if the attempt has failed.
     all: BTreeMap<String, bool>,
     /// The blocks that have run in steps with several blocks, by the keys of the attempts.
     branches: BTreeMap<String, usize>,
@@ -105,7 +105,7 @@ struct Records {
 type Attempts = BTreeMap<u32, Vec<(String, String, bool)>>;
 
 /// A record of a step: its key, the element, the rest of the key, and whether it is a failure.
-type Record = (String, Vec<usize>, String, bool);
+type StepRecord = (String, Vec<usize>, String, bool);
 
 /// The number of the attempt in the rest of a key, and what comes after the number.
 fn attempt_of(rest: &str) -> Option<(u32, &str)> {
@@ -289,12 +289,12 @@ impl Records {
             let (element, rest) = elements(&rest)?;
             Some((key, element, rest.to_owned(), failed))
         });
-        let records: Vec<Record> = records.collect();
+        let records: Vec<StepRecord> = records.collect();
         let made_up = records.iter().filter_map(|(_, place, rest, _)| {
             let (element, attempt) = elements(rest.strip_prefix(MADE_UP)?)?;
             let attempt: u32 = attempt.strip_prefix('@')?.parse().ok()?;
             // Unless there was another attempt after that.
-            let later = |(_, other, rest, _): &Record| {
+            let later = |(_, other, rest, _): &StepRecord| {
                 *other == element && attempt_of(rest).is_some_and(|(other, _)| other > attempt)
             };
             (!records.iter().any(later)).then(|| place.clone())

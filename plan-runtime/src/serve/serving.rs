@@ -5,6 +5,7 @@ use crate::journal::spi::{Answer, Notified};
 use crate::journal::{JournalError, RunSummary, Store};
 use crate::run::{Following, Run, RunError, ThreadTimer, Timer, TimerFuture, Together};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,8 +24,14 @@ const SOON: Duration = Duration::from_millis(2);
 /// A run that rests for less than this time stays loaded.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// The time until a run that could not begin is tried again.
+/// The time until a run that could not begin is tried again. Each further refusal doubles the time.
 const AGAIN: Duration = Duration::from_secs(60);
+
+/// The longest time until a run that could not begin is tried again.
+const LAST_AGAIN: Duration = Duration::from_secs(3600);
+
+/// The most runs whose refusals are counted. A journal with more such runs has another problem than its load.
+const COUNTED: usize = 10_000;
 
 /// The number of runs that are loaded at one time, unless [`Serve::concurrency`] sets another number.
 const LOADED: usize = 64;
@@ -46,13 +53,15 @@ pub struct Serve<'a, J, App: ?Sized> {
     together: Together,
     set: Option<Arc<Set<App>>>,
     cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
-    due: Due<'a>,
+    due: DueRuns<'a>,
     root: Arc<Root>,
     loaded: Vec<Loaded<'a>>,
+    /// The number of times that this future has refused a run in a row.
+    refusals: HashMap<String, u32>,
 }
 
 /// The questions for due runs.
-struct Due<'a> {
+struct DueRuns<'a> {
     /// `true` after the first question.
     has_begun: bool,
     /// `true` if the journal is to be asked as soon as there is room.
@@ -75,7 +84,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
             together: Together::default(),
             set: None,
             cancel: None,
-            due: Due {
+            due: DueRuns {
                 has_begun: false,
                 is_wanted: true,
                 has_more: false,
@@ -86,6 +95,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
             },
             root: Arc::default(),
             loaded: Vec::new(),
+            refusals: HashMap::new(),
         }
     }
 
@@ -184,9 +194,12 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
     fn begin(&self, of: RunSummary) -> Loaded<'a> {
         let following = Following::among(&self.together);
         let id = of.id.clone();
-        let run = run(self.server, of, self.set.clone(), following.clone());
+        let again = again(self.refusals.get(&id).copied());
+        let set = self.set.clone();
+        let run = run(self.server, of, set, following.clone(), again);
         Loaded {
             id,
+            again,
             following,
             run: Box::pin(run),
             is_refused: false,
@@ -194,6 +207,15 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
                 is_woken: AtomicBool::new(true),
                 root: Arc::clone(&self.root),
             }),
+        }
+    }
+
+    /// Counts a refusal. A run that went on, or that has ended, has none in a row.
+    fn count(&mut self, id: &str, is_refused: bool) {
+        if !is_refused {
+            self.refusals.remove(id);
+        } else if self.refusals.len() < COUNTED || self.refusals.contains_key(id) {
+            *self.refusals.entry(id.to_owned()).or_default() += 1;
         }
     }
 
@@ -209,7 +231,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
             let waker = Waker::from(Arc::clone(&one.woken));
             let mut cx = Context::from_waker(&waker);
             let polled = catch_unwind(AssertUnwindSafe(|| one.run.as_mut().poll(&mut cx)));
-            match polled {
+            let is_refused = match polled {
                 Ok(Poll::Pending) => {
                     let rests = one.following.rests();
                     let is_long = |rest: Option<Duration>| rest.is_none_or(|time| time > SHORT);
@@ -220,22 +242,25 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
                         continue;
                     };
                     journal.rest(&claim, rest);
+                    false
                 }
                 Ok(Poll::Ready(ended)) => ended?,
                 Err(_) if !one.is_refused => {
-                    let id = one.id.clone();
+                    let (id, again) = (one.id.clone(), one.again);
                     one.run = Box::pin(async move {
                         let reason = "it panicked while it was begun";
-                        journal.refuse(&id, AGAIN, reason).await
+                        journal.refuse(&id, again, reason).await?;
+                        Ok(true)
                     });
                     one.is_refused = true;
                     one.woken.is_woken.store(true, Ordering::Release);
                     continue;
                 }
                 // The journal has panicked.
-                Err(_) => {}
-            }
+                Err(_) => true,
+            };
             let left = self.loaded.swap_remove(place);
+            self.count(&left.id, is_refused);
             self.due.is_wanted |= self.due.has_more;
             if self.due.asked.is_some() {
                 self.due.left.push(left.id);
@@ -321,8 +346,11 @@ impl<J, App: ?Sized> fmt::Debug for Serve<'_, J, App> {
 /// A run that is loaded.
 struct Loaded<'a> {
     id: String,
+    /// The time until the next attempt if the run cannot begin.
+    again: Duration,
     following: Following,
-    run: Answer<'a, ()>,
+    /// Returns `true` if the run could not begin.
+    run: Answer<'a, bool>,
     /// `true` after a panic, when the journal is told.
     is_refused: bool,
     woken: Arc<Woken>,
@@ -368,13 +396,20 @@ impl Root {
     }
 }
 
-/// Runs a run. The journal notes the reason if the run cannot begin.
+/// Returns the time until the next attempt of a run that was refused so many times before.
+fn again(before: Option<u32>) -> Duration {
+    let factor = 2_u32.saturating_pow(before.unwrap_or_default());
+    AGAIN.saturating_mul(factor).min(LAST_AGAIN)
+}
+
+/// Runs a run. If the run cannot begin, the journal notes the reason, and the future returns `true`.
 async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
     server: &Server<J, App>,
     of: RunSummary,
     set: Option<Arc<Set<App>>>,
     following: Following,
-) -> Result<(), JournalError> {
+    again: Duration,
+) -> Result<bool, JournalError> {
     let journal = &server.journal;
     let reason = match journal.look(&of.id).await {
         Ok(run) => match run.and_then(|run| run.info) {
@@ -398,10 +433,10 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
         Err(error @ JournalError::Encrypted { .. }) => Some(error.to_string()),
         Err(error) => return Err(error),
     };
-    match reason {
-        None => Ok(()),
-        Some(reason) => journal.refuse(&of.id, AGAIN, &reason).await,
+    if let Some(reason) = &reason {
+        journal.refuse(&of.id, again, reason).await?;
     }
+    Ok(reason.is_some())
 }
 
 /// Returns the reason why a run has not ended, if it has not.

@@ -492,11 +492,10 @@ impl std::fmt::Display for Inner {
 impl std::error::Error for Inner {}
 
 fn rich() -> Error {
-    Error::new(Inner)
+    Error::permanent(Inner)
         .context("the middle")
         .context("the top")
         .with_code("RICH")
-        .into_permanent()
         .retry_after(secs(7))
 }
 

@@ -48,6 +48,10 @@ const DEFECTS: &[(Defect, &str)] = &[
     (Defect::EpochStays, "epochs grow"),
     (Defect::AnybodyReleases, "an old claim cannot release a run"),
     (
+        Defect::KeepsNameless,
+        "nothing is left of a released run that nobody has described",
+    ),
+    (
         Defect::LosesWrites,
         "what was recorded before is durable before",
     ),
@@ -74,6 +78,10 @@ const DEFECTS: &[(Defect, &str)] = &[
         "a run that was released can be claimed",
     ),
     (Defect::ChangesBodies, "bodies have any text"),
+    (
+        Defect::WritesAfterRelease,
+        "an owner that has released a run cannot write",
+    ),
     (Defect::NoFence, "an owner that has lost a run cannot write"),
     (
         Defect::LostWritesStay,
@@ -89,6 +97,10 @@ const DEFECTS: &[(Defect, &str)] = &[
     (
         Defect::NeverWakes,
         "a message makes `watch` ready within a second",
+    ),
+    (
+        Defect::SleepsAfterRelease,
+        "`watch` is ready after its owner has released the run",
     ),
     (Defect::AlwaysWakes, "without a message, `watch` waits"),
     (Defect::EndReleases, "a run that has ended stays claimed"),
@@ -109,6 +121,7 @@ enum Defect {
     ManyOwners,
     EpochStays,
     AnybodyReleases,
+    KeepsNameless,
     LosesWrites,
     WritesWhenPolled,
     NumbersFall,
@@ -118,6 +131,7 @@ enum Defect {
     RepeatsPages,
     KeepsDroppedClaims,
     ChangesBodies,
+    WritesAfterRelease,
     NoFence,
     LostWritesStay,
     AnybodyGetsMessages,
@@ -125,6 +139,7 @@ enum Defect {
     AllMessages,
     MessagesFallBack,
     NeverWakes,
+    SleepsAfterRelease,
     AlwaysWakes,
     EndReleases,
     ForgetsEnd,
@@ -169,6 +184,10 @@ impl Broken {
         }
     }
 
+    fn is_released(&self, claim: &Claim) -> bool {
+        self.memory.messages_now(claim, 0).is_err()
+    }
+
     fn key(&self, key: &str) -> String {
         let key = match self.defect {
             Defect::CutsKeysAtNul => key.split('\0').next().unwrap_or_default(),
@@ -193,6 +212,9 @@ impl Broken {
             Defect::BeginsAgain => claimed.run.began = std::time::SystemTime::now(),
             Defect::ForgetsEnd => claimed.run.end = None,
             Defect::EpochStays => claimed.claim.epoch = 1,
+            Defect::KeepsNameless if claimed.run.info.is_none() => {
+                claimed.run.began = std::time::SystemTime::UNIX_EPOCH;
+            }
             _ => {}
         }
         Ok(claimed)
@@ -310,6 +332,11 @@ impl Journal for Broken {
                 }
             }
             Defect::ChangesBodies => body = body.replace('\0', ""),
+            Defect::WritesAfterRelease
+                if self.is_released(&claim) && self.last_claim(&claim.id).unwrap() == claim =>
+            {
+                return Box::pin(std::future::ready(Ok(())));
+            }
             _ => {}
         }
         self.memory.append(&claim, key, body)
@@ -362,6 +389,15 @@ impl Journal for Broken {
         match self.defect {
             Defect::NeverWakes => Box::pin(std::future::pending()),
             Defect::AlwaysWakes => Box::pin(std::future::ready(())),
+            Defect::SleepsAfterRelease => {
+                let (broken, claim) = (self.clone(), claim.clone());
+                Box::pin(async move {
+                    broken.memory.watch(&claim, after).await;
+                    if broken.is_released(&claim) {
+                        std::future::pending::<()>().await;
+                    }
+                })
+            }
             _ => self.memory.watch(&self.current(claim), after),
         }
     }

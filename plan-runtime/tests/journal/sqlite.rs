@@ -141,6 +141,35 @@ fn a_release_that_failed_is_tried_again() {
     }
 }
 
+/// A kill between the claim and the description leaves a run without a description.
+#[test]
+fn a_run_that_was_only_claimed_is_deleted() {
+    let folder = Folder::new();
+    let db = folder.open();
+    let lock = owners(&folder).remove(0);
+    let other = folder.open();
+    for id in ["one", "other"] {
+        db.claim_now(id).unwrap();
+    }
+    let kept = db.claim_now("recorded").unwrap().claim;
+    smol::block_on(record(&db, &kept, "1")).unwrap();
+    let ids = || {
+        let database = rusqlite::Connection::open(folder.path()).unwrap();
+        let all = "SELECT group_concat(id) FROM (SELECT id FROM runs ORDER BY id)";
+        let ids = database.query_row(all, [], |row| row.get::<_, String>(0));
+        ids.unwrap()
+    };
+    let all = ids();
+    assert_eq!(other.delete_now(Duration::ZERO).unwrap(), 0);
+    assert_eq!(ids(), all, "its owner lives");
+    fs::remove_file(lock).unwrap();
+    let hour = Duration::from_secs(3600);
+    assert_eq!(other.delete_now(hour).unwrap(), 0);
+    assert_eq!(ids(), all, "it is young");
+    assert_eq!(other.delete_now(Duration::ZERO).unwrap(), 0);
+    assert_eq!(ids(), "recorded");
+}
+
 /// Records that come while another commit is on its way are committed together.
 #[test]
 fn commits_are_shared() {

@@ -90,40 +90,6 @@ fn for_programs() {
 }
 
 #[test]
-fn by_the_names_of_the_step_blueprint() {
-    let mut results = report().to_execution_results();
-    results.request_id = "r1".into();
-    let mut json = serde_json::to_value(&results).unwrap();
-    json["metadata"]["timestamp"].take();
-    for result in json["results"].as_array_mut().unwrap() {
-        result["metadata"]["timestamp"].take();
-    }
-    let result = |index: usize, took: u64, params: Value, error: Value| {
-        json!({
-            "success": error.is_null(), "tool": "act", "error": error,
-            "metadata": {"executionTime": took, "timestamp": null},
-            "stepIndex": index, "resolvedParams": params,
-        })
-    };
-    let failed = |message: &str| json!({"code": "EXECUTION_FAILED", "message": message});
-    let blocked = json!({"code": "DEPENDENCIES_NOT_MET", "message": "step `bad` has failed"});
-    assert_eq!(
-        json,
-        json!({
-            "requestId": "r1",
-            "results": [
-                result(0, 150, json!({"key": "first"}), Value::Null),
-                result(1, 200, json!([{"key": "x"}, {"key": "y"}]), Value::Null),
-                result(2, 75, json!({"key": "extra"}), failed("extra is gone")),
-                result(3, 50, json!({"key": "first"}), failed("first is gone")),
-                result(4, 0, Value::Null, blocked),
-            ],
-            "metadata": {"totalDurationMs": 350, "successfulSteps": 2, "failedSteps": 3, "timestamp": null},
-        })
-    );
-}
-
-#[test]
 fn arguments_are_kept_only_where_asked_for() {
     let (plan, stage) = story();
     let (_, report) = stage.play(stage.run::<Value>(&plan).with_report());

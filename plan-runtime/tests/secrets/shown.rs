@@ -219,12 +219,11 @@ fn seen(plan: &Plan, toolbox: &Toolbox<()>) -> String {
         tracing::subscriber::with_default(events.clone(), || smol::block_on(run.with_report()));
     let mut seen = log.0.lock().unwrap().clone();
     let error: Option<RunError> = output.err();
-    let results = serde_json::to_string(&report.to_execution_results()).unwrap();
     let json = serde_json::to_string(&report).unwrap();
     let page = report.to_html();
     let _ = write!(
         seen,
-        "{} {error:?} {report} {report:?} {results} {json} {page}",
+        "{} {error:?} {report} {report:?} {json} {page}",
         events.text()
     );
     if let Some(error) = &error {

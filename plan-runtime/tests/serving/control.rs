@@ -156,10 +156,7 @@ fn a_report_is_made_of_records<P: Place>() {
     assert_eq!(output.unwrap(), "1 lamp 5 true");
     assert_eq!(statuses(&report), statuses(&again));
     let error = at(&db, &toolbox, &shop).report("b").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "there is no run `b`"
-    );
+    assert_eq!(error.to_string(), "there is no run `b`");
 }
 
 plan! {

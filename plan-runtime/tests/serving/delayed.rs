@@ -30,6 +30,8 @@ struct Counts {
     /// The claims of runs that are waited for.
     claiming: Mutex<BTreeMap<String, usize>>,
     claims: AtomicUsize,
+    /// The times of the rests after refusals.
+    refusals: Mutex<Vec<Duration>>,
 }
 
 /// Counts an answer that is waited for.
@@ -157,6 +159,7 @@ impl Store for Delayed {
     }
 
     fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()> {
+        self.counts.refusals.lock().unwrap().push(time);
         self.late(self.memory.refuse(id, time, reason))
     }
 
@@ -324,6 +327,33 @@ fn failed_and_refused_runs_do_not_block() {
         smol::block_on(serve.cancel_on(has_panicked)).unwrap();
         assert!(rests(&journal, "a"));
     }
+}
+
+/// A run whose failure stays, such as a record that the journal cannot write, is not repeated each minute for ever.
+#[test]
+fn a_run_that_is_refused_again_rests_twice_as_long() {
+    let journal = Delayed::new(1);
+    smol::block_on(Buy { cents: 1 }.submit(&journal, "a")).unwrap();
+    let server = Server::new(&journal, Toolbox::<()>::new(), ());
+    let count = || journal.counts.refusals.lock().unwrap().len();
+    let user = async {
+        for refused in 1..=8 {
+            until(|| count() == refused && summary(&journal, "a").refusal.is_some()).await;
+            // A message ends the rest.
+            server.cancel("a").await.unwrap();
+        }
+    };
+    smol::block_on(server.serve().cancel_on(user)).unwrap();
+    let refusals = journal.counts.refusals.lock().unwrap().clone();
+    let minutes: Vec<u64> = refusals.iter().map(|it| it.as_secs() / 60).collect();
+    assert_eq!(minutes, [1, 2, 4, 8, 16, 32, 60, 60]);
+
+    // A server that starts counts anew.
+    let again = Server::new(&journal, Toolbox::<()>::new(), ());
+    let user = until(|| count() == 9);
+    smol::block_on(again.serve().cancel_on(user)).unwrap();
+    let refusals = journal.counts.refusals.lock().unwrap().clone();
+    assert_eq!(refusals.last(), Some(&Duration::from_secs(60)));
 }
 
 /// The futures of a server can be awaited on another thread, also for an application that is a trait object.

@@ -218,6 +218,28 @@ fn what_cannot_be_begun_stays_with_its_reason<P: Place>() {
     assert_eq!(shop.take(), ["charge 5"]);
 }
 
+fn a_wait_ends_with_a_refusal<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
+    let db = folder.open();
+    smol::block_on(Order { cents: 5 }.submit(&db, "a")).unwrap();
+    let server = at(&db, &tools(), &shop).0;
+    let limit = crate::serving::support::until(|| false);
+    let waited = smol::block_on(smol::future::or(server.wait("a"), async {
+        server.serve().cancel_on(limit).await.unwrap();
+        unreachable!("the server ends with a panic")
+    }));
+    let waited = waited.unwrap();
+    assert_eq!(waited.state, RunState::Running);
+    assert!(waited.refusal.unwrap().contains("no plan"));
+    // Nobody serves.
+    let again = smol::block_on(server.wait("a")).unwrap();
+    assert!(again.refusal.is_some());
+    // A server with the plan begins at the same time.
+    let server = at(&db, &plans(), &shop).0;
+    smol::block_on(server.serve().cancel_on(server.wait("a"))).unwrap();
+    assert_eq!(summary(&db, "a").state, RunState::Done);
+}
+
 fn a_panic_is_the_reason_of_its_run_alone<P: Place>() {
     let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let db = folder.open();
@@ -345,6 +367,7 @@ in_each_place! {
     a_value_wakes_a_run_that_is_served
     a_run_sleeps_over_restarts
     what_cannot_be_begun_stays_with_its_reason
+    a_wait_ends_with_a_refusal
     a_panic_is_the_reason_of_its_run_alone
     a_run_begins_when_it_was_submitted
     each_run_is_configured_by_its_id

@@ -2,6 +2,7 @@
 
 mod objects;
 mod request;
+mod results;
 
 pub(crate) use request::{execute, sdl};
 
@@ -15,12 +16,8 @@ use async_graphql::{
     Context, EmptySubscription, Error, ErrorExtensions, Json, Object, Result, Schema,
     Value as Const,
 };
-use objects::{
-    ErrorDetails, ExecutionMetadata, ExecutionResults, Plan, PlanFinding, PlanInput, PlanStep,
-    ToolResult, ToolResultMetadata, found,
-};
+use objects::{ExecutionResults, Plan, PlanFinding, PlanInput, PlanStep, found};
 use plan_runtime::dynamic::{Dialect, Profile};
-use plan_runtime::run::ExecutionResults as Results;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -77,38 +74,14 @@ fn run_of(state: &State, request: &str) -> Result<String, Problem> {
 
 fn results(state: &State, budget: &Budget, id: &str) -> Result<ExecutionResults, Problem> {
     let run = state.summary(id)?;
-    let Results {
-        results, metadata, ..
-    } = report(state, id, true)?.to_execution_results();
-    for result in &results {
-        budget.answer(result.data.iter().chain(&result.resolved_params))?;
+    let report = report(state, id, true)?;
+    let request = request_of(id).unwrap_or(id);
+    let results = results::results(&report, request, state_name(run.state));
+    for result in &results.results {
+        let values = result.data.iter().chain(&result.resolved_params);
+        budget.answer(values.map(|Json(value)| value))?;
     }
-    let results = results.into_iter().map(|result| ToolResult {
-        success: result.success,
-        tool: result.tool,
-        data: result.data.map(Json),
-        error: result.error.map(|error| ErrorDetails {
-            code: error.code,
-            message: error.message,
-        }),
-        metadata: ToolResultMetadata {
-            execution_time: result.metadata.execution_time,
-            timestamp: result.metadata.timestamp,
-        },
-        step_index: result.step_index,
-        resolved_params: result.resolved_params.map(Json),
-    });
-    Ok(ExecutionResults {
-        request_id: request_of(id).unwrap_or(id).to_owned(),
-        state: state_name(run.state),
-        results: results.collect(),
-        metadata: ExecutionMetadata {
-            total_duration_ms: metadata.total_duration_ms,
-            successful_steps: metadata.successful_steps,
-            failed_steps: metadata.failed_steps,
-            timestamp: metadata.timestamp,
-        },
-    })
+    Ok(results)
 }
 
 #[Object]

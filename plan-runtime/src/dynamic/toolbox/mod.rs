@@ -7,7 +7,7 @@ use super::{Dialect, Document, Findings, Reader, check};
 use crate::print::MessageName;
 use crate::run::start::{Request, Started};
 use crate::run::{CalledPlan, Throttle, allows};
-use crate::{Call, Error, Result};
+use crate::{Call, Result};
 use serde_json::Value;
 use std::fmt;
 use std::future::Future;
@@ -164,14 +164,14 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Panics
     ///
-    /// Where there is a tool of this name already, here and in all other methods that add one. [`contains`](Self::contains) tells.
+    /// Panics if there is a tool with this name, like all methods that add a tool. Ask [`contains`](Self::contains) first if somebody else names the tools, such as a server.
     #[must_use]
     #[track_caller]
     pub fn with<T: Call<App> + 'static>(self) -> Self
     where
         App: Sync,
     {
-        added(self.try_with::<T>())
+        self.add_typed::<T>(Contract::of::<T>())
     }
 
     /// Adds a tool as [`with`](Self::with) does, with the JSON Schemas of its arguments and its output.
@@ -192,7 +192,7 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Panics
     ///
-    /// Where there is a tool of this name already.
+    /// Panics if there is a tool with this name.
     #[cfg(feature = "schema")]
     #[must_use]
     #[track_caller]
@@ -202,7 +202,7 @@ impl<App: ?Sized> Toolbox<App> {
         T: Call<App> + schemars::JsonSchema + 'static,
         T::Output: schemars::JsonSchema,
     {
-        added(self.try_with_schema::<T>())
+        self.add_typed::<T>(Contract::with_schema::<T>())
     }
 
     /// Adds a tool that is known only at run time, and does not need the application: a closure from the arguments to the output.
@@ -221,7 +221,7 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Panics
     ///
-    /// Where there is a tool of this name already.
+    /// Panics if there is a tool with this name.
     #[must_use]
     #[track_caller]
     pub fn with_fn<F, R>(self, contract: Contract, call: F) -> Self
@@ -229,7 +229,7 @@ impl<App: ?Sized> Toolbox<App> {
         F: Fn(Value) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Value>> + Send + 'static,
     {
-        added(self.try_with_fn(contract, call))
+        self.with_app_fn(contract, move |_, arguments| Box::pin(call(arguments)))
     }
 
     /// Adds a tool that is known only at run time, and needs the application: a closure whose future, in a box, may borrow it.
@@ -250,7 +250,7 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Panics
     ///
-    /// Where there is a tool of this name already.
+    /// Panics if there is a tool with this name.
     #[must_use]
     #[track_caller]
     pub fn with_app_fn<F>(self, contract: Contract, call: F) -> Self
@@ -260,79 +260,11 @@ impl<App: ?Sized> Toolbox<App> {
             + Sync
             + 'static,
     {
-        added(self.try_with_app_fn(contract, call))
-    }
-
-    /// Adds a tool as [`with`](Self::with) does, unless there is one of its name.
-    ///
-    /// The four methods of this kind are for tools that somebody else names: those of a server, or of a configuration.
-    ///
-    /// ```
-    /// use plan_runtime::dynamic::{Contract, Toolbox};
-    ///
-    /// let add = |toolbox: Toolbox<()>, name: &str| {
-    ///     toolbox.try_with_fn(Contract::new(name), |arguments| async move { Ok(arguments) })
-    /// };
-    /// let toolbox = add(Toolbox::new(), "echo")?;
-    /// let error = add(toolbox, "echo").unwrap_err();
-    /// assert_eq!(error.to_string(), "the toolbox already has a tool `echo`: give the other tool another name");
-    /// # Ok::<(), plan_runtime::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Where there is a tool of this name already. [`contains`](Self::contains) tells before that, and keeps the toolbox.
-    pub fn try_with<T: Call<App> + 'static>(self) -> Result<Self>
-    where
-        App: Sync,
-    {
-        self.add_typed::<T>(Contract::of::<T>())
-    }
-
-    /// Adds a tool as [`with_schema`](Self::with_schema) does, unless there is one of its name.
-    ///
-    /// # Errors
-    ///
-    /// Where there is a tool of this name already.
-    #[cfg(feature = "schema")]
-    pub fn try_with_schema<T>(self) -> Result<Self>
-    where
-        App: Sync,
-        T: Call<App> + schemars::JsonSchema + 'static,
-        T::Output: schemars::JsonSchema,
-    {
-        self.add_typed::<T>(Contract::with_schema::<T>())
-    }
-
-    /// Adds a tool as [`with_fn`](Self::with_fn) does, unless there is one of its name.
-    ///
-    /// # Errors
-    ///
-    /// Where there is a tool of this name already.
-    pub fn try_with_fn<F, R>(self, contract: Contract, call: F) -> Result<Self>
-    where
-        F: Fn(Value) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Value>> + Send + 'static,
-    {
-        self.try_with_app_fn(contract, move |_, arguments| Box::pin(call(arguments)))
-    }
-
-    /// Adds a tool as [`with_app_fn`](Self::with_app_fn) does, unless there is one of its name.
-    ///
-    /// # Errors
-    ///
-    /// Where there is a tool of this name already.
-    pub fn try_with_app_fn<F>(self, contract: Contract, call: F) -> Result<Self>
-    where
-        F: for<'x> Fn(&'x App, Value) -> Pin<Box<dyn Future<Output = Result<Value>> + Send + 'x>>
-            + Send
-            + Sync
-            + 'static,
-    {
         self.add(contract, Implementation::Json(Arc::new(call)))
     }
 
-    fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Result<Self>
+    #[track_caller]
+    fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Self
     where
         App: Sync,
     {
@@ -342,16 +274,16 @@ impl<App: ?Sized> Toolbox<App> {
         )
     }
 
-    fn add(mut self, contract: Contract, tool: Implementation<App>) -> Result<Self> {
-        if self.contains(&contract.name) {
-            let name = MessageName(&contract.name);
-            return Err(Error::permanent(format!(
-                "the toolbox already has a tool `{name}`: give the other tool another name"
-            )));
-        }
+    #[track_caller]
+    fn add(mut self, contract: Contract, tool: Implementation<App>) -> Self {
+        assert!(
+            !self.contains(&contract.name),
+            "the toolbox already has a tool `{}`: give the other tool another name",
+            MessageName(&contract.name)
+        );
         self.contracts.insert(contract);
         self.tools.push(tool);
-        Ok(self)
+        self
     }
 
     /// Makes all runs of this toolbox call its tools no more often than this throttle lets through.
@@ -518,10 +450,4 @@ fn called<T: Call<App> + 'static, App: ?Sized>(
     let tool: T = serde_json::from_value(inputs).map_err(|error| error.to_string())?;
     let is_none = |_| "the tool of this name is not a plan".to_owned();
     tool.plan_on(app).map_err(is_none)
-}
-
-/// A toolbox with one more tool.
-#[track_caller]
-fn added<App: ?Sized>(added: Result<Toolbox<App>>) -> Toolbox<App> {
-    added.unwrap_or_else(|error| panic!("{error}"))
 }

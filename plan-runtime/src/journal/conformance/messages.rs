@@ -157,6 +157,16 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
                 "a message wakes whoever waits in `watch`, but it did not"
             );
         });
+        let rule = "`watch` is ready after its owner has released the run";
+        thread::scope(|scope| {
+            let watch = one.watch(&neighbor, 0);
+            let waits = scope.spawn(|| blocking::wait(watch, SOON));
+            thread::sleep(SHORT);
+            one.release(&neighbor);
+            let woken = waits.join().is_ok_and(|woken| woken.is_some());
+            assert!(woken, "{rule}, but it waited on");
+        });
+        wait(one.watch(&neighbor, 0), SOON, rule);
     }
 
     pub(super) fn ends(&self) {

@@ -46,6 +46,7 @@ pub fn check<J: Journal>(open: impl FnMut() -> J) {
     let suite = Suite::new(open);
     suite.runs();
     suite.owners();
+    suite.nameless();
     suite.dropped_claims();
     suite.records();
     suite.keys();

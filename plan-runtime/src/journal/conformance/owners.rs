@@ -1,6 +1,6 @@
 //! Runs, their claims and their owners.
 
-use super::{PATIENCE, Suite, good, info, is_lost, same, short, wait, written};
+use super::{Blocking, PATIENCE, Suite, good, info, is_lost, same, short, wait, written};
 use crate::journal::spi::{Claim, End};
 use crate::journal::{Journal, JournalError};
 use std::sync::Arc;
@@ -134,6 +134,33 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         same(claims, 1, "of 16 threads that claim a run, one gets it");
     }
 
+    /// A run that is released without a description is as if nobody had asked for it.
+    pub(super) fn nameless(&self) {
+        let (journal, id) = (self.open(), self.id());
+        let first = self.claim(&journal, &id);
+        journal.release(&first.claim);
+        thread::sleep(Duration::from_millis(2));
+        let second = self.claim_released(&journal, &id);
+        let rule = "nothing is left of a released run that nobody has described";
+        assert!(
+            second.run.began > first.run.began,
+            "{rule}, but the next run with its id has its start"
+        );
+        assert!(
+            second.claim.epoch > first.claim.epoch,
+            "{rule}, but the next run with its id has its epoch"
+        );
+        // Its records are kept, as those of a run whose owner was killed.
+        let write = journal.append(&second.claim, "a".into(), "1".into());
+        written(write, "a record can be written");
+        journal.release(&second.claim);
+        let third = self.claim_released(&journal, &id).claim;
+        let found = good(journal.find(&third, "a"), "records can be looked up");
+        let rule = "a run with a record is kept, even if nobody has described it";
+        same(found.map(|it| it.body), Some("1".to_owned()), rule);
+        journal.release(&third);
+    }
+
     pub(super) fn dropped_claims(&self) {
         let journal = self.open();
         for polls in 0..3 {
@@ -146,6 +173,29 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             if !is_ready {
                 self.claim_released(&journal, &id);
             }
+        }
+    }
+
+    /// Tests that no write with this claim leads to anything but an error.
+    #[track_caller]
+    fn cannot_write(&self, journal: &Blocking<J>, old: &Claim, rule: &str) {
+        let append = journal.append(old, "c".into(), "old".into());
+        let end = journal.end(old, End::Failed("old".to_owned()));
+        let results = [
+            wait(append, PATIENCE, rule),
+            wait(end, PATIENCE, rule),
+            journal.describe(old, &info("old")),
+            journal.messages(old, 0).map(drop),
+        ];
+        for (result, call) in results
+            .iter()
+            .zip(["append", "end", "describe", "messages"])
+        {
+            assert!(
+                is_lost(result),
+                "{rule}, but `{call}` with an old claim gave {} and not `Lost`",
+                short(result)
+            );
         }
     }
 
@@ -163,28 +213,14 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             queued,
             "what is queued when a run is released is written still",
         );
+        let rule = "an owner that has released a run cannot write";
+        self.cannot_write(&one, &old, rule);
         let new = self.claim_released(&other, &old.id).claim;
 
         // The owner slept, and does not know.
         let rule = "an owner that has lost a run cannot write";
         for journal in [&one, &other] {
-            let end = End::Failed("old".to_owned());
-            let results = [
-                wait(
-                    journal.append(&old, "c".into(), "old".into()),
-                    PATIENCE,
-                    rule,
-                ),
-                wait(journal.end(&old, end), PATIENCE, rule),
-                journal.describe(&old, &info("old")),
-            ];
-            for (result, call) in results.iter().zip(["append", "end", "describe"]) {
-                assert!(
-                    is_lost(result),
-                    "{rule}, but `{call}` with an old claim gave {} and not `Lost`",
-                    short(result)
-                );
-            }
+            self.cannot_write(journal, &old, rule);
             journal.release(&old);
         }
         let found = good(other.find(&new, "c"), "records can be looked up");

@@ -1,4 +1,4 @@
-//! Why a file could not be read or written.
+//! Errors of a file.
 
 use super::super::JournalError;
 use crate::print::MessageName;

@@ -3,10 +3,12 @@
 use super::super::{JournalError, RunFilter, RunState, RunSummary};
 use super::encryption::{self, Cipher, Place};
 use super::owners::Owners;
+use super::schema::statement;
 use super::sealed::opened;
-use super::writer::{Done, Job, Refused};
+use super::writer::{Done, Job};
 use super::{Sqlite, time};
-use rusqlite::{Connection, Row, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params, params_from_iter};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -86,8 +88,11 @@ pub(super) fn summary(
 /// A question for the rows of a filter.
 struct Rows {
     sql: String,
-    filter: RunFilter,
-    began_before: Option<i64>,
+    /// The parameters after the position and the most rows.
+    values: Vec<Value>,
+    is_newest_first: bool,
+    is_owned: Option<bool>,
+    after: Option<u64>,
     cipher: Option<Cipher>,
     living: Living,
 }
@@ -109,15 +114,39 @@ impl Rows {
         } else {
             ("number > ?1", "number")
         };
+        // Few runs have an owner, and SQLite would rather read all runs in their order.
+        let index = match (filter.is_owned, &filter.id) {
+            (Some(true), None) => "INDEXED BY owned",
+            _ => "",
+        };
+        let owned = match filter.is_owned {
+            Some(true) => "AND owner IS NOT NULL",
+            _ => "",
+        };
+        // A condition for all cases, such as `?3 IS NULL OR id = ?3`, would use no index.
+        let mut values: Vec<Value> = Vec::new();
+        let mut conditions = String::new();
+        let given = [
+            ("id =", filter.id.clone().map(Value::from)),
+            ("plan =", filter.plan.clone().map(Value::from)),
+            ("began <", filter.older_than.map(before).map(Value::from)),
+        ];
+        for (condition, value) in given {
+            if let Some(value) = value {
+                values.push(value);
+                // Two parameters come before.
+                conditions += &format!("AND {condition} ?{} ", values.len() + 2);
+            }
+        }
         let sql = format!(
-            "{SELECT} FROM runs
-            WHERE {from} AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) AND (?5 IS NULL OR id = ?5) {state}
-            ORDER BY {order} LIMIT ?4"
+            "{SELECT} FROM runs {index} WHERE {from} AND plan IS NOT NULL {owned} {conditions} {state} ORDER BY {order} LIMIT ?2"
         );
         Self {
             sql,
-            filter: filter.clone(),
-            began_before: filter.older_than.map(before),
+            values,
+            is_newest_first: filter.is_newest_first,
+            is_owned: filter.is_owned,
+            after: filter.after,
             cipher: db.1.clone(),
             living: db.living(),
         }
@@ -125,8 +154,8 @@ impl Rows {
 
     /// Returns the first position of the filter.
     fn begin(&self) -> i64 {
-        let after = self.filter.after.map(i64::try_from);
-        match (after, self.filter.is_newest_first) {
+        let after = self.after.map(i64::try_from);
+        match (after, self.is_newest_first) {
             // No run has so small a number, whose opposite would be too large.
             (None, _) => -i64::MAX,
             (Some(after), false) => after.unwrap_or(i64::MAX),
@@ -141,10 +170,10 @@ impl Rows {
         after: i64,
         (page, limit): (&mut Vec<RunSummary>, usize),
     ) -> rusqlite::Result<Option<i64>> {
-        let filter = &self.filter;
-        let mut statement = database.prepare_cached(&self.sql)?;
-        let of = params![after, filter.plan, self.began_before, PAGE, filter.id];
-        let mut rows = statement.query(of)?;
+        let mut statement = statement(database, &self.sql)?;
+        let of = [Value::from(after), Value::from(PAGE)];
+        let of = of.iter().chain(&self.values);
+        let mut rows = statement.query(params_from_iter(of))?;
         let mut last = None;
         let mut count = 0;
         while page.len() < limit
@@ -152,13 +181,13 @@ impl Rows {
         {
             let number: i64 = row.get(0)?;
             count += 1;
-            last = Some(if filter.is_newest_first {
+            last = Some(if self.is_newest_first {
                 -number
             } else {
                 number
             });
             let summary = summary(row, self.cipher.as_ref(), &mut self.living)?;
-            if filter.is_owned.is_none_or(|it| it == summary.is_owned) {
+            if self.is_owned.is_none_or(|it| it == summary.is_owned) {
                 page.push(summary);
             }
         }
@@ -201,28 +230,29 @@ impl Sqlite {
         // Through the queue, so that what was queued before is seen.
         self.purge().await?;
         let mut deleted = 0;
-        let mut after = (i64::MIN, i64::MIN);
-        loop {
-            let sql = "SELECT ended, number FROM runs
-                WHERE ended IS NOT NULL AND ended < ?1 AND (ended, number) > (?2, ?3) ORDER BY ended, number LIMIT ?4";
-            let page = move |database: &Connection| -> Result<Vec<(i64, i64)>, Refused> {
-                let mut statement = database.prepare_cached(sql)?;
-                let rows = statement.query_map(params![before, after.0, after.1, PAGE], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })?;
-                Ok(rows.collect::<rusqlite::Result<_>>()?)
-            };
-            let found = self.read(page).await?;
-            let Some(last) = found.last() else {
-                return Ok(deleted);
-            };
-            after = *last;
-            let runs = found.into_iter().map(|(_, run)| run).collect();
-            if let Done::Deleted(count) = self.done(Job::Delete(runs, before)).await? {
-                deleted += count;
+        // A process that was killed between a claim and a description has left a run without a description.
+        let nameless = "SELECT began, number FROM runs INDEXED BY owned
+            WHERE owner IS NOT NULL AND plan IS NULL AND began < ?1 AND (began, number) > (?2, ?3) ORDER BY began, number LIMIT ?4";
+        let ended = "SELECT ended, number FROM runs
+            WHERE ended IS NOT NULL AND ended < ?1 AND (ended, number) > (?2, ?3) ORDER BY ended, number LIMIT ?4";
+        for sql in [nameless, ended] {
+            let mut after = (i64::MIN, i64::MIN);
+            loop {
+                let found = self
+                    .read(move |database| Ok(page_of_old(database, sql, before, after)?))
+                    .await?;
+                let Some(last) = found.last() else {
+                    break;
+                };
+                after = *last;
+                let runs = found.into_iter().map(|(_, run)| run).collect();
+                if let Done::Deleted(count) = self.done(Job::Delete(runs, before)).await? {
+                    deleted += count;
+                }
+                self.purge().await?;
             }
-            self.purge().await?;
         }
+        Ok(deleted)
     }
 
     /// Returns the bytes of the file that are in use. The space of deleted runs is not: the file does not become smaller, and other runs use the space.
@@ -243,6 +273,20 @@ impl Sqlite {
         while let Done::Purged(true) = self.done(Job::Purge).await? {}
         Ok(())
     }
+}
+
+/// Returns the times and the numbers of the next runs that are older than this.
+fn page_of_old(
+    database: &Connection,
+    sql: &str,
+    before: i64,
+    after: (i64, i64),
+) -> rusqlite::Result<Vec<(i64, i64)>> {
+    let mut statement = statement(database, sql)?;
+    let rows = statement.query_map(params![before, after.0, after.1, PAGE], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    rows.collect()
 }
 
 fn before(age: Duration) -> i64 {

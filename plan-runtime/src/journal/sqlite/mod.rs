@@ -14,6 +14,8 @@ mod failure;
 mod inspect;
 mod options;
 mod owners;
+#[cfg(test)]
+mod queries;
 mod reader;
 mod reply;
 mod schema;
@@ -335,7 +337,7 @@ impl Watch {
         Box::pin(async move {
             let sql = "SELECT EXISTS(SELECT 1 FROM messages WHERE run = ?1 AND number > ?2)";
             let has_some = move |database: &Connection| {
-                let mut statement = database.prepare_cached(sql)?;
+                let mut statement = schema::statement(database, sql)?;
                 Ok(statement.query_row(of, |row| row.get(0))?)
             };
             db.read(has_some).await

@@ -1,4 +1,4 @@
-//! How a database is opened.
+//! The options of a database, and its opening.
 
 use super::failure::{Cause, Failure};
 use super::owners::Owners;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::{fs, io, thread};
 
-/// How to open a [`Sqlite`].
+/// Options to open a [`Sqlite`].
 ///
 /// ```
 /// use plan_runtime::journal::SqliteOptions;
@@ -34,7 +34,7 @@ pub struct SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// The options of [`Sqlite::open`].
+    /// Returns the options of [`Sqlite::open`].
     pub fn new() -> Self {
         Self::default()
     }
@@ -60,7 +60,7 @@ impl SqliteOptions {
     ///
     /// # Errors
     ///
-    /// As [`Sqlite::open`].
+    /// Returns the errors of [`Sqlite::open`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Sqlite, JournalError> {
         let path = path.as_ref();
         let given: Arc<Path> = path.into();

@@ -1,7 +1,7 @@
-//! Who is alive: each open [`Sqlite`](super::Sqlite) holds the lock of a file, which the system lets go of when the process ends, whichever way.
+//! Living owners. Each open [`Sqlite`](super::Sqlite) holds the lock of a file. The system releases the lock when the process ends, also after a kill.
 //!
-//! The files are in a folder beside the database. They are made and cleaned up while `gate` is locked, so that nobody takes a file that was just made for
-//! that of a process that has ended.
+//! The files are in a folder beside the database. A process creates and removes files only while it holds the lock of `gate`. So nobody takes a file that is
+//! not locked yet for the file of a process that has ended.
 
 use super::failure::PATIENCE;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ const GATE: &str = "gate";
 #[derive(Clone, Debug)]
 pub(super) struct Owners(PathBuf);
 
-/// Says that its owner lives, until it is dropped.
+/// The lock of a living owner, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Alive {
     pub(super) name: String,
@@ -70,7 +70,7 @@ impl Owners {
                 continue;
             }
             let file = File::options().write(true).open(entry.path());
-            // Not an exclusive lock: whoever asks at this moment would take the owner for alive.
+            // With an exclusive lock, a question at this moment would find a living owner.
             if file.is_ok_and(|file| file.try_lock_shared().is_ok()) {
                 // Nothing depends on its removal.
                 let _ = fs::remove_file(entry.path());
@@ -87,7 +87,7 @@ impl Owners {
         })
     }
 
-    /// Whether an owner lives. Several may ask at the same time.
+    /// Returns `true` if an owner lives. Several may ask at the same time.
     pub(super) fn is_alive(&self, name: &str) -> bool {
         // No name that was made here contains a path.
         if name.contains(['/', '\\', ':', '\0']) {
@@ -95,7 +95,7 @@ impl Owners {
         }
         match File::open(self.0.join(name)) {
             Ok(file) => file.try_lock_shared().is_err(),
-            // Where nothing can be found out, nothing is taken away.
+            // An owner of which nothing is known keeps its runs.
             Err(error) => error.kind() != ErrorKind::NotFound,
         }
     }
@@ -104,7 +104,7 @@ impl Owners {
 impl Drop for Alive {
     fn drop(&mut self) {
         drop(self.file.take());
-        // Whoever opens the database next removes it otherwise.
+        // Otherwise the next opening removes the file.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -3,7 +3,7 @@
 use super::super::spi::End;
 use super::failure::{Cause, PATIENCE};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{CachedStatement, Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
 
 /// `user_version` of the databases that this version of the crate writes. A greater one is refused; for each smaller one there is a step in [`prepare`].
@@ -50,7 +50,7 @@ CREATE UNIQUE INDEX signals ON messages(run, path) WHERE path IS NOT NULL;
 CREATE TABLE deleted(run INTEGER PRIMARY KEY) STRICT; -- whose records are still there
 ";
 
-/// What version 2 has besides.
+/// The changes of version 2.
 const RESTS: &str = "
 ALTER TABLE runs ADD COLUMN rests INTEGER; -- until when nothing is to be done, in nanoseconds since 1970
 ALTER TABLE runs ADD COLUMN reason TEXT; -- why it could not be begun
@@ -107,6 +107,16 @@ pub(super) fn prepare(database: &mut Connection) -> Result<(), Cause> {
         change.commit()?;
     }
     Ok(())
+}
+
+/// Returns a statement, which the connection compiles once.
+pub(super) fn statement<'c>(
+    database: &'c Connection,
+    sql: &str,
+) -> rusqlite::Result<CachedStatement<'c>> {
+    #[cfg(test)]
+    super::queries::note(sql);
+    database.prepare_cached(sql)
 }
 
 fn versions(database: &Connection) -> rusqlite::Result<(i64, i64)> {

@@ -3,7 +3,7 @@
 use super::super::JournalError;
 use super::super::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
 use super::encryption::{self, Cipher, EncryptionKey, Place};
-use super::schema::end_of;
+use super::schema::{end_of, statement};
 use super::writer::Held;
 use super::{Sqlite, time};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -93,7 +93,7 @@ impl Sqlite {
         let sql = "SELECT number, substr(inputs, 1, ?2) FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1";
         let (id, cipher) = (id.to_owned(), self.1.clone());
         self.read(move |database| {
-            let mut statement = database.prepare_cached(sql)?;
+            let mut statement = statement(database, sql)?;
             let run = statement.query_row(params![id, encryption::HEAD], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             });
@@ -126,7 +126,7 @@ impl Sqlite {
         let cipher = self.1.clone();
         self.read(move |database| {
             let sql = "SELECT number, path, body FROM messages WHERE run = ?1 AND number > ?2 ORDER BY number";
-            let mut statement = database.prepare_cached(sql)?;
+            let mut statement = statement(database, sql)?;
             let mut rows = statement.query([run, after])?;
             let mut messages = Vec::new();
             while let Some(row) = rows.next()? {
@@ -190,7 +190,7 @@ fn opened_run(
 fn stored_run(database: &Connection, id: &str) -> rusqlite::Result<Option<StoredRun>> {
     let sql = "SELECT began, failed, plan, document, inputs, body FROM runs
         JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
-    let mut statement = database.prepare_cached(sql)?;
+    let mut statement = statement(database, sql)?;
     let run = statement.query_row([id], |row| {
         let plan: String = row.get(2)?;
         let (document, inputs): (String, String) = (row.get(3)?, row.get(4)?);
@@ -215,7 +215,7 @@ const PAGE_BYTES: usize = 1 << 20;
 fn page_of_records(database: &Connection, run: i64, after: i64) -> rusqlite::Result<Vec<Record>> {
     let sql = "SELECT position, key, body FROM records
         WHERE position > ?1 AND position <= ?2 ORDER BY position LIMIT ?3";
-    let mut statement = database.prepare_cached(sql)?;
+    let mut statement = statement(database, sql)?;
     let mut rows = statement.query([after, run << 32 | 0xffff_ffff, PAGE])?;
     let (mut page, mut bytes) = (Vec::new(), 0);
     while bytes < PAGE_BYTES

@@ -4,6 +4,7 @@ use super::super::spi::{Answer, Claim, Notified, Rest, Retry};
 use super::super::{JournalError, RunFilter, RunSummary, Store};
 use super::encryption::Place;
 use super::inspect::{OWNER, SELECT, summary};
+use super::schema::statement;
 use super::writer::Job;
 use super::{Sqlite, lock, time};
 use std::sync::Arc;
@@ -79,7 +80,7 @@ impl Sqlite {
         self.read(move |database| {
             let mut due = Vec::new();
             for sql in [rested, ready] {
-                let mut statement = database.prepare_cached(&sql)?;
+                let mut statement = statement(database, &sql)?;
                 let mut rows = statement.query([time::now()])?;
                 while due.len() < limit
                     && let Some(row) = rows.next()?

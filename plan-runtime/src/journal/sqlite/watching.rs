@@ -1,13 +1,14 @@
-//! Who waits for messages, and a thread that looks whether another process has sent some.
+//! Waits for messages, and a thread that looks for messages of other processes.
 
 use super::failure::Cause;
+use super::schema::statement;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-/// How often the thread looks, while somebody waits.
+/// The time between two looks of the thread while somebody waits.
 const EVERY: Duration = Duration::from_millis(300);
 
 #[derive(Default)]
@@ -18,9 +19,9 @@ pub(super) struct Watching {
 
 #[derive(Default)]
 struct State {
-    /// For the number of each run.
+    /// The waits for each run, by its number.
     waiting: HashMap<i64, Vec<(u64, Waker)>>,
-    /// How many have asked so far.
+    /// The number of waits so far.
     count: u64,
     is_closed: bool,
     has_thread: bool,
@@ -31,7 +32,7 @@ impl Watching {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a waker. Without a token, or if that has been woken, it is new, and whoever asks has to look for messages now.
+    /// Registers a waker. Returns `true` for a new wait, without a token or after its token was woken: the caller has to look for messages now.
     pub(super) fn register(&self, run: i64, token: &mut Option<u64>, waker: &Waker) -> bool {
         let mut state = self.state();
         if let Some(known) = *token
@@ -70,7 +71,7 @@ impl Watching {
         drop(gone);
     }
 
-    /// Wakes whoever waits for messages of these runs.
+    /// Wakes the waits for messages of these runs.
     pub(super) fn wake(&self, runs: impl IntoIterator<Item = i64>) {
         let mut state = self.state();
         let woken: Vec<_> = runs
@@ -88,7 +89,7 @@ impl Watching {
         self.wake(runs);
     }
 
-    /// Whether the thread is yet to be started. It is asked once.
+    /// Returns `true` for the first question: the thread is to be started.
     pub(super) fn needs_thread(&self) -> bool {
         !std::mem::replace(&mut self.state().has_thread, true)
     }
@@ -103,7 +104,7 @@ impl Watching {
         self.wake_all();
     }
 
-    /// Waits until somebody waits, and then a while. Whether the thread is to go on.
+    /// Waits until there is a wait, and then for a pause. Returns `false` at the end of the thread.
     fn pause(&self) -> bool {
         let state = self.state();
         let state = self
@@ -117,7 +118,7 @@ impl Watching {
         !state.is_closed
     }
 
-    /// What the thread does. `last` is the number of the last message when the database was opened.
+    /// Looks for messages until the end. `last` is the number of the last message when the database was opened.
     pub(super) fn run(&self, connect: impl Fn() -> Result<Connection, Cause>, mut last: i64) {
         let mut database = None;
         let mut version = None;
@@ -134,7 +135,7 @@ impl Watching {
                     last = new.iter().map(|(_, number)| *number).fold(last, i64::max);
                     self.wake(new.into_iter().map(|(run, _)| run));
                 }
-                // They ask for their messages, and find out why that fails.
+                // Each wait asks for its messages, and gets the error.
                 Err(()) => {
                     database = None;
                     version = None;
@@ -145,7 +146,7 @@ impl Watching {
     }
 }
 
-/// The runs with messages after `last`, and the number of the last of each. Where nobody has written anything, nothing is read.
+/// Returns the run and the number of each message after `last`. Reads no message if the database has not changed.
 fn sent(
     database: &Connection,
     version: &mut Option<i64>,
@@ -156,7 +157,7 @@ fn sent(
         return Ok(Vec::new());
     }
     let sql = "SELECT run, number FROM messages WHERE number > ?1";
-    let mut statement = database.prepare_cached(sql)?;
+    let mut statement = statement(database, sql)?;
     let rows = statement.query_map([last], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
 }

@@ -8,7 +8,7 @@ use super::failure::{Cause, Failure};
 use super::lock;
 use super::owners::{Alive, Owners, process};
 use super::reply::Answer;
-use super::schema::{column_of, end_of};
+use super::schema::{column_of, end_of, statement};
 use super::time;
 use super::watching::Watching;
 use crate::print::MessageName;
@@ -434,7 +434,7 @@ struct Write<'a> {
 
 impl Write<'_> {
     fn sql(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
-        self.change.prepare_cached(sql)
+        statement(self.change, sql)
     }
 
     fn act(&mut self, job: &Job) -> Result<Done, Refused> {
@@ -743,11 +743,17 @@ impl Write<'_> {
     fn delete(&self, runs: &[i64], before: i64) -> Result<Done, Refused> {
         let mut count = 0;
         for &run in runs {
-            let owner: Option<Option<String>> = self
-                .sql("SELECT owner FROM runs WHERE number = ?1 AND ended < ?2")?
-                .query_row([run, before], |row| row.get(0))
+            let row: Option<(Option<String>, bool)> = self
+                .sql(
+                    "SELECT owner, plan IS NOT NULL FROM runs WHERE number = ?1 AND (
+                        ended < ?2 OR plan IS NULL AND began < ?2 AND NOT EXISTS(SELECT 1 FROM records WHERE run = ?1)
+                    )",
+                )?
+                .query_row([run, before], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
-            let Some(owner) = owner else { continue };
+            let Some((owner, is_described)) = row else {
+                continue;
+            };
             if self.owner(run, owner).is_some() {
                 continue;
             }
@@ -760,7 +766,7 @@ impl Write<'_> {
             ] {
                 self.sql(sql)?.execute([run])?;
             }
-            count += 1;
+            count += u64::from(is_described);
         }
         Ok(Done::Deleted(count))
     }

@@ -551,11 +551,6 @@ impl ResolveError {
         self.0.reference.as_deref()
     }
 
-    /// The step or input that was read.
-    pub fn source_name(&self) -> Option<&str> {
-        self.0.source.as_deref()
-    }
-
     /// The pointer into the output: where the value is that does not fit, or where something should have been.
     /// For a value that cannot be held as JSON, where in it.
     pub fn pointer(&self) -> Option<PointerBuf> {

@@ -23,7 +23,7 @@ pub(in crate::run) struct Target {
     pub(in crate::run) id: String,
     /// Is set to the run once it has begun, for the caller.
     pub(in crate::run) begun: Option<Arc<OnceLock<Weak<Durable>>>>,
-    /// Whether only its records are looked at: no call is made.
+    /// `true` if the run is only replayed: no call is made.
     pub(in crate::run) is_viewed: bool,
     /// `true` if the run returns a report.
     pub(in crate::run) wants_report: bool,

@@ -1,4 +1,4 @@
-//! What differs between the plan that a run was begun with, and the one that it is to go on with.
+//! Differences between the plan of the start of a run and the plan that continues the run.
 
 use super::key::Segment;
 use crate::print::{Cut, Line, MessageName};

@@ -8,10 +8,10 @@ use crate::journal::JournalError;
 use serde_json::Value;
 use std::sync::PoisonError;
 
-/// What the key of the document of a plan begins with.
+/// The start of the key of a plan's document.
 pub(crate) const PLANS: &str = "!plans.";
 
-/// What the key of a record that says which plan a call runs has after the prefix of that plan.
+/// The part of a key after the prefix of a called plan. The record contains the number of the plan's document.
 pub(crate) const ENTERED: &str = "!plan.";
 
 /// The documents of plans that were called, each once: `!plans.0`, `!plans.1` and so on.
@@ -19,7 +19,7 @@ pub(crate) const ENTERED: &str = "!plan.";
 pub(super) struct Plans {
     /// Those that are known, in this order.
     documents: Vec<String>,
-    /// Whether these are all.
+    /// `true` after all documents were read.
     is_read: bool,
 }
 

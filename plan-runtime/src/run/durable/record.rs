@@ -1,4 +1,4 @@
-//! What a record says of an attempt.
+//! The record of an attempt.
 
 use super::failures::Failed;
 use crate::error::StepError;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How an attempt ended.
+/// The end of an attempt.
 pub(in crate::run) struct Recorded {
     /// Since the run began.
     pub(in crate::run) started: Duration,
@@ -94,7 +94,7 @@ pub(in crate::run) fn read_values(text: &str) -> Result<Vec<Value>, serde_json::
     values.into_iter().map(read).collect()
 }
 
-/// What a record says.
+/// Reads the record of an attempt.
 pub(in crate::run) fn decode(body: &str) -> Result<Recorded, serde_json::Error> {
     let body: ReadBody<'_> = serde_json::from_str(body)?;
     let (started, ended) = body.at;

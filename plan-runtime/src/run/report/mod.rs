@@ -4,11 +4,9 @@ mod collapsed;
 mod display;
 #[cfg(feature = "html")]
 mod html;
-mod results;
 mod serialize;
 mod step;
 
-pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadata, ToolResult};
 pub use step::{Attempt, Status, StepReport};
 
 use crate::error::elements;
@@ -260,7 +258,7 @@ impl Report {
     }
 
     /// How long the steps of the [critical path](Report::critical_path) took together.
-    pub fn critical_duration(&self) -> Duration {
+    pub(crate) fn critical_duration(&self) -> Duration {
         self.critical_path().filter_map(StepReport::duration).sum()
     }
 }

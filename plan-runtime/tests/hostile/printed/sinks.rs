@@ -238,10 +238,8 @@ fn write_run(text: &str, written: &Written) {
     written.add("report", &report);
     #[cfg(feature = "html")]
     written.add("report as a page", report.to_html());
-    for result in report.to_execution_results().results {
-        if let Some(error) = result.error {
-            written.add("error of a result", error.message);
-        }
+    for error in report.steps().iter().filter_map(|step| step.error()) {
+        written.add("error of a step", error);
     }
 }
 
