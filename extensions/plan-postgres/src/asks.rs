@@ -1,12 +1,13 @@
 //! The questions to the database, and the changes that are a transaction of their own: claims and messages.
 
+use super::ends;
 use super::failure::Failure;
 use super::line::{Line, Parameter, Session};
 use super::numbers::{nanos, time};
 use super::owned::Held;
 use super::pool::Pool;
 use plan_runtime::journal::JournalError;
-use plan_runtime::journal::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
+use plan_runtime::journal::spi::{Claim, Claimed, Message, Record, RunInfo, StoredRun};
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
@@ -31,20 +32,6 @@ pub(crate) struct Asks {
     pub(crate) line: Line,
     pub(crate) owner: Arc<str>,
     pub(crate) pool: Pool,
-}
-
-/// A claim in the database, and the number of the last record.
-pub(crate) type Granted = (Claimed, Held, i64);
-
-/// The number of a kind of end in the database.
-pub(crate) fn kind(end: &End) -> Option<i16> {
-    match end {
-        End::Done(_) => Some(0),
-        End::Failed(_) => Some(1),
-        End::Cancelled(_) => Some(2),
-        // A kind of a later version of the trait.
-        _ => None,
-    }
 }
 
 impl Asks {
@@ -82,15 +69,12 @@ impl Asks {
             return Ok(stored);
         };
         let body = text(7)?.unwrap_or_default();
-        Ok(stored.ended(match kind {
-            0 => End::Done(body),
-            1 => End::Failed(body),
-            2 => End::Cancelled(body),
-            _ => return Err(self.damaged("the end")),
-        }))
+        let end = ends::end(kind, body).ok_or_else(|| self.damaged("the end"))?;
+        Ok(stored.ended(end))
     }
 
-    pub(crate) async fn claim(&self, id: &Arc<str>) -> Result<Granted, JournalError> {
+    /// Claims a run. Returns the claim, and the number of the last record.
+    pub(crate) async fn claim(&self, id: &Arc<str>) -> Result<(Claimed, Held, i64), JournalError> {
         let (sql, bytes, owner) = (&self.line.sql.claims, id.as_bytes(), &*self.owner);
         for _ in 0..CLAIMS {
             let began = nanos(SystemTime::now());

@@ -1,6 +1,7 @@
 //! The lists of runs, and the changes of runs that nobody runs.
 
 use super::asks::Asks;
+use super::ends;
 use super::journal::Postgres;
 use super::line::{Line, Parameter, Session};
 use super::numbers::{millis, nanos, signed, time};
@@ -25,10 +26,7 @@ impl Asks {
         summary.ended = self.column(row, 4)?;
         summary.state = match self.column::<Option<i16>>(row, 5)? {
             None => RunState::Running,
-            Some(0) => RunState::Done,
-            Some(1) => RunState::Failed,
-            Some(2) => RunState::Cancelled,
-            Some(_) => return Err(self.damaged("the end")),
+            Some(kind) => ends::state(kind).ok_or_else(|| self.damaged("the end"))?,
         };
         summary.is_owned = self.column(row, 6)?;
         summary.waits = self.column(row, 7)?;
@@ -67,17 +65,15 @@ impl Asks {
                 sql += &format!(" AND {condition} ${}", parameters.len());
             }
         }
-        sql += match filter.state {
-            None => "",
-            Some(RunState::Running) => " AND ended IS NULL",
-            Some(RunState::Done) => " AND ended IS NOT NULL AND end_kind = 0",
-            Some(RunState::Failed) => " AND ended IS NOT NULL AND end_kind = 1",
-            Some(RunState::Cancelled) => " AND ended IS NOT NULL AND end_kind = 2",
-            Some(_) => {
-                let why = "plan-postgres does not know this state";
-                return Err(JournalError::storage(why));
+        match filter.state {
+            None => {}
+            Some(RunState::Running) => sql += " AND ended IS NULL",
+            Some(state) => {
+                let unknown = || JournalError::storage("plan-postgres does not know this state");
+                let kind = ends::number(state).ok_or_else(unknown)?;
+                sql += &format!(" AND ended IS NOT NULL AND end_kind = {kind}");
             }
-        };
+        }
         match filter.is_owned {
             None => {}
             Some(true) => sql += &format!(" AND {}", store.is_owned),
