@@ -2,6 +2,7 @@
 
 use super::asks::Asks;
 use super::line::{Line, Session};
+use super::numbers::millis;
 use super::owned::Owned;
 use super::watching::Watching;
 use std::cell::RefCell;
@@ -45,9 +46,9 @@ pub(crate) async fn renew(line: Rc<Line>, asks: Rc<Asks>, owned: Rc<RefCell<Owne
 
 pub(crate) async fn renew_once(session: &Session, line: &Line, owner: &str) -> Result<(), Error> {
     let words = format!("process {}", std::process::id());
-    let millis = line.settings.lease.as_secs_f64() * 1000.0;
     let sql = &line.sql.renew;
-    session.query(sql, &[&owner, &words, &millis]).await?;
+    let lease = millis(line.settings.lease);
+    session.query(sql, &[&owner, &words, &lease]).await?;
     Ok(())
 }
 
