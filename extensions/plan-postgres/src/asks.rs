@@ -9,6 +9,7 @@ use super::pool::Pool;
 use plan_runtime::journal::JournalError;
 use plan_runtime::journal::spi::{Claim, Claimed, Message, Record, RunInfo, StoredRun};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -233,12 +234,16 @@ impl Asks {
         }
     }
 
-    /// Gives up a run that the database may assign to this owner.
-    pub(crate) async fn abandon(&self, id: &str) -> Result<(), JournalError> {
-        let (bytes, owner) = (id.as_bytes(), &*self.owner);
-        let sql = &self.line.sql.abandon;
-        self.ask("cannot release a run", sql, &[&bytes, &owner])
-            .await?;
-        Ok(())
+    /// Gives up runs that the database may assign to this owner. Returns the ids of runs that another session has locked.
+    pub(crate) async fn abandon(&self, ids: &[Arc<str>]) -> Result<HashSet<Vec<u8>>, Failure> {
+        let sql = &self.line.sql.claims;
+        let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+        let parameters: [Parameter<'_>; 2] = [&ids, &&*self.owner];
+        let abandon = async |session: &Session| {
+            session.query(&sql.abandon, &parameters).await?;
+            let left = session.query(&sql.owned, &parameters).await?;
+            left.iter().map(|row| row.try_get(0)).collect()
+        };
+        self.line.run("cannot release runs", abandon).await
     }
 }

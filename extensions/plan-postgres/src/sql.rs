@@ -27,8 +27,6 @@ pub(crate) struct Sql {
     pub(crate) remove: String,
     /// Parameters: runs, epochs, owner, milliseconds of rests, numbers of the last known messages, channel.
     pub(crate) release: String,
-    /// Parameters: id, owner.
-    pub(crate) abandon: String,
     /// The channel of messages, and of runs that may be due.
     pub(crate) channel: String,
 }
@@ -41,6 +39,10 @@ pub(crate) struct ClaimSql {
     pub(crate) last_number: String,
     /// Parameter: id.
     pub(crate) owner: String,
+    /// Parameters: ids, owner.
+    pub(crate) abandon: String,
+    /// Parameters: ids, owner.
+    pub(crate) owned: String,
 }
 
 pub(crate) struct MessageSql {
@@ -183,6 +185,13 @@ impl ClaimSql {
                 "SELECT o.words FROM {s}.runs r JOIN {s}.owners o ON o.name = r.owner AND o.lease > now() WHERE r.id = $1",
             ),
         }
+            // A lock on one run is not to hold the others.
+            abandon: with(
+                "UPDATE {s}.runs SET owner = NULL WHERE number = ANY (ARRAY(
+                    SELECT number FROM {s}.runs WHERE id = ANY ($1) AND owner = $2 FOR NO KEY UPDATE SKIP LOCKED
+                ))",
+            ),
+            owned: with("SELECT id FROM {s}.runs WHERE id = ANY ($1) AND owner = $2"),
     }
 }
 
@@ -247,7 +256,6 @@ impl Sql {
                 "DELETE FROM {{s}}.runs r {owned_free} AND {EMPTY}"
             )),
             release: with(RELEASE),
-            abandon: with("UPDATE {s}.runs SET owner = NULL WHERE id = $1 AND owner = $2"),
             channel: format!("{schema} messages"),
         }
     }

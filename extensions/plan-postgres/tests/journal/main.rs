@@ -4,6 +4,7 @@
 
 mod calls;
 mod cut;
+mod locks;
 mod lost;
 mod process;
 mod rules;

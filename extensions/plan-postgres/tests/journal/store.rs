@@ -13,10 +13,10 @@ use std::time::Duration;
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// The time limit for a queued write.
-const LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 /// Claims and describes a run.
-fn begin(db: &Postgres, id: &str) -> Claim {
+pub(crate) fn begin(db: &Postgres, id: &str) -> Claim {
     let held = claim(db, id).claim;
     block_on(db.describe(&held, &RunInfo::new("plan", "{}", "{}"))).unwrap();
     held
