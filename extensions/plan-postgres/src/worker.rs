@@ -176,7 +176,7 @@ async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begu
         listening: line("listener", &listen)
             .waking(Arc::clone(watching))
             .within(patience),
-        pool: Pool::new(settings, &sql, &name, SETUP),
+        pool: Pool::new(settings, &name, SETUP),
         owner: name,
     };
     let lease =

@@ -11,6 +11,7 @@ mod rules;
 mod runs;
 mod serve;
 mod server;
+mod sessions;
 mod store;
 #[cfg(feature = "rustls")]
 mod tls;

@@ -1,0 +1,83 @@
+//! The sessions of transactions after a disturbance by a tool.
+
+use crate::calls::{App, LIMIT, Two, start, write};
+use crate::server::within;
+use plan_postgres::PostgresOptions;
+use plan_runtime::run::CallContext;
+use plan_runtime::{Error, Result, plan, tool};
+use smol::block_on;
+
+/// Uses a type of the database, removes all prepared statements of its session, and fails the first time.
+#[tool]
+async fn deallocate(app: &App, #[context] context: CallContext, of_type: String) -> Result<u64> {
+    let transaction = write(app, &context).await?;
+    let sql = format!("SELECT 'a'::{of_type}");
+    transaction.query(&sql, &[]).await?;
+    transaction.batch_execute("DEALLOCATE ALL").await?;
+    if context.attempt() == 1 {
+        return Err(Error::msg("busy"));
+    }
+    Ok(1)
+}
+
+plan! {
+    Deallocates(of_type: String) -> u64 {
+        #[retry(2, backoff = "0s")]
+        step deallocated = Deallocate { of_type };
+        deallocated
+    }
+}
+
+#[test]
+fn a_tool_may_deallocate_the_statements_of_its_session() {
+    let Some(server) = start() else {
+        return;
+    };
+    let options = PostgresOptions::new().max_transactions(1);
+    let db = block_on(options.connect(&server.url())).unwrap();
+    let app = App::new(db.clone());
+    for of_type in ["one", "two"] {
+        // The client prepares a statement to look up a new type.
+        server.execute(&format!("CREATE TYPE {of_type} AS ENUM ('a')"));
+        let plan = Deallocates {
+            of_type: of_type.to_owned(),
+        };
+        let output = block_on(plan.run(&app).durable(&db, of_type));
+        assert_eq!(output.unwrap(), 1);
+    }
+    assert_eq!(block_on(Two {}.run(&app).durable(&db, "next")).unwrap(), 2);
+    assert_eq!(server.number("SELECT count(*) FROM effects"), 4);
+}
+
+/// Makes the commit impossible.
+#[tool]
+async fn spoil(app: &App, #[context] context: CallContext) -> Result<u64> {
+    let transaction = write(app, &context).await?;
+    let sql = "INSERT INTO once VALUES (1)";
+    transaction.execute(sql, &[]).await?;
+    Ok(1)
+}
+
+plan! {
+    Spoils() -> u64 {
+        step spoiled = Spoil {};
+        spoiled
+    }
+}
+
+#[test]
+fn a_failed_commit_ends_its_session() {
+    let Some(server) = start() else {
+        return;
+    };
+    let db = crate::open(&server.url());
+    let app = App::new(db.clone());
+    server.execute("CREATE TABLE once (n int UNIQUE DEFERRABLE INITIALLY DEFERRED); INSERT INTO once VALUES (1)");
+    let error = block_on(Spoils {}.run(&app).durable(&db, "a")).unwrap_err();
+    assert!(error.to_string().contains("duplicate key"), "{error}");
+    let sessions =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'plan-postgres %-%-% %'";
+    let has_ended = within(LIMIT, || server.number(sessions) == 0);
+    assert!(has_ended, "the session stays");
+    assert_eq!(block_on(Two {}.run(&app).durable(&db, "next")).unwrap(), 2);
+}
