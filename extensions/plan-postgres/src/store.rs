@@ -10,6 +10,7 @@ use plan_runtime::journal::spi::{Answer, Claim, Notified, Rest, Retry};
 use plan_runtime::journal::{JournalError, RunFilter, RunState, RunSummary, Store};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_postgres::{Error, Row};
 
@@ -132,12 +133,13 @@ impl Asks {
 }
 
 impl Postgres {
-    /// Does something after the queued writes.
+    /// Does something after the queued writes. The transactions of calls are among them for the run with this id.
     async fn after_writes<T: Send + 'static>(
         &self,
         act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<T, JournalError> {
-        self.ask_by(act, |ask| drop(self.0.jobs.send(Job::Ask(ask))))
+        let id = id.map(Arc::from);
+        self.ask_by(act, |ask| drop(self.0.jobs.send(Job::Ask(id, ask))))
             .await
     }
 }
@@ -145,6 +147,7 @@ impl Postgres {
 impl Store for Postgres {
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>> {
         let filter = filter.clone();
+        id: Option<&str>,
         Box::pin(self.ask(async move |asks| asks.runs(&filter).await))
     }
 
@@ -161,13 +164,19 @@ impl Store for Postgres {
     }
 
     fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()> {
-        let (id, reason) = (id.to_owned(), reason.to_owned());
-        Box::pin(self.after_writes(async move |asks| asks.refuse(&id, time, &reason).await))
+        let reason = reason.to_owned();
+        Box::pin(async move {
+            let of = id.to_owned();
+            self.after_writes(Some(id), async move |asks| {
+                asks.refuse(&of, time, &reason).await
+            })
+            .await
+        })
     }
 
     fn forgive(&self) -> Answer<'_, ()> {
         Box::pin(async move {
-            self.after_writes(async move |asks| asks.forgive().await)
+            self.after_writes(None, async move |asks| asks.forgive().await)
                 .await?;
             self.0.watching.arrive();
             Ok(())
@@ -184,6 +193,6 @@ impl Store for Postgres {
     }
 
     fn delete(&self, age: Duration) -> Answer<'_, u64> {
-        Box::pin(self.after_writes(async move |asks| asks.delete(age).await))
+        Box::pin(self.after_writes(None, async move |asks| asks.delete(age).await))
     }
 }

@@ -1,11 +1,15 @@
-//! The sessions of transactions after a disturbance by a tool.
+//! The sessions of transactions after a disturbance by a tool, and jobs that wait for such a session.
 
 use crate::calls::{App, LIMIT, Two, start, write};
 use crate::server::within;
+use crate::store::{HOUR, summary};
 use plan_postgres::PostgresOptions;
+use plan_runtime::journal::{Journal, Store};
 use plan_runtime::run::CallContext;
 use plan_runtime::{Error, Result, plan, tool};
 use smol::block_on;
+use smol::future::poll_once;
+use std::time::Duration;
 
 /// Uses a type of the database, removes all prepared statements of its session, and fails the first time.
 #[tool]
@@ -80,4 +84,42 @@ fn a_failed_commit_ends_its_session() {
     let has_ended = within(LIMIT, || server.number(sessions) == 0);
     assert!(has_ended, "the session stays");
     assert_eq!(block_on(Two {}.run(&app).durable(&db, "next")).unwrap(), 2);
+}
+
+/// Has the records of calls wait for a lock.
+const GATE: &str = "
+CREATE FUNCTION gate() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NEW; END';
+CREATE TRIGGER gate BEFORE INSERT ON plan.records FOR EACH ROW
+    WHEN (current_setting('application_name') NOT LIKE 'plan-postgres writer %') EXECUTE FUNCTION gate()";
+
+#[test]
+fn a_refusal_waits_for_the_release_behind_a_commit() {
+    let Some(server) = start() else {
+        return;
+    };
+    let db = crate::open(&server.url());
+    let app = App::new(db.clone());
+    server.execute(GATE);
+    let refuse = server.during("SELECT pg_advisory_xact_lock(1)", || {
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+        let commits = async {
+            while server.number(waiting) == 0 {
+                smol::Timer::after(Duration::from_millis(10)).await;
+            }
+        };
+        let run = async {
+            let ended = Two {}.run(&app).durable(&db, "a").await;
+            panic!("the run has ended: {ended:?}");
+        };
+        // The drop of the run releases it.
+        block_on(smol::future::or(commits, run));
+        let mut refuse = db.refuse("a", HOUR, "why");
+        assert!(block_on(poll_once(&mut refuse)).is_none());
+        // Later jobs and questions are done.
+        block_on(db.delete(HOUR)).unwrap();
+        block_on(db.look("a")).unwrap();
+        refuse
+    });
+    block_on(refuse).unwrap();
+    assert_eq!(summary(&db, "a").refusal.as_deref(), Some("why"));
 }

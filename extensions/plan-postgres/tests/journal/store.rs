@@ -10,7 +10,7 @@ use smol::future::FutureExt;
 use std::thread;
 use std::time::Duration;
 
-const HOUR: Duration = Duration::from_secs(3600);
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
 /// The time limit for a queued write.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
@@ -34,12 +34,12 @@ fn becomes_due(db: &Postgres, expected: &[&str]) {
     assert!(is_due, "{:?} are due, not {expected:?}", due(db));
 }
 
-fn summary(db: &Postgres, id: &str) -> RunSummary {
+pub(crate) fn summary(db: &Postgres, id: &str) -> RunSummary {
     let filter = RunFilter::new().id(id);
     block_on(db.runs(&filter)).unwrap().remove(0)
 }
 
-fn ids(db: &Postgres, filter: &RunFilter) -> Vec<String> {
+pub(crate) fn ids(db: &Postgres, filter: &RunFilter) -> Vec<String> {
     let page = block_on(db.runs(filter)).unwrap();
     page.into_iter().map(|run| run.id).collect()
 }
