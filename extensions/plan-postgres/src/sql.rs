@@ -62,7 +62,8 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// The condition for a run without records and without a description. Nothing is left of it after its release.
-const EMPTY: &str = "r.plan IS NULL AND NOT EXISTS (SELECT FROM {s}.records WHERE run = r.number)";
+pub(crate) const EMPTY: &str =
+    "r.plan IS NULL AND NOT EXISTS (SELECT FROM {s}.records WHERE run = r.number)";
 
 const CLAIM: &str = "
 WITH seen AS (
@@ -184,7 +185,6 @@ impl ClaimSql {
             owner: with(
                 "SELECT o.words FROM {s}.runs r JOIN {s}.owners o ON o.name = r.owner AND o.lease > now() WHERE r.id = $1",
             ),
-        }
             // A lock on one run is not to hold the others.
             abandon: with(
                 "UPDATE {s}.runs SET owner = NULL WHERE number = ANY (ARRAY(
@@ -192,6 +192,7 @@ impl ClaimSql {
                 ))",
             ),
             owned: with("SELECT id FROM {s}.runs WHERE id = ANY ($1) AND owner = $2"),
+        }
     }
 }
 

@@ -5,17 +5,21 @@ use super::ends;
 use super::journal::Postgres;
 use super::line::{Line, Parameter, Session};
 use super::numbers::{millis, nanos, signed, time};
+use super::worker::SETUP;
 use super::writer::Job;
 use plan_runtime::journal::spi::{Answer, Claim, Notified, Rest, Retry};
 use plan_runtime::journal::{JournalError, RunFilter, RunState, RunSummary, Store};
 use std::rc::Rc;
-use std::time::{Duration, SystemTime};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
-use tokio_postgres::{Error, Row};
+use tokio_postgres::Row;
 
 /// The most runs of a page, and of a transaction that deletes runs.
 const PAGE: i64 = 128;
+
+/// The most records that a transaction removes.
+const REMOVED: i64 = 1000;
 
 impl Asks {
     fn summary(&self, row: &Row) -> Result<RunSummary, JournalError> {
@@ -115,18 +119,24 @@ impl Asks {
         // The other questions do not wait for the deletion of many records.
         let Line { settings, sql, .. } = &self.line;
         let name = format!("plan-postgres deletes {}", self.owner);
-        let line = Line::new(settings, sql, name, self.line.setup.clone());
+        let line = Line::new(settings, sql, name, SETUP.to_owned());
+        let sql = &sql.store.delete;
+        // Each change has the whole patience.
+        let change = async |sql: &str, parameters: &[Parameter<'_>]| {
+            let change = async |session: &Session| session.query(sql, parameters).await;
+            let rows = line.run("cannot delete runs", change).await?;
+            Ok::<_, JournalError>(rows.len() as u64)
+        };
+        while change(&sql.empty, &[&PAGE]).await? > 0 {}
         let age = millis(age);
         let mut deleted = 0;
         loop {
-            let parameters: [Parameter<'_>; 2] = [&age, &PAGE];
-            let delete = async |session: &Session| {
-                let rows = session.query(&sql.store.delete, &parameters).await?;
-                Ok::<_, Error>(rows.len())
-            };
-            match line.run("cannot delete runs", delete).await? {
+            // A process that was killed may have left records.
+            while change(&sql.purge, &[&REMOVED]).await? > 0 {}
+            change(&sql.purged, &[]).await?;
+            match change(&sql.ended, &[&age, &PAGE]).await? {
                 0 => return Ok(deleted),
-                count => deleted += count as u64,
+                count => deleted += count,
             }
         }
     }
@@ -136,6 +146,7 @@ impl Postgres {
     /// Does something after the queued writes. The transactions of calls are among them for the run with this id.
     async fn after_writes<T: Send + 'static>(
         &self,
+        id: Option<&str>,
         act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<T, JournalError> {
         let id = id.map(Arc::from);
@@ -147,7 +158,6 @@ impl Postgres {
 impl Store for Postgres {
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>> {
         let filter = filter.clone();
-        id: Option<&str>,
         Box::pin(self.ask(async move |asks| asks.runs(&filter).await))
     }
 

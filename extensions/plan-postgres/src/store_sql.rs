@@ -1,5 +1,7 @@
 //! The statements of a [`Store`](plan_runtime::journal::Store).
 
+use super::sql::EMPTY;
+
 pub(crate) struct StoreSql {
     /// The beginning of a list of runs. More conditions follow.
     pub(crate) runs: String,
@@ -10,9 +12,19 @@ pub(crate) struct StoreSql {
     /// Parameters: id, milliseconds, reason.
     pub(crate) refuse: String,
     pub(crate) forgive: String,
-    /// Parameters: age in milliseconds, most runs.
-    pub(crate) delete: String,
+    pub(crate) delete: DeleteSql,
     pub(crate) retry: RetrySql,
+}
+
+/// The statements of a deletion.
+pub(crate) struct DeleteSql {
+    /// Parameters: age in milliseconds, most runs.
+    pub(crate) ended: String,
+    /// Parameter: most runs.
+    pub(crate) empty: String,
+    /// Parameter: most records and most messages.
+    pub(crate) purge: String,
+    pub(crate) purged: String,
 }
 
 /// The statements of a retry, in their order. Their first parameters are run, epoch, owner.
@@ -43,18 +55,38 @@ SELECT number, id, plan, began, ended, end_kind, false, false, reason FROM (
     )
 ) due ORDER BY part, rests, number LIMIT $1";
 
-/// A single statement, so that a run is deleted as a whole. Other runs are not locked.
+/// A run goes first, and its records follow in bounded statements. No other run gets the number of a deleted run. Other runs are not locked.
 const DELETE: &str = "
 WITH old AS (
     SELECT number FROM {s}.runs r
     WHERE ended < now() - $1 * interval '1 ms' AND (owner IS NULL OR NOT {owned})
     ORDER BY ended, number LIMIT $2 FOR UPDATE SKIP LOCKED
-), records AS (
-    DELETE FROM {s}.records WHERE run = ANY (ARRAY(SELECT number FROM old))
-), messages AS (
-    DELETE FROM {s}.messages WHERE run = ANY (ARRAY(SELECT number FROM old))
+), listed AS (
+    INSERT INTO {s}.deleted (run) SELECT number FROM old
 )
 DELETE FROM {s}.runs WHERE number = ANY (ARRAY(SELECT number FROM old)) RETURNING number";
+
+/// A process that was killed between a claim and the description leaves such a run.
+const DELETE_EMPTY: &str = "
+DELETE FROM {s}.runs WHERE number = ANY (ARRAY(
+    SELECT number FROM {s}.runs r WHERE {empty} AND (owner IS NULL OR NOT {owned})
+    ORDER BY number LIMIT $1 FOR UPDATE SKIP LOCKED
+)) RETURNING number";
+
+/// The inner limits and their order keep the planner from a search in the whole table.
+const PURGE: &str = "
+WITH records AS (
+    DELETE FROM {s}.records WHERE ctid = ANY (ARRAY(
+        SELECT r.row FROM {s}.deleted d
+        CROSS JOIN LATERAL (SELECT ctid AS row FROM {s}.records WHERE run = d.run ORDER BY number LIMIT $1) r LIMIT $1
+    )) RETURNING run
+), messages AS (
+    DELETE FROM {s}.messages WHERE ctid = ANY (ARRAY(
+        SELECT m.row FROM {s}.deleted d
+        CROSS JOIN LATERAL (SELECT ctid AS row FROM {s}.messages WHERE run = d.run ORDER BY number LIMIT $1) m LIMIT $1
+    )) RETURNING run
+)
+SELECT run FROM records UNION ALL SELECT run FROM messages";
 
 impl StoreSql {
     /// `with` writes the name of the schema into a statement.
@@ -76,8 +108,22 @@ impl StoreSql {
                 "UPDATE {s}.runs SET rests = NULL
                 WHERE plan IS NOT NULL AND ended IS NULL AND rests IS NOT NULL AND reason IS NOT NULL",
             ),
-            delete: with(DELETE),
+            delete: DeleteSql::new(&with),
             retry: RetrySql::new(&with),
+        }
+    }
+}
+
+impl DeleteSql {
+    fn new(with: &dyn Fn(&str) -> String) -> Self {
+        Self {
+            ended: with(DELETE),
+            empty: with(&DELETE_EMPTY.replace("{empty}", EMPTY)),
+            purge: with(PURGE),
+            purged: with(
+                "DELETE FROM {s}.deleted d WHERE NOT EXISTS (SELECT FROM {s}.records WHERE run = d.run)
+                AND NOT EXISTS (SELECT FROM {s}.messages WHERE run = d.run)",
+            ),
         }
     }
 }

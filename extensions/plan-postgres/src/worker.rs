@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 
 /// The statements that begin a session. An acknowledged record has to be durable, also in a database with another default.
-const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
+pub(crate) const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
 SET default_transaction_isolation = 'read committed'";
 
 /// A server gives up the locks of a connection that was lost inside a transaction.

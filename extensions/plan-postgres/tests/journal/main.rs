@@ -4,6 +4,7 @@
 
 mod calls;
 mod cut;
+mod deleting;
 mod locks;
 mod lost;
 mod process;
