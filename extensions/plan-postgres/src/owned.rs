@@ -51,7 +51,7 @@ impl Owned {
         }
     }
 
-    /// Takes the doubtful runs that no claim has or wants. They are busy, so that no claim comes between.
+    /// Takes the doubtful runs without a claim, and marks them as busy: no claim is to come between.
     pub(crate) fn take_doubtful(&mut self) -> Vec<Arc<str>> {
         let mut doubtful: Vec<Arc<str>> = self.doubtful.drain().collect();
         doubtful.retain(|id| !self.has(id));

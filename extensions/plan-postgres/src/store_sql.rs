@@ -55,7 +55,7 @@ SELECT number, id, plan, began, ended, end_kind, false, false, reason FROM (
     )
 ) due ORDER BY part, rests, number LIMIT $1";
 
-/// A run goes first, and its records follow in bounded statements. No other run gets the number of a deleted run. Other runs are not locked.
+/// The records follow in bounded statements. No later run has the number of a deleted run. Other runs are not locked.
 const DELETE: &str = "
 WITH old AS (
     SELECT number FROM {s}.runs r
@@ -66,14 +66,14 @@ WITH old AS (
 )
 DELETE FROM {s}.runs WHERE number = ANY (ARRAY(SELECT number FROM old)) RETURNING number";
 
-/// A process that was killed between a claim and the description leaves such a run.
+/// A process leaves a run without a description if it is killed after the claim.
 const DELETE_EMPTY: &str = "
 DELETE FROM {s}.runs WHERE number = ANY (ARRAY(
     SELECT number FROM {s}.runs r WHERE {empty} AND (owner IS NULL OR NOT {owned})
     ORDER BY number LIMIT $1 FOR UPDATE SKIP LOCKED
 )) RETURNING number";
 
-/// The inner limits and their order keep the planner from a search in the whole table.
+/// The inner limits keep the planner from a search in the whole table.
 const PURGE: &str = "
 WITH records AS (
     DELETE FROM {s}.records WHERE ctid = ANY (ARRAY(
@@ -87,6 +87,11 @@ WITH records AS (
     )) RETURNING run
 )
 SELECT run FROM records UNION ALL SELECT run FROM messages";
+
+const PURGED: &str = "
+DELETE FROM {s}.deleted d
+WHERE (SELECT run FROM {s}.records WHERE run = d.run ORDER BY number LIMIT 1) IS NULL
+AND (SELECT run FROM {s}.messages WHERE run = d.run ORDER BY number LIMIT 1) IS NULL";
 
 impl StoreSql {
     /// `with` writes the name of the schema into a statement.
@@ -120,10 +125,7 @@ impl DeleteSql {
             ended: with(DELETE),
             empty: with(&DELETE_EMPTY.replace("{empty}", EMPTY)),
             purge: with(PURGE),
-            purged: with(
-                "DELETE FROM {s}.deleted d WHERE NOT EXISTS (SELECT FROM {s}.records WHERE run = d.run)
-                AND NOT EXISTS (SELECT FROM {s}.messages WHERE run = d.run)",
-            ),
+            purged: with(PURGED),
         }
     }
 }
