@@ -1,9 +1,10 @@
 //! The sessions of transactions after a disturbance by a tool, and jobs that wait for such a session.
 
 use crate::calls::{App, LIMIT, Two, start, write};
-use crate::server::within;
+use crate::open;
+use crate::server::{Server, within};
 use crate::store::{HOUR, summary};
-use plan_postgres::PostgresOptions;
+use plan_postgres::{Postgres, PostgresOptions};
 use plan_runtime::journal::{Journal, Store};
 use plan_runtime::run::CallContext;
 use plan_runtime::{Error, Result, plan, tool};
@@ -74,7 +75,7 @@ fn a_failed_commit_ends_its_session() {
     let Some(server) = start() else {
         return;
     };
-    let db = crate::open(&server.url());
+    let db = open(&server.url());
     let app = App::new(db.clone());
     server.execute("CREATE TABLE once (n int UNIQUE DEFERRABLE INITIALLY DEFERRED); INSERT INTO once VALUES (1)");
     let error = block_on(Spoils {}.run(&app).durable(&db, "a")).unwrap_err();
@@ -92,15 +93,11 @@ CREATE FUNCTION gate() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_adv
 CREATE TRIGGER gate BEFORE INSERT ON plan.records FOR EACH ROW
     WHEN (current_setting('application_name') NOT LIKE 'plan-postgres writer %') EXECUTE FUNCTION gate()";
 
-#[test]
-fn a_refusal_waits_for_the_release_behind_a_commit() {
-    let Some(server) = start() else {
-        return;
-    };
-    let db = crate::open(&server.url());
+/// Releases a run during the commit of its call, and then does some work.
+fn behind_a_commit<T: Send>(server: &Server, db: &Postgres, work: impl FnOnce() -> T + Send) -> T {
     let app = App::new(db.clone());
     server.execute(GATE);
-    let refuse = server.during("SELECT pg_advisory_xact_lock(1)", || {
+    server.during("SELECT pg_advisory_xact_lock(1)", || {
         let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
         let commits = async {
             while server.number(waiting) == 0 {
@@ -108,11 +105,22 @@ fn a_refusal_waits_for_the_release_behind_a_commit() {
             }
         };
         let run = async {
-            let ended = Two {}.run(&app).durable(&db, "a").await;
+            let ended = Two {}.run(&app).durable(db, "a").await;
             panic!("the run has ended: {ended:?}");
         };
         // The drop of the run releases it.
         block_on(smol::future::or(commits, run));
+        work()
+    })
+}
+
+#[test]
+fn a_refusal_waits_for_the_release_behind_a_commit() {
+    let Some(server) = start() else {
+        return;
+    };
+    let db = open(&server.url());
+    let refuse = behind_a_commit(&server, &db, || {
         let mut refuse = db.refuse("a", HOUR, "why");
         assert!(block_on(poll_once(&mut refuse)).is_none());
         // Later jobs and questions are done.
@@ -122,4 +130,20 @@ fn a_refusal_waits_for_the_release_behind_a_commit() {
     });
     block_on(refuse).unwrap();
     assert_eq!(summary(&db, "a").refusal.as_deref(), Some("why"));
+}
+
+#[test]
+fn a_claim_waits_for_the_release_behind_a_commit() {
+    let Some(server) = start() else {
+        return;
+    };
+    let db = open(&server.url());
+    let claim = behind_a_commit(&server, &db, || {
+        let mut claim = db.claim("a");
+        assert!(block_on(poll_once(&mut claim)).is_none());
+        block_on(db.delete(HOUR)).unwrap();
+        claim
+    });
+    let claimed = block_on(claim).unwrap();
+    assert!(claimed.run.info.is_some());
 }
