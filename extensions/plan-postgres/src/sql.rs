@@ -62,8 +62,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// The condition for a run without records and without a description. Nothing is left of it after its release.
-pub(crate) const EMPTY: &str =
-    "r.plan IS NULL AND NOT EXISTS (SELECT FROM {s}.records WHERE run = r.number)";
+const EMPTY: &str = "r.plan IS NULL AND NOT EXISTS (SELECT FROM {s}.records WHERE run = r.number)";
 
 const CLAIM: &str = "
 WITH seen AS (
@@ -217,7 +216,10 @@ impl Sql {
         let s = quoted(schema);
         // Inside a string of SQL, and in the quotes of a name in that string.
         let q = s.replace('\'', "''");
-        let with = |sql: &str| sql.replace("{s}", &s).replace("{q}", &q);
+        let with = |sql: &str| {
+            let sql = sql.replace("{empty}", EMPTY);
+            sql.replace("{s}", &s).replace("{q}", &q)
+        };
         let owned = "FROM unnest($1::bigint[], $2::bigint[]) AS c(run, epoch) WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3";
         let owned_free = owned.replacen("FROM", "USING", 1);
         Self {
@@ -254,7 +256,7 @@ impl Sql {
                 WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3",
             ),
             remove: with(&format!(
-                "DELETE FROM {{s}}.runs r {owned_free} AND {EMPTY}"
+                "DELETE FROM {{s}}.runs r {owned_free} AND {{empty}}"
             )),
             release: with(RELEASE),
             channel: format!("{schema} messages"),

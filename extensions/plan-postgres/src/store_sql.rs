@@ -1,7 +1,5 @@
 //! The statements of a [`Store`](plan_runtime::journal::Store).
 
-use super::sql::EMPTY;
-
 pub(crate) struct StoreSql {
     /// The beginning of a list of runs. More conditions follow.
     pub(crate) runs: String,
@@ -123,7 +121,7 @@ impl DeleteSql {
     fn new(with: &dyn Fn(&str) -> String) -> Self {
         Self {
             ended: with(DELETE),
-            empty: with(&DELETE_EMPTY.replace("{empty}", EMPTY)),
+            empty: with(DELETE_EMPTY),
             purge: with(PURGE),
             purged: with(PURGED),
         }
