@@ -15,6 +15,10 @@ use std::time::{Duration, Instant};
 
 const TIME: Duration = Duration::from_secs(4);
 
+/// The number of appends beside each other, and of rows in a commit, that are compared. The median of some turns counts.
+const GROUP: usize = 64;
+const TURNS: usize = 5;
+
 /// The length of a body. A record of a call has about this length.
 const BODY: usize = 200;
 
@@ -22,14 +26,25 @@ fn main() {
     let Some(server) = Server::start() else {
         return;
     };
-    for beside in [1, 64, 1024] {
-        let records = journal(&server.url(), beside);
-        println!("{beside:>5} beside each other: {records:>6.0} records a second in the journal");
-    }
     server.execute(
         "CREATE TABLE rows (run bigint, number bigint, key bytea, body bytea, PRIMARY KEY (run, number));
         CREATE UNIQUE INDEX ON rows (run, sha256(key))",
     );
+    let mut ratios: Vec<f64> = (0..TURNS)
+        .map(|turn| {
+            let records = journal(&server.url(), turn, GROUP);
+            let rows = in_commits(&server.url(), turn);
+            println!("{GROUP:>5} beside each other: {records:>6.0} records a second in the journal, {rows:>6.0} rows in commits of {GROUP}");
+            rows / records
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    let ratio = ratios[TURNS / 2];
+    println!("a record takes {ratio:.2} times as long as a row in commits of {GROUP}");
+    for beside in [1, 1024] {
+        let records = journal(&server.url(), 0, beside);
+        println!("{beside:>5} beside each other: {records:>6.0} records a second in the journal");
+    }
     for connections in [1, 64] {
         let rows = by_hand(&server.url(), connections);
         println!(
@@ -39,9 +54,11 @@ fn main() {
 }
 
 /// Appends in many tasks of one run. Each task waits for its record before the next.
-fn journal(url: &str, beside: usize) -> f64 {
+fn journal(url: &str, turn: usize, beside: usize) -> f64 {
     let db = block_on(Postgres::connect(url)).unwrap();
-    let claim = block_on(db.claim(&format!("cost {beside}"))).unwrap().claim;
+    let claim = block_on(db.claim(&format!("cost {beside} {turn}")))
+        .unwrap()
+        .claim;
     let executor = smol::LocalExecutor::new();
     let begin = Instant::now();
     let tasks: Vec<_> = (0..beside)
@@ -67,6 +84,36 @@ fn journal(url: &str, beside: usize) -> f64 {
         count
     }));
     f64::from(count) / begin.elapsed().as_secs_f64()
+}
+
+/// Inserts rows with one connection, in commits of some rows.
+fn in_commits(url: &str, turn: usize) -> f64 {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().unwrap();
+    runtime.block_on(async {
+        let connected = tokio_postgres::connect(url, tokio_postgres::NoTls).await;
+        let (client, connection) = connected.unwrap();
+        tokio::spawn(connection);
+        let sql =
+            "INSERT INTO rows SELECT $1, * FROM unnest($2::bigint[], $3::bytea[], $4::bytea[])";
+        let insert = client.prepare(sql).await.unwrap();
+        let (begin, run) = (Instant::now(), -(turn as i64) - 1);
+        let mut count = 0;
+        while begin.elapsed() < TIME {
+            let numbers: Vec<i64> = (count..count + GROUP as i64).collect();
+            let keys: Vec<Vec<u8>> = numbers
+                .iter()
+                .map(|n| format!("{run}/{n}").into_bytes())
+                .collect();
+            let bodies = vec!["x".repeat(BODY).into_bytes(); GROUP];
+            client
+                .execute(&insert, &[&run, &numbers, &keys, &bodies])
+                .await
+                .unwrap();
+            count += GROUP as i64;
+        }
+        count as f64 / begin.elapsed().as_secs_f64()
+    })
 }
 
 /// Inserts rows with this many connections.

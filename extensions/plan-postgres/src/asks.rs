@@ -1,13 +1,15 @@
 //! The questions to the database, and the changes that are a transaction of their own: claims and messages.
 
+use super::ends;
 use super::failure::Failure;
 use super::line::{Line, Parameter, Session};
 use super::numbers::{nanos, time};
 use super::owned::Held;
 use super::pool::Pool;
 use plan_runtime::journal::JournalError;
-use plan_runtime::journal::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
+use plan_runtime::journal::spi::{Claim, Claimed, Message, Record, RunInfo, StoredRun};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -31,20 +33,6 @@ pub(crate) struct Asks {
     pub(crate) line: Line,
     pub(crate) owner: Arc<str>,
     pub(crate) pool: Pool,
-}
-
-/// A claim in the database, and the number of the last record.
-pub(crate) type Granted = (Claimed, Held, i64);
-
-/// The number of a kind of end in the database.
-pub(crate) fn kind(end: &End) -> Option<i16> {
-    match end {
-        End::Done(_) => Some(0),
-        End::Failed(_) => Some(1),
-        End::Cancelled(_) => Some(2),
-        // A kind of a later version of the trait.
-        _ => None,
-    }
 }
 
 impl Asks {
@@ -82,15 +70,12 @@ impl Asks {
             return Ok(stored);
         };
         let body = text(7)?.unwrap_or_default();
-        Ok(stored.ended(match kind {
-            0 => End::Done(body),
-            1 => End::Failed(body),
-            2 => End::Cancelled(body),
-            _ => return Err(self.damaged("the end")),
-        }))
+        let end = ends::end(kind, body).ok_or_else(|| self.damaged("the end"))?;
+        Ok(stored.ended(end))
     }
 
-    pub(crate) async fn claim(&self, id: &Arc<str>) -> Result<Granted, JournalError> {
+    /// Claims a run. Returns the claim, and the number of the last record.
+    pub(crate) async fn claim(&self, id: &Arc<str>) -> Result<(Claimed, Held, i64), JournalError> {
         let (sql, bytes, owner) = (&self.line.sql.claims, id.as_bytes(), &*self.owner);
         for _ in 0..CLAIMS {
             let began = nanos(SystemTime::now());
@@ -249,12 +234,16 @@ impl Asks {
         }
     }
 
-    /// Gives up a run that the database may assign to this owner.
-    pub(crate) async fn abandon(&self, id: &str) -> Result<(), JournalError> {
-        let (bytes, owner) = (id.as_bytes(), &*self.owner);
-        let sql = &self.line.sql.abandon;
-        self.ask("cannot release a run", sql, &[&bytes, &owner])
-            .await?;
-        Ok(())
+    /// Gives up runs that the database may assign to this owner. Returns the ids of runs that another session has locked.
+    pub(crate) async fn abandon(&self, ids: &[Arc<str>]) -> Result<HashSet<Vec<u8>>, Failure> {
+        let sql = &self.line.sql.claims;
+        let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+        let parameters: [Parameter<'_>; 2] = [&ids, &&*self.owner];
+        let abandon = async |session: &Session| {
+            session.query(&sql.abandon, &parameters).await?;
+            let left = session.query(&sql.owned, &parameters).await?;
+            left.iter().map(|row| row.try_get(0)).collect()
+        };
+        self.line.run("cannot release runs", abandon).await
     }
 }

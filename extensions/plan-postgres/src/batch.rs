@@ -1,12 +1,11 @@
 //! Writes that are committed together.
 
-use super::asks::kind;
 use super::failure::Failure;
 use super::line::{Line, Parameter, Session};
 use super::numbers::{millis, signed};
 use super::owned::{Held, Owned};
 use plan_runtime::journal::JournalError;
-use plan_runtime::journal::spi::{End, Rest, RunInfo};
+use plan_runtime::journal::spi::{Rest, RunInfo};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use tokio::sync::oneshot;
@@ -21,7 +20,8 @@ pub(crate) type Reply = oneshot::Sender<Result<(), JournalError>>;
 pub(crate) enum What {
     Record(String, String),
     Describe(RunInfo),
-    End(End),
+    /// The number of a kind of end, and the output or the error.
+    End(i16, String),
 }
 
 impl What {
@@ -29,7 +29,7 @@ impl What {
         match self {
             Self::Record(key, body) => key.len() + body.len(),
             Self::Describe(run) => run.plan.len() + run.document.len() + run.inputs.len(),
-            Self::End(end) => end.body().len(),
+            Self::End(_, body) => body.len(),
         }
     }
 
@@ -37,7 +37,7 @@ impl What {
     pub(crate) fn record(&self) -> Option<(&str, &str)> {
         match self {
             Self::Record(key, body) => Some((key, body)),
-            Self::Describe(_) | Self::End(_) => None,
+            Self::Describe(_) | Self::End(..) => None,
         }
     }
 }
@@ -228,7 +228,7 @@ impl Batch {
             } else if number > 0 && !committed.written.contains(&(run, number)) {
                 match &write.what {
                     What::Record(key, _) => Err(second(line, key)),
-                    What::Describe(_) | What::End(_) => Ok(()),
+                    What::Describe(_) | What::End(..) => Ok(()),
                 }
             } else {
                 Ok(())
@@ -301,7 +301,7 @@ impl<'a> Columns<'a> {
         let mut all: HashMap<i64, &Held> = HashMap::new();
         // A later description or end of a run replaces an earlier one.
         let mut described: HashMap<i64, (&Held, &RunInfo)> = HashMap::new();
-        let mut ended: HashMap<i64, (&Held, i16, &End)> = HashMap::new();
+        let mut ended: HashMap<i64, (&Held, i16, &str)> = HashMap::new();
         let (mut record_runs, mut numbers) = (Vec::new(), Vec::new());
         let (mut keys, mut bodies) = (Vec::new(), Vec::new());
         for Numbered { write, number } in &batch.writes {
@@ -317,9 +317,8 @@ impl<'a> Columns<'a> {
                 What::Describe(run) => {
                     described.insert(held.run, (held, run));
                 }
-                What::End(end) => {
-                    let kind = kind(end).unwrap_or(1);
-                    ended.insert(held.run, (held, kind, end));
+                What::End(kind, body) => {
+                    ended.insert(held.run, (held, *kind, body));
                 }
             }
         }
@@ -339,10 +338,7 @@ impl<'a> Columns<'a> {
             inputs: text(|run| &run.inputs),
             described: Runs::of(described.values().map(|(held, _)| *held)),
             kinds: ended.values().map(|(_, kind, _)| *kind).collect(),
-            outputs: ended
-                .values()
-                .map(|(_, _, end)| end.body().as_bytes())
-                .collect(),
+            outputs: ended.values().map(|(_, _, body)| body.as_bytes()).collect(),
             ended: Runs::of(ended.values().map(|(held, _, _)| *held)),
             released: Runs::of(batch.releases.iter().map(|(held, _)| held)),
             rests: rests.iter().map(|rest| rest.map(of_rest)).collect(),

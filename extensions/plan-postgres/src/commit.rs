@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use tokio::time::timeout;
 use tokio_postgres::Error;
+use tokio_postgres::types::Type;
 
 const WHAT: &str = "cannot commit the transaction of a call";
 
@@ -90,17 +91,19 @@ impl Asks {
             ))),
         };
         match fate {
+            Ok(Fate::Known(outcome)) => {
+                let asks = Rc::clone(self);
+                tokio::task::spawn_local(async move { asks.give_back(connection).await });
+                Ok(outcome)
+            }
             Ok(Fate::Unknown(failure)) => {
                 drop(connection);
                 self.settle(numbered, &name, failure).await
             }
-            fate => {
-                let asks = Rc::clone(self);
-                tokio::task::spawn_local(async move { asks.give_back(connection).await });
-                match fate? {
-                    Fate::Known(outcome) => Ok(outcome),
-                    Fate::Unknown(failure) => Err(failure),
-                }
+            // The tool may have left the session in any state.
+            Err(failure) => {
+                drop(connection);
+                Err(failure)
             }
         }
     }
@@ -112,17 +115,19 @@ impl Asks {
         let held = &numbered.write.held;
         let (key, body) = numbered.write.what.record().unwrap_or_default();
         let (key, body) = (key.as_bytes(), body.as_bytes());
-        let (owner, token) = (&*self.owner, &connection.token);
-        let parameters: [Parameter<'_>; 7] = [
-            &held.run,
-            &held.epoch,
-            &owner,
-            &numbered.number,
-            &key,
-            &body,
-            token,
+        let owner = &*self.owner;
+        let parameters: [(Parameter<'_>, Type); 7] = [
+            (&held.run, Type::INT8),
+            (&held.epoch, Type::INT8),
+            (&owner, Type::TEXT),
+            (&numbered.number, Type::INT8),
+            (&key, Type::BYTEA),
+            (&body, Type::BYTEA),
+            (&connection.token, Type::TEXT),
         ];
-        let rows = client.query(&connection.write, &parameters).await;
+        // Not a prepared statement, which the tool may have deallocated.
+        let sql = &self.line.sql.calls.write;
+        let rows = client.query_typed(sql, &parameters).await;
         let rows = rows.map_err(|error| refused(&error))?;
         let column = |column: usize| match rows.first() {
             Some(row) => row.try_get(column).map_err(|error| refused(&error)),

@@ -1,7 +1,8 @@
-use super::asks::{Ask, Asks, kind};
+use super::asks::{Ask, Asks};
 use super::batch::{What, Write};
 use super::calls::{Calls, Closed};
 use super::commit::Ready;
+use super::ends;
 use super::failure::{Failure, Place};
 use super::numbers::signed;
 use super::owned::Held;
@@ -249,11 +250,11 @@ impl Journal for Postgres {
     }
 
     fn end(&self, claim: &Claim, end: End) -> Written {
-        if kind(&end).is_none() {
+        let Some(kind) = ends::number_of(&end) else {
             let error = JournalError::storage("plan-postgres does not know this kind of end");
             return Box::pin(std::future::ready(Err(error)));
-        }
-        self.write(claim, What::End(end))
+        };
+        self.write(claim, What::End(kind, end.body().to_owned()))
     }
 
     fn release(&self, claim: &Claim) {

@@ -3,6 +3,7 @@ mod asks;
 mod batch;
 mod calls;
 mod commit;
+mod ends;
 mod failure;
 mod journal;
 mod line;

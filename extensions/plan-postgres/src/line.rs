@@ -113,7 +113,7 @@ pub(crate) struct Line {
     pub(crate) sql: Rc<Sql>,
     name: String,
     /// The statements that begin a session.
-    pub(crate) setup: String,
+    setup: String,
     /// The time limit for repetitions of a statement.
     patience: Duration,
     watching: Option<Arc<Watching>>,

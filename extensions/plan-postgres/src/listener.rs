@@ -1,7 +1,8 @@
-//! The tasks beside the writer: they renew the lease, and look for messages.
+//! The tasks beside the writer: they renew the lease, give up runs, and look for messages.
 
 use super::asks::Asks;
 use super::line::{Line, Session};
+use super::numbers::millis;
 use super::owned::Owned;
 use super::watching::Watching;
 use std::cell::RefCell;
@@ -14,8 +15,8 @@ use tokio_postgres::Error;
 /// The pause between two looks for messages, which are needed where notifications get lost.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Renews the lease of this owner at a third of its time, and gives up the runs whose claim or release has failed.
-pub(crate) async fn renew(line: Rc<Line>, asks: Rc<Asks>, owned: Rc<RefCell<Owned>>) {
+/// Renews the lease of this owner at a third of its time.
+pub(crate) async fn renew(line: Rc<Line>, owner: Arc<str>) {
     let mut ticks = interval(line.settings.lease / 3);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -23,20 +24,31 @@ pub(crate) async fn renew(line: Rc<Line>, asks: Rc<Asks>, owned: Rc<RefCell<Owne
         // After a failure, the next tick tries again.
         let _ = line
             .run("cannot renew the lease", async |session: &Session| {
-                renew_once(session, &line, &asks.owner).await
+                renew_once(session, &line, &owner).await
             })
             .await;
-        let doubtful: Vec<Arc<str>> = owned.borrow_mut().doubtful.drain().collect();
+    }
+}
+
+/// Gives up the runs whose claim or release has failed. An attempt may take longer than the lease, so the task that renews the lease does not wait for it.
+pub(crate) async fn abandon(asks: Rc<Asks>, owned: Rc<RefCell<Owned>>) {
+    let mut ticks = interval(asks.line.settings.lease / 3);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let doubtful = owned.borrow_mut().take_doubtful();
+        if doubtful.is_empty() {
+            continue;
+        }
+        let abandoned = asks.abandon(&doubtful).await;
+        let is_left = |id: &Arc<str>| match &abandoned {
+            Ok(left) => left.contains(id.as_bytes()),
+            Err(_) => true,
+        };
+        let mut owned = owned.borrow_mut();
         for id in doubtful {
-            if owned.borrow().has(&id) {
-                continue;
-            }
-            // No claim of the run may come between.
-            owned.borrow_mut().busy.insert(Arc::clone(&id));
-            let abandoned = asks.abandon(&id).await;
-            let mut owned = owned.borrow_mut();
             owned.busy.remove(&id);
-            if abandoned.is_err() {
+            if is_left(&id) {
                 owned.doubtful.insert(id);
             }
         }
@@ -45,9 +57,9 @@ pub(crate) async fn renew(line: Rc<Line>, asks: Rc<Asks>, owned: Rc<RefCell<Owne
 
 pub(crate) async fn renew_once(session: &Session, line: &Line, owner: &str) -> Result<(), Error> {
     let words = format!("process {}", std::process::id());
-    let millis = line.settings.lease.as_secs_f64() * 1000.0;
     let sql = &line.sql.renew;
-    session.query(sql, &[&owner, &words, &millis]).await?;
+    let lease = millis(line.settings.lease);
+    session.query(sql, &[&owner, &words, &lease]).await?;
     Ok(())
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The longest rest and the greatest age, in milliseconds: more than 3,000 years. The last date of Postgres is in the year 294276.
-const LONGEST: f64 = 1e14;
+/// The longest rest, lease and patience, and the greatest age: more than 3,000 years. The last date of Postgres is in the year 294276.
+pub(crate) const LONGEST: Duration = Duration::from_secs(100_000_000_000);
 
 /// Returns milliseconds that can be added to a date.
 pub(crate) fn millis(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1000.0).min(LONGEST)
+    time.min(LONGEST).as_secs_f64() * 1000.0
 }
 
 /// Returns the number of a record, a message or a run.

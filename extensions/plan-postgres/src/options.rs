@@ -1,5 +1,6 @@
 use super::failure::{Failure, Place, words};
 use super::journal::Postgres;
+use super::numbers::LONGEST;
 use super::settings::Settings;
 use super::tls::Tls;
 use super::worker;
@@ -13,6 +14,9 @@ const LONGEST_SCHEMA: usize = 48;
 
 /// The shortest lease. A busy machine cannot renew a shorter lease in time.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
+
+/// The longest time limit of TCP. The system has 31 bits for the milliseconds.
+const LONGEST_TCP_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
 
 /// Options of a [`Postgres`].
 ///
@@ -63,13 +67,13 @@ impl PostgresOptions {
     ///
     /// The least is a second. All processes of a database should have equal leases.
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.lease = lease.max(SHORTEST_LEASE);
+        self.lease = lease.clamp(SHORTEST_LEASE, LONGEST);
         self
     }
 
     /// Sets the time limit for repetitions of a statement after a lost connection. At the limit, the statement fails, and each run with a write in the statement fails as well.
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.patience = patience.min(LONGEST);
         self
     }
 
@@ -112,7 +116,8 @@ impl PostgresOptions {
             config.connect_timeout(self.patience.max(Duration::from_secs(1)));
         }
         if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(self.patience.max(Duration::from_secs(1)));
+            let timeout = self.patience.max(Duration::from_secs(1));
+            config.tcp_user_timeout(timeout.min(LONGEST_TCP_TIMEOUT));
         }
         #[cfg(feature = "rustls")]
         let tls = Tls::new(self.tls, &config)

@@ -51,6 +51,14 @@ impl Owned {
         }
     }
 
+    /// Takes the doubtful runs without a claim, and marks them as busy: no claim is to come between.
+    pub(crate) fn take_doubtful(&mut self) -> Vec<Arc<str>> {
+        let mut doubtful: Vec<Arc<str>> = self.doubtful.drain().collect();
+        doubtful.retain(|id| !self.has(id));
+        self.busy.extend(doubtful.iter().cloned());
+        doubtful
+    }
+
     /// Forbids all later writes of a run.
     pub(crate) fn fail(&mut self, held: &Held, failure: &dyn std::fmt::Display) {
         if let Some(own) = self.get(held) {

@@ -4,7 +4,6 @@ use super::asks::Asks;
 use super::failure::Failure;
 use super::line::{Session, connect, persist};
 use super::settings::Settings;
-use super::sql::Sql;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,10 +11,13 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
-use tokio_postgres::{Client, Error, Statement};
+use tokio_postgres::{Client, Error};
 
-/// Ends the traces of a tool in a session. Prepared statements stay: the client remembers the names of its own.
-const RESET: &str = "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
+/// A prepared statement that only a tool's `DEALLOCATE ALL` removes.
+const MARK: &str = "PREPARE plan_postgres_mark AS SELECT 1";
+
+/// Ends the traces of a tool in a session. Prepared statements stay: the client remembers the names of its own. Without the mark, these statements are gone as well, and the session cannot be used again.
+const RESET: &str = "EXECUTE plan_postgres_mark; CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
 
 /// The time limit for a rollback. A statement of the tool may still run before it.
 const ROLLS_BACK_WITHIN: Duration = Duration::from_secs(1);
@@ -30,8 +32,6 @@ pub(crate) struct Connection {
     pub(crate) client: Arc<Client>,
     /// The name of the session in the database.
     pub(crate) name: Arc<str>,
-    /// The statement that writes the record of the call.
-    pub(crate) write: Statement,
     /// Identifies the transaction: a setting of Postgres has this value until the end of the transaction.
     pub(crate) token: String,
     driver: AbortHandle,
@@ -46,7 +46,6 @@ impl Drop for Connection {
 
 pub(crate) struct Pool {
     settings: Rc<Settings>,
-    sql: Rc<Sql>,
     owner: Arc<str>,
     setup: String,
     permits: Arc<Semaphore>,
@@ -55,17 +54,11 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(
-        settings: &Rc<Settings>,
-        sql: &Rc<Sql>,
-        owner: &Arc<str>,
-        setup: &str,
-    ) -> Self {
+    pub(crate) fn new(settings: &Rc<Settings>, owner: &Arc<str>, setup: &str) -> Self {
         // A process that sleeps is not to keep its locks for much longer than its runs.
         let millis = settings.lease.as_millis().min(i32::MAX as u128);
         Self {
             settings: Rc::clone(settings),
-            sql: Rc::clone(sql),
             owner: Arc::clone(owner),
             setup: format!("{setup}; SET idle_in_transaction_session_timeout = {millis}"),
             permits: Arc::new(Semaphore::new(settings.transactions)),
@@ -104,12 +97,11 @@ impl Pool {
         self.count.set(self.count.get() + 1);
         let name = format!("plan-postgres {} {}", self.owner, self.count.get());
         let (client, driver) = connect(&self.settings, &name, None).await?;
-        client.batch_execute(&self.setup).await?;
-        let write = client.prepare(&self.sql.calls.write).await?;
+        let setup = format!("{MARK}; {}", self.setup);
+        client.batch_execute(&setup).await?;
         Ok(Connection {
             client: Arc::new(client),
             name: name.into(),
-            write,
             token: String::new(),
             driver,
             permit: None,

@@ -9,7 +9,7 @@ use tokio_postgres::{Error, IsolationLevel};
 
 /// The statements that lead from each version of the tables to the next. Texts are `bytea`: a `text` has no NUL, and its order depends on a collation.
 /// A unique index has the hash of a key, since an entry of an index has at most 2,704 bytes.
-const CHANGES: [&str; 2] = [
+const CHANGES: [&str; 3] = [
     "
 CREATE SEQUENCE {s}.epochs;
 CREATE TABLE {s}.owners (
@@ -55,6 +55,13 @@ ALTER TABLE {s}.runs ADD COLUMN rests timestamptz, ADD COLUMN reason bytea;
 UPDATE {s}.runs r SET last_message = (SELECT coalesce(max(number), 0) FROM {s}.messages WHERE run = r.number) WHERE last_message > 0;
 CREATE INDEX runs_due ON {s}.runs (rests, number) WHERE ended IS NULL AND plan IS NOT NULL;
 CREATE INDEX runs_ended ON {s}.runs (ended, number) WHERE ended IS NOT NULL;
+",
+    // The records and messages of a deleted run are removed later. Most ended runs have an output, so a list of other runs is not to read those.
+    "
+CREATE TABLE {s}.deleted (run bigint PRIMARY KEY);
+CREATE INDEX runs_undescribed ON {s}.runs (number) WHERE plan IS NULL;
+CREATE INDEX runs_running ON {s}.runs (number) WHERE ended IS NULL AND plan IS NOT NULL;
+CREATE INDEX runs_failed ON {s}.runs (end_kind, number) WHERE end_kind > 0;
 ",
 ];
 

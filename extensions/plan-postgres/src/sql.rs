@@ -27,8 +27,6 @@ pub(crate) struct Sql {
     pub(crate) remove: String,
     /// Parameters: runs, epochs, owner, milliseconds of rests, numbers of the last known messages, channel.
     pub(crate) release: String,
-    /// Parameters: id, owner.
-    pub(crate) abandon: String,
     /// The channel of messages, and of runs that may be due.
     pub(crate) channel: String,
 }
@@ -41,6 +39,10 @@ pub(crate) struct ClaimSql {
     pub(crate) last_number: String,
     /// Parameter: id.
     pub(crate) owner: String,
+    /// Parameters: ids, owner.
+    pub(crate) abandon: String,
+    /// Parameters: ids, owner.
+    pub(crate) owned: String,
 }
 
 pub(crate) struct MessageSql {
@@ -182,6 +184,13 @@ impl ClaimSql {
             owner: with(
                 "SELECT o.words FROM {s}.runs r JOIN {s}.owners o ON o.name = r.owner AND o.lease > now() WHERE r.id = $1",
             ),
+            // A lock on one run is not to hold the others.
+            abandon: with(
+                "UPDATE {s}.runs SET owner = NULL WHERE number = ANY (ARRAY(
+                    SELECT number FROM {s}.runs WHERE id = ANY ($1) AND owner = $2 FOR NO KEY UPDATE SKIP LOCKED
+                ))",
+            ),
+            owned: with("SELECT id FROM {s}.runs WHERE id = ANY ($1) AND owner = $2"),
         }
     }
 }
@@ -207,7 +216,10 @@ impl Sql {
         let s = quoted(schema);
         // Inside a string of SQL, and in the quotes of a name in that string.
         let q = s.replace('\'', "''");
-        let with = |sql: &str| sql.replace("{s}", &s).replace("{q}", &q);
+        let with = |sql: &str| {
+            let sql = sql.replace("{empty}", EMPTY);
+            sql.replace("{s}", &s).replace("{q}", &q)
+        };
         let owned = "FROM unnest($1::bigint[], $2::bigint[]) AS c(run, epoch) WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3";
         let owned_free = owned.replacen("FROM", "USING", 1);
         Self {
@@ -244,10 +256,9 @@ impl Sql {
                 WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3",
             ),
             remove: with(&format!(
-                "DELETE FROM {{s}}.runs r {owned_free} AND {EMPTY}"
+                "DELETE FROM {{s}}.runs r {owned_free} AND {{empty}}"
             )),
             release: with(RELEASE),
-            abandon: with("UPDATE {s}.runs SET owner = NULL WHERE id = $1 AND owner = $2"),
             channel: format!("{schema} messages"),
         }
     }

@@ -1,19 +1,25 @@
 //! The lists of runs, and the changes of runs that nobody runs.
 
 use super::asks::Asks;
+use super::ends;
 use super::journal::Postgres;
 use super::line::{Line, Parameter, Session};
 use super::numbers::{millis, nanos, signed, time};
+use super::worker::SETUP;
 use super::writer::Job;
 use plan_runtime::journal::spi::{Answer, Claim, Notified, Rest, Retry};
 use plan_runtime::journal::{JournalError, RunFilter, RunState, RunSummary, Store};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
-use tokio_postgres::{Error, Row};
+use tokio_postgres::Row;
 
 /// The most runs of a page, and of a transaction that deletes runs.
 const PAGE: i64 = 128;
+
+/// The most records that a transaction removes.
+const REMOVED: i64 = 1000;
 
 impl Asks {
     fn summary(&self, row: &Row) -> Result<RunSummary, JournalError> {
@@ -25,10 +31,7 @@ impl Asks {
         summary.ended = self.column(row, 4)?;
         summary.state = match self.column::<Option<i16>>(row, 5)? {
             None => RunState::Running,
-            Some(0) => RunState::Done,
-            Some(1) => RunState::Failed,
-            Some(2) => RunState::Cancelled,
-            Some(_) => return Err(self.damaged("the end")),
+            Some(kind) => ends::state(kind).ok_or_else(|| self.damaged("the end"))?,
         };
         summary.is_owned = self.column(row, 6)?;
         summary.waits = self.column(row, 7)?;
@@ -67,17 +70,15 @@ impl Asks {
                 sql += &format!(" AND {condition} ${}", parameters.len());
             }
         }
-        sql += match filter.state {
-            None => "",
-            Some(RunState::Running) => " AND ended IS NULL",
-            Some(RunState::Done) => " AND ended IS NOT NULL AND end_kind = 0",
-            Some(RunState::Failed) => " AND ended IS NOT NULL AND end_kind = 1",
-            Some(RunState::Cancelled) => " AND ended IS NOT NULL AND end_kind = 2",
-            Some(_) => {
-                let why = "plan-postgres does not know this state";
-                return Err(JournalError::storage(why));
+        match filter.state {
+            None => {}
+            Some(RunState::Running) => sql += " AND ended IS NULL",
+            Some(state) => {
+                let unknown = || JournalError::storage("plan-postgres does not know this state");
+                let kind = ends::number(state).ok_or_else(unknown)?;
+                sql += &format!(" AND ended IS NOT NULL AND end_kind = {kind}");
             }
-        };
+        }
         match filter.is_owned {
             None => {}
             Some(true) => sql += &format!(" AND {}", store.is_owned),
@@ -118,30 +119,38 @@ impl Asks {
         // The other questions do not wait for the deletion of many records.
         let Line { settings, sql, .. } = &self.line;
         let name = format!("plan-postgres deletes {}", self.owner);
-        let line = Line::new(settings, sql, name, self.line.setup.clone());
+        let line = Line::new(settings, sql, name, SETUP.to_owned());
+        let sql = &sql.store.delete;
+        // Each change has the whole patience.
+        let change = async |sql: &str, parameters: &[Parameter<'_>]| {
+            let change = async |session: &Session| session.query(sql, parameters).await;
+            let rows = line.run("cannot delete runs", change).await?;
+            Ok::<_, JournalError>(rows.len() as u64)
+        };
+        while change(&sql.empty, &[&PAGE]).await? > 0 {}
         let age = millis(age);
         let mut deleted = 0;
         loop {
-            let parameters: [Parameter<'_>; 2] = [&age, &PAGE];
-            let delete = async |session: &Session| {
-                let rows = session.query(&sql.store.delete, &parameters).await?;
-                Ok::<_, Error>(rows.len())
-            };
-            match line.run("cannot delete runs", delete).await? {
+            // A process that was killed may have left records.
+            while change(&sql.purge, &[&REMOVED]).await? > 0 {}
+            change(&sql.purged, &[]).await?;
+            match change(&sql.ended, &[&age, &PAGE]).await? {
                 0 => return Ok(deleted),
-                count => deleted += count as u64,
+                count => deleted += count,
             }
         }
     }
 }
 
 impl Postgres {
-    /// Does something after the queued writes.
+    /// Does something after the queued writes. The transactions of calls are among them for the run with this id.
     async fn after_writes<T: Send + 'static>(
         &self,
+        id: Option<&str>,
         act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<T, JournalError> {
-        self.ask_by(act, |ask| drop(self.0.jobs.send(Job::Ask(ask))))
+        let id = id.map(Arc::from);
+        self.ask_by(act, |ask| drop(self.0.jobs.send(Job::Ask(id, ask))))
             .await
     }
 }
@@ -165,13 +174,19 @@ impl Store for Postgres {
     }
 
     fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()> {
-        let (id, reason) = (id.to_owned(), reason.to_owned());
-        Box::pin(self.after_writes(async move |asks| asks.refuse(&id, time, &reason).await))
+        let reason = reason.to_owned();
+        Box::pin(async move {
+            let of = id.to_owned();
+            self.after_writes(Some(id), async move |asks| {
+                asks.refuse(&of, time, &reason).await
+            })
+            .await
+        })
     }
 
     fn forgive(&self) -> Answer<'_, ()> {
         Box::pin(async move {
-            self.after_writes(async move |asks| asks.forgive().await)
+            self.after_writes(None, async move |asks| asks.forgive().await)
                 .await?;
             self.0.watching.arrive();
             Ok(())
@@ -188,6 +203,6 @@ impl Store for Postgres {
     }
 
     fn delete(&self, age: Duration) -> Answer<'_, u64> {
-        Box::pin(self.after_writes(async move |asks| asks.delete(age).await))
+        Box::pin(self.after_writes(None, async move |asks| asks.delete(age).await))
     }
 }

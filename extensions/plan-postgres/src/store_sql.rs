@@ -10,9 +10,19 @@ pub(crate) struct StoreSql {
     /// Parameters: id, milliseconds, reason.
     pub(crate) refuse: String,
     pub(crate) forgive: String,
-    /// Parameters: age in milliseconds, most runs.
-    pub(crate) delete: String,
+    pub(crate) delete: DeleteSql,
     pub(crate) retry: RetrySql,
+}
+
+/// The statements of a deletion.
+pub(crate) struct DeleteSql {
+    /// Parameters: age in milliseconds, most runs.
+    pub(crate) ended: String,
+    /// Parameter: most runs.
+    pub(crate) empty: String,
+    /// Parameter: most records and most messages.
+    pub(crate) purge: String,
+    pub(crate) purged: String,
 }
 
 /// The statements of a retry, in their order. Their first parameters are run, epoch, owner.
@@ -43,18 +53,43 @@ SELECT number, id, plan, began, ended, end_kind, false, false, reason FROM (
     )
 ) due ORDER BY part, rests, number LIMIT $1";
 
-/// A single statement, so that a run is deleted as a whole. Other runs are not locked.
+/// The records follow in bounded statements. No later run has the number of a deleted run. Other runs are not locked.
 const DELETE: &str = "
 WITH old AS (
     SELECT number FROM {s}.runs r
     WHERE ended < now() - $1 * interval '1 ms' AND (owner IS NULL OR NOT {owned})
     ORDER BY ended, number LIMIT $2 FOR UPDATE SKIP LOCKED
-), records AS (
-    DELETE FROM {s}.records WHERE run = ANY (ARRAY(SELECT number FROM old))
-), messages AS (
-    DELETE FROM {s}.messages WHERE run = ANY (ARRAY(SELECT number FROM old))
+), listed AS (
+    INSERT INTO {s}.deleted (run) SELECT number FROM old
 )
 DELETE FROM {s}.runs WHERE number = ANY (ARRAY(SELECT number FROM old)) RETURNING number";
+
+/// A process leaves a run without a description if it is killed after the claim.
+const DELETE_EMPTY: &str = "
+DELETE FROM {s}.runs WHERE number = ANY (ARRAY(
+    SELECT number FROM {s}.runs r WHERE {empty} AND (owner IS NULL OR NOT {owned})
+    ORDER BY number LIMIT $1 FOR UPDATE SKIP LOCKED
+)) RETURNING number";
+
+/// The inner limits keep the planner from a search in the whole table.
+const PURGE: &str = "
+WITH records AS (
+    DELETE FROM {s}.records WHERE ctid = ANY (ARRAY(
+        SELECT r.row FROM {s}.deleted d
+        CROSS JOIN LATERAL (SELECT ctid AS row FROM {s}.records WHERE run = d.run ORDER BY number LIMIT $1) r LIMIT $1
+    )) RETURNING run
+), messages AS (
+    DELETE FROM {s}.messages WHERE ctid = ANY (ARRAY(
+        SELECT m.row FROM {s}.deleted d
+        CROSS JOIN LATERAL (SELECT ctid AS row FROM {s}.messages WHERE run = d.run ORDER BY number LIMIT $1) m LIMIT $1
+    )) RETURNING run
+)
+SELECT run FROM records UNION ALL SELECT run FROM messages";
+
+const PURGED: &str = "
+DELETE FROM {s}.deleted d
+WHERE (SELECT run FROM {s}.records WHERE run = d.run ORDER BY number LIMIT 1) IS NULL
+AND (SELECT run FROM {s}.messages WHERE run = d.run ORDER BY number LIMIT 1) IS NULL";
 
 impl StoreSql {
     /// `with` writes the name of the schema into a statement.
@@ -76,8 +111,19 @@ impl StoreSql {
                 "UPDATE {s}.runs SET rests = NULL
                 WHERE plan IS NOT NULL AND ended IS NULL AND rests IS NOT NULL AND reason IS NOT NULL",
             ),
-            delete: with(DELETE),
+            delete: DeleteSql::new(&with),
             retry: RetrySql::new(&with),
+        }
+    }
+}
+
+impl DeleteSql {
+    fn new(with: &dyn Fn(&str) -> String) -> Self {
+        Self {
+            ended: with(DELETE),
+            empty: with(DELETE_EMPTY),
+            purge: with(PURGE),
+            purged: with(PURGED),
         }
     }
 }

@@ -24,11 +24,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 
 /// The statements that begin a session. An acknowledged record has to be durable, also in a database with another default.
-const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
+pub(crate) const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
 SET default_transaction_isolation = 'read committed'";
 
 /// A server gives up the locks of a connection that was lost inside a transaction.
 const WRITER: &str = "SET idle_in_transaction_session_timeout = '10s'";
+
+/// A question that waits for a locked run is not to hold the other questions back. It is repeated.
+const ASKS: &str = "SET lock_timeout = '1s'";
 
 const CONNECT: &str = "cannot connect";
 
@@ -108,11 +111,8 @@ async fn work(
         pool,
     });
     let listening = Rc::new(listening);
-    spawn_local(listener::renew(
-        Rc::clone(&listening),
-        Rc::clone(&asks),
-        Rc::clone(&owned),
-    ));
+    spawn_local(listener::renew(Rc::clone(&listening), Arc::clone(&owner)));
+    spawn_local(listener::abandon(Rc::clone(&asks), Rc::clone(&owned)));
     spawn_local(listener::poll(listening, owner, watching));
     let answering = Rc::clone(&asks);
     spawn_local(async move {
@@ -162,24 +162,21 @@ async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begu
         let name = format!("plan-postgres {role} {owner}");
         Line::new(settings, &sql, name, format!("{SETUP}; {setup}"))
     };
-    // A writer that has lost its connection ends the old one, whose transaction may still run.
-    let end_old = format!(
-        "{WRITER};
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE application_name = 'plan-postgres writer {owner}' AND pid <> pg_backend_pid() AND usename = current_user"
-    );
+    // A line that has lost its connection ends the old session, whose statements may still run.
+    let end_old = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid() AND usename = current_user";
     let listen = format!("LISTEN {}", quoted(&sql.channel));
     // A connection that hangs is not to outlast the lease.
     let third = settings.lease / 3;
     let patience = third.max(Duration::from_secs(1)).min(settings.patience);
     let name: Arc<str> = owner.clone().into();
     let begun = Begun {
-        writer: line("writer", &end_old),
-        asking: line("asks", ""),
+        writer: line("writer", &format!("{WRITER}; {end_old}")),
+        asking: line("asks", &format!("{ASKS}; {end_old}")),
         listening: line("listener", &listen)
             .waking(Arc::clone(watching))
             .within(patience),
-        pool: Pool::new(settings, &sql, &name, SETUP),
+        pool: Pool::new(settings, &name, SETUP),
         owner: name,
     };
     let lease =

@@ -46,21 +46,23 @@ pub(crate) enum Job {
     /// Releases a run, or lets the run rest.
     Release(Held, Option<Rest>),
     Retry(Held, Retry, Reply),
-    /// Asks after the writes before.
-    Ask(Ask),
+    /// Asks after the writes before, about the run with this id or about all runs.
+    Ask(Option<Arc<str>>, Ask),
     /// The transaction of a call of this run is over.
-    Committed(i64),
+    Committed(Arc<str>),
     /// Writes the jobs before it, and ends.
     Close,
 }
 
 impl Job {
-    /// Returns the number of a claimed run that the job changes.
-    fn run(&self) -> Option<i64> {
+    /// Returns the id of the run that the job is about.
+    fn id(&self) -> Option<&Arc<str>> {
         match self {
-            Self::Write(write) | Self::Commit(write, _) => Some(write.held.run),
-            Self::Release(held, _) | Self::Retry(held, ..) => Some(held.run),
-            Self::Claim(..) | Self::Ask(_) | Self::Committed(_) | Self::Close => None,
+            Self::Claim(id, _) => Some(id),
+            Self::Write(write) | Self::Commit(write, _) => Some(&write.held.id),
+            Self::Release(held, _) | Self::Retry(held, ..) => Some(&held.id),
+            Self::Ask(id, _) => id.as_ref(),
+            Self::Committed(_) | Self::Close => None,
         }
     }
 }
@@ -92,8 +94,8 @@ pub(crate) struct Writer {
     pub(crate) asks: Rc<Asks>,
     pub(crate) owned: Rc<RefCell<Owned>>,
     pub(crate) jobs: mpsc::UnboundedSender<Job>,
-    /// The jobs of runs that wait for the transaction of a call, by the numbers of the runs.
-    pub(crate) parked: HashMap<i64, Vec<Job>>,
+    /// The jobs of runs that wait for the transaction of a call, by the ids of the runs.
+    pub(crate) parked: HashMap<Arc<str>, Vec<Job>>,
 }
 
 /// The last commit.
@@ -161,10 +163,13 @@ impl Writer {
             }
             for commit in round.calls {
                 let (asks, owned) = (Rc::clone(&self.asks), Rc::clone(&self.owned));
-                let (run, jobs) = (commit.numbered.write.held.run, self.jobs.clone());
+                let (id, jobs) = (
+                    Arc::clone(&commit.numbered.write.held.id),
+                    self.jobs.clone(),
+                );
                 spawn_local(async move {
                     commit.run(asks, owned).await;
-                    let _ = jobs.send(Job::Committed(run));
+                    let _ = jobs.send(Job::Committed(id));
                 });
             }
             if let Some((held, change, reply)) = round.retry {
@@ -189,7 +194,7 @@ impl Writer {
         while bytes < BATCH_BYTES
             && let Some(job) = jobs.pop_front()
         {
-            if let Some(parked) = job.run().and_then(|run| self.parked.get_mut(&run)) {
+            if let Some(parked) = job.id().and_then(|id| self.parked.get_mut(id)) {
                 parked.push(job);
                 continue;
             }
@@ -203,22 +208,23 @@ impl Writer {
                 Job::Commit(write, transaction) => {
                     let mut owned = self.owned.borrow_mut();
                     if let Some(numbered) = round.batch.number(write, &mut owned, &self.line) {
-                        self.parked.insert(numbered.write.held.run, Vec::new());
+                        self.parked
+                            .insert(Arc::clone(&numbered.write.held.id), Vec::new());
                         round.calls.push(Commit {
                             numbered,
                             transaction,
                         });
                     }
                 }
-                Job::Committed(run) => {
-                    let parked = self.parked.remove(&run).unwrap_or_default();
+                Job::Committed(id) => {
+                    let parked = self.parked.remove(&id).unwrap_or_default();
                     parked
                         .into_iter()
                         .rev()
                         .for_each(|job| jobs.push_front(job));
                 }
                 Job::Release(held, rest) => round.batch.release(held, rest),
-                Job::Ask(ask) => round.asks.push(ask),
+                Job::Ask(_, ask) => round.asks.push(ask),
                 Job::Retry(held, change, reply) => {
                     round.retry = Some((held, change, reply));
                     break;

@@ -3,7 +3,7 @@
 use crate::lost::{Kind, behind_proxy};
 use crate::process::{Process, say};
 use crate::server::{Server, within};
-use crate::{LEASE, kills, open, records};
+use crate::{LEASE, kills, open, records, stops};
 use plan_postgres::{Postgres, Transaction};
 use plan_runtime::run::CallContext;
 use plan_runtime::{Error, Result, RunError, plan, tool};
@@ -15,6 +15,9 @@ use std::thread;
 use std::time::Duration;
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+
+/// The id of the run of a process.
+const RUN: &str = "POSTGRES_TEST_RUN";
 
 const TABLES: &str = "
 CREATE TABLE effects (run text NOT NULL, path text NOT NULL);
@@ -127,7 +130,8 @@ pub(crate) fn run(url: &str) {
     let db = open(url);
     let app = App::new(db.clone());
     say("connected");
-    let sum = resume(|| Effects {}.run(&app).durable(&db, "effects")).unwrap();
+    let id = std::env::var(RUN).unwrap();
+    let sum = resume(|| Effects {}.run(&app).durable(&db, &id)).unwrap();
     say(&format!("sum {sum}"));
 }
 
@@ -140,7 +144,7 @@ fn effects_happen_once_although_processes_are_killed() {
     let effects = |server: &Server| server.number("SELECT count(*) FROM effects");
     for kill in 0..kills() {
         let before = effects(&server);
-        let process = Process::start("call", &url, &[]);
+        let process = Process::start("call", &url, &[(RUN, "effects")]);
         assert_eq!(process.hear(), "connected");
         let more = fastrand::i64(3..12);
         let comes_further = within(LIMIT * 2, || {
@@ -173,24 +177,30 @@ fn effects_happen_once_although_an_owner_sleeps() {
         return;
     };
     let url = server.url();
-    let process = Process::start("call", &url, &[]);
-    assert_eq!(process.hear(), "connected");
-    let locked = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'plan-postgres %-%-% %' AND state = 'idle in transaction'";
-    // The process sleeps with locks, as far as that can be hit.
-    within(Duration::from_secs(5), || {
-        server.number("SELECT count(*) FROM effects") > 10 && server.number(locked) > 0
-    });
-    process.signal("STOP");
-    let db = open(&url);
-    let app = App::new(db.clone());
-    let sum = resume(|| Effects {}.run(&app).durable(&db, "effects"));
-    process.signal("CONT");
-    assert_eq!(sum.unwrap(), SUM);
-    // The old owner resumes, loses the run, and takes the output of the new owner.
-    assert_eq!(process.hear(), format!("sum {SUM}"));
-    assert_eq!(server.number(AGAIN), 0);
-    assert_eq!(server.number("SELECT count(*) FROM effects"), EFFECTS);
-    assert_eq!(server.number("SELECT value FROM counter"), EFFECTS);
+    for stop in 1..=stops() as i64 {
+        let id = format!("effects {stop}");
+        let process = Process::start("call", &url, &[(RUN, &id)]);
+        assert_eq!(process.hear(), "connected");
+        let locked = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'plan-postgres %-%-% %' AND state = 'idle in transaction'";
+        let written = format!("SELECT count(*) FROM effects WHERE run = '{id}'");
+        // The process sleeps with locks, as far as that can be hit.
+        within(Duration::from_secs(5), || {
+            server.number(&written) > 10 && server.number(locked) > 0
+        });
+        process.signal("STOP");
+        let db = open(&url);
+        let app = App::new(db.clone());
+        let sum = resume(|| Effects {}.run(&app).durable(&db, &id));
+        process.signal("CONT");
+        assert_eq!(sum.unwrap(), SUM);
+        // The old owner resumes, loses the run, and takes the output of the new owner.
+        assert_eq!(process.hear(), format!("sum {SUM}"));
+        assert_eq!(server.number(AGAIN), 0);
+        assert_eq!(server.number(&written), EFFECTS);
+        let counted = server.number("SELECT value FROM counter");
+        assert_eq!(counted, EFFECTS * stop);
+    }
+    println!("{} stops", stops());
 }
 
 plan! {

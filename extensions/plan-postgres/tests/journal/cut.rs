@@ -1,7 +1,7 @@
 //! Connections that are cut, and a server that ends.
 
 use crate::server::Server;
-use crate::{append, claim, count, kills, open};
+use crate::{append, claim, count, cuts, open, restarts};
 use plan_postgres::Postgres;
 use plan_runtime::journal::spi::{Message, RunInfo};
 use plan_runtime::journal::{Journal, JournalError};
@@ -55,7 +55,7 @@ fn writes_survive_their_connections() {
     let db = open(&server.url());
     let mut cut = 0;
     let written = write_meanwhile(&db, || {
-        for _ in 0..kills() * 5 {
+        for _ in 0..cuts() {
             pause();
             cut += server.number(CUT);
         }
@@ -71,7 +71,7 @@ fn writes_survive_the_server() {
     };
     let db = open(&server.url());
     let written = write_meanwhile(&db, || {
-        for n in 0..kills() {
+        for n in 0..restarts() {
             pause();
             server.stop(if n.is_multiple_of(2) { "QUIT" } else { "INT" });
             pause();
@@ -79,7 +79,7 @@ fn writes_survive_the_server() {
         }
         pause();
     });
-    println!("{} restarts, {written} records written", kills());
+    println!("{} restarts, {written} records written", restarts());
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn messages_come_although_connections_are_cut() {
     let (db, other) = (open(&server.url()), open(&server.url()));
     let held = claim(&db, "waits").claim;
     block_on(db.describe(&held, &RunInfo::new("waits", "{}", "{}"))).unwrap();
-    let rounds = kills() as u64 * 2;
+    let rounds = cuts().div_ceil(2) as u64;
     thread::scope(|scope| {
         let waits = scope.spawn(|| {
             let mut last = 0;

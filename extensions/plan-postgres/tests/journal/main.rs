@@ -1,15 +1,18 @@
 //! The journal on a real Postgres, which each test starts and ends. Processes of the tests are this binary, started again.
 //!
-//! `POSTGRES_KILLS` says how often a process or a server is killed in each test; without it, three times.
+//! Variables set the number of disturbances in a test: `POSTGRES_KILLS` of processes, `POSTGRES_STOPS` of processes that sleep, `POSTGRES_RESTARTS` of servers, `POSTGRES_CUTS` of connections.
 
 mod calls;
 mod cut;
+mod deleting;
+mod locks;
 mod lost;
 mod process;
 mod rules;
 mod runs;
 mod serve;
 mod server;
+mod sessions;
 mod store;
 #[cfg(feature = "rustls")]
 mod tls;
@@ -23,8 +26,24 @@ use std::time::{Duration, Instant};
 /// The lease of the tests' journals.
 pub(crate) const LEASE: Duration = Duration::from_secs(1);
 
+fn times(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |it| it.parse().unwrap())
+}
+
 pub(crate) fn kills() -> usize {
-    std::env::var("POSTGRES_KILLS").map_or(3, |it| it.parse().unwrap())
+    times("POSTGRES_KILLS", 3)
+}
+
+pub(crate) fn stops() -> usize {
+    times("POSTGRES_STOPS", 1)
+}
+
+pub(crate) fn restarts() -> usize {
+    times("POSTGRES_RESTARTS", 3)
+}
+
+pub(crate) fn cuts() -> usize {
+    times("POSTGRES_CUTS", 15)
 }
 
 pub(crate) fn open(url: &str) -> Postgres {

@@ -1,7 +1,7 @@
 //! Processes of the tests: this binary, started again.
 
 use crate::server::{Server, send_signal};
-use crate::{append, claim, count, kills, open};
+use crate::{append, claim, count, kills, open, stops};
 use plan_runtime::journal::{Journal, JournalError};
 use smol::block_on;
 use std::env;
@@ -145,24 +145,29 @@ fn an_owner_that_slept_has_lost_its_run() {
         return;
     };
     let url = server.url();
-    let process = Process::start("write", &url, &[]);
-    process.hear();
-    process.signal("STOP");
-    let db = open(&url);
-    let claimed = claim(&db, "written");
-    let found = count(&db, "written");
-    block_on(append(&db, &claimed.claim, found)).unwrap();
-    process.signal("CONT");
-    let mut last = String::new();
-    while last != "lost" {
-        last = process.hear();
-        // Records before the stop may be acknowledged still.
-        if let Ok(n) = last.parse::<usize>() {
-            assert!(n < found, "{n} was acknowledged after {found}");
-        } else {
-            assert_eq!(last, "lost");
+    for _ in 0..stops() {
+        let process = Process::start("write", &url, &[]);
+        process.hear();
+        thread::sleep(Duration::from_millis(fastrand::u64(..100)));
+        process.signal("STOP");
+        let db = open(&url);
+        let claimed = claim(&db, "written");
+        let found = count(&db, "written");
+        block_on(append(&db, &claimed.claim, found)).unwrap();
+        process.signal("CONT");
+        let mut last = String::new();
+        while last != "lost" {
+            last = process.hear();
+            // Records before the stop may be acknowledged still.
+            if let Ok(n) = last.parse::<usize>() {
+                assert!(n < found, "{n} was acknowledged after {found}");
+            } else {
+                assert_eq!(last, "lost");
+            }
         }
+        block_on(append(&db, &claimed.claim, found + 1)).unwrap();
+        assert_eq!(count(&db, "written"), found + 2);
+        db.release(&claimed.claim);
     }
-    block_on(append(&db, &claimed.claim, found + 1)).unwrap();
-    assert_eq!(count(&db, "written"), found + 2);
+    println!("{} stops", stops());
 }

@@ -4,7 +4,7 @@ use crate::server::Server;
 use crate::{LEASE, claim, open, records};
 use plan_postgres::{Postgres, PostgresOptions};
 use plan_runtime::journal::spi::{Claim, RunInfo};
-use plan_runtime::journal::{Journal, conformance};
+use plan_runtime::journal::{Journal, JournalError, conformance};
 use smol::block_on;
 use std::thread;
 use std::time::Duration;
@@ -53,7 +53,7 @@ fn the_tables_are_made_once() {
 
     server.execute("UPDATE \"it's \"\"one\"\"\".version SET version = 99");
     let error = connect().unwrap_err().to_string();
-    let words = "have version 99, and this version of plan-postgres knows 2: use a newer one";
+    let words = "have version 99, and this version of plan-postgres knows 3: use a newer one";
     assert!(error.contains(words), "{error}");
 }
 
@@ -101,6 +101,21 @@ fn errors_name_the_place_and_no_password() {
     block_on(db.append(&again, "m".into(), "1".into())).unwrap();
     let invalid = block_on(Postgres::connect("postgresql://a:hidden@b:x/c")).unwrap_err();
     assert!(!invalid.to_string().contains("hidden"), "{invalid}");
+}
+
+#[test]
+fn the_longest_lease_and_patience_are_accepted() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let options = PostgresOptions::new()
+        .lease(Duration::MAX)
+        .patience(Duration::MAX);
+    let db = block_on(options.connect(&server.url())).unwrap();
+    let held = claim(&db, "a").claim;
+    block_on(db.append(&held, "k".into(), "1".into())).unwrap();
+    let owned = block_on(open(&server.url()).claim("a")).unwrap_err();
+    assert!(matches!(owned, JournalError::Owned { .. }), "{owned}");
 }
 
 #[test]

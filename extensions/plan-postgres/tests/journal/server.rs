@@ -163,6 +163,15 @@ impl Server {
         with(&self.url(), async |client| client.batch_execute(sql).await);
     }
 
+    /// Does some work while a transaction with a statement is open.
+    pub(crate) fn during<T: Send>(&self, sql: &str, work: impl FnOnce() -> T + Send) -> T {
+        with(&self.url(), async |client| {
+            client.batch_execute(&format!("BEGIN; {sql}")).await?;
+            // The work may use a runtime of its own.
+            Ok(std::thread::scope(|scope| scope.spawn(work).join()).unwrap())
+        })
+    }
+
     /// Returns the number that a query gives.
     pub(crate) fn number(&self, sql: &str) -> i64 {
         with(&self.url(), async |client| {

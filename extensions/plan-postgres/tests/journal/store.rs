@@ -10,13 +10,13 @@ use smol::future::FutureExt;
 use std::thread;
 use std::time::Duration;
 
-const HOUR: Duration = Duration::from_secs(3600);
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
 /// The time limit for a queued write.
-const LIMIT: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 /// Claims and describes a run.
-fn begin(db: &Postgres, id: &str) -> Claim {
+pub(crate) fn begin(db: &Postgres, id: &str) -> Claim {
     let held = claim(db, id).claim;
     block_on(db.describe(&held, &RunInfo::new("plan", "{}", "{}"))).unwrap();
     held
@@ -34,12 +34,12 @@ fn becomes_due(db: &Postgres, expected: &[&str]) {
     assert!(is_due, "{:?} are due, not {expected:?}", due(db));
 }
 
-fn summary(db: &Postgres, id: &str) -> RunSummary {
+pub(crate) fn summary(db: &Postgres, id: &str) -> RunSummary {
     let filter = RunFilter::new().id(id);
     block_on(db.runs(&filter)).unwrap().remove(0)
 }
 
-fn ids(db: &Postgres, filter: &RunFilter) -> Vec<String> {
+pub(crate) fn ids(db: &Postgres, filter: &RunFilter) -> Vec<String> {
     let page = block_on(db.runs(filter)).unwrap();
     page.into_iter().map(|run| run.id).collect()
 }
@@ -84,7 +84,7 @@ fn a_database_of_version_1_is_changed() {
     let rests = within(LIMIT, || summary(&db, "old").waits);
     assert!(rests);
     assert!(due(&db).is_empty());
-    assert_eq!(server.number("SELECT version::bigint FROM plan.version"), 2);
+    assert_eq!(server.number("SELECT version::bigint FROM plan.version"), 3);
 }
 
 #[test]
@@ -122,6 +122,7 @@ fn a_rest_ends_by_its_time_or_a_message_or_a_claim() {
     let held = claim(&db, "held").claim;
     db.rest(&held, Rest::new(None, 1));
     becomes_due(&other, &["a"]);
+    assert!(within(LIMIT, || summary(&other, "held").waits));
     // A refused message ends no rest.
     block_on(other.send("held", &signal("x"))).unwrap_err();
     assert!(summary(&other, "held").waits);

@@ -1,0 +1,39 @@
+//! The kinds of ends, which are numbers in the database.
+
+use plan_runtime::journal::RunState;
+use plan_runtime::journal::spi::End;
+
+/// The states of ended runs. The place of a state is its number.
+const STATES: [RunState; 3] = [RunState::Done, RunState::Failed, RunState::Cancelled];
+
+/// Returns the number of a state. `None` for a state of a later version of the trait, and for a run that has not ended.
+pub(crate) fn number(state: RunState) -> Option<i16> {
+    let place = STATES.iter().position(|it| *it == state)?;
+    i16::try_from(place).ok()
+}
+
+/// Returns the state with a number.
+pub(crate) fn state(number: i16) -> Option<RunState> {
+    let place = usize::try_from(number).ok()?;
+    STATES.get(place).copied()
+}
+
+/// Returns the number of an end. `None` for a kind of a later version of the trait.
+pub(crate) fn number_of(end: &End) -> Option<i16> {
+    number(match end {
+        End::Done(_) => RunState::Done,
+        End::Failed(_) => RunState::Failed,
+        End::Cancelled(_) => RunState::Cancelled,
+        _ => return None,
+    })
+}
+
+/// Returns the end with a number and an output or an error.
+pub(crate) fn end(number: i16, body: String) -> Option<End> {
+    match state(number)? {
+        RunState::Done => Some(End::Done(body)),
+        RunState::Failed => Some(End::Failed(body)),
+        RunState::Cancelled => Some(End::Cancelled(body)),
+        _ => None,
+    }
+}
