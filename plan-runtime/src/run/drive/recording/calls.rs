@@ -315,8 +315,9 @@ fn capture_again(scene: &mut Scene<'_>, it: &Starting<'_>) {
         catch(|| resolve(&it.action.args, &resolving).ok()).ok()
     };
     scene.catch_again(seen);
-    let mut watching = scene.watching();
-    watching.called((&it.of, it.number), arguments.flatten(), None);
+    if let Some(arguments) = arguments.flatten() {
+        scene.watching().arguments(&it.of, it.number, arguments);
+    }
 }
 
 /// Returns the reason why a recorded output is not of the type that the action has now.
