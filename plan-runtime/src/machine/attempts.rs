@@ -273,9 +273,14 @@ impl Core {
     /// A step has failed at an element, so nothing more of it starts. Elements that wait for another attempt have failed as well.
     pub(super) fn fail_run(&mut self, run: RunId, element: u32, failures: Failures) {
         let it = &mut self.dispatcher.runs[run];
+        let has_failed = it.failed.is_some();
         it.note(element, failures);
         it.pending.queue.clear();
         self.drop_questions(run);
+        // Since the first failure, no attempt waits, so each further failure takes the same time.
+        if has_failed {
+            return;
+        }
         for attempt in self.dispatcher.runs[run].attempts.in_order() {
             let it = &mut self.dispatcher.runs[run];
             if !it.attempts.runs(attempt) {
@@ -317,7 +322,7 @@ impl Core {
                     let scope = *scope;
                     self.cut_scope(scope, cutoff);
                 }
-                activity if waits && self.dispatcher.is_ending(activity) => {}
+                activity if waits && self.dispatcher.is_certain(activity) => {}
                 _ => self.dispatcher.end_attempt(run, attempt),
             }
         }

@@ -8,6 +8,7 @@ use super::ids::{AttemptId, CallId, RunId};
 use super::rows::{CallKind, CallRow, CallTable, OpenQuestion, Questions};
 use super::state::{Runs, ScopeRun, StepRun, WHOLE};
 use super::tables::{StepBody, Tables};
+use super::word::Hot;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ pub(super) struct Dispatcher {
     pub(super) runs: Runs,
     pub(super) calls: CallTable,
     pub(super) questions: Questions,
-    /// Calls whose ends are certain, and come later.
-    pub(super) ending: BTreeSet<CallId>,
+    /// Calls that run, and whose ends are certain.
+    pub(super) certain: BTreeSet<CallId>,
     /// Calls that the driver decides about.
     pub(super) asked: u32,
     /// Runs whose next calls the driver could not decide about.
@@ -56,7 +57,7 @@ impl Dispatcher {
             runs: Runs::default(),
             calls: CallTable::new(capacity.calls),
             questions: Questions::default(),
-            ending: BTreeSet::new(),
+            certain: BTreeSet::new(),
             asked: 0,
             deferred: Vec::new(),
             has_decided: false,
@@ -224,9 +225,23 @@ impl Dispatcher {
         }
     }
 
-    /// Returns `true` if the end of an attempt's call is certain, and comes later.
-    pub(super) fn is_ending(&self, activity: &Activity) -> bool {
-        matches!(activity, Activity::Call(call) if self.ending.contains(call))
+    /// Returns `true` if the end of an attempt's call is certain.
+    pub(super) fn is_certain(&self, activity: &Activity) -> bool {
+        matches!(activity, Activity::Call(call) if self.certain.contains(call))
+    }
+
+    /// The end of a call is certain, unless the call does not run any more.
+    pub(super) fn make_certain(&mut self, call: CallId, hot: &[Hot]) {
+        let runs = match self.calls.get(call) {
+            None => call.is_plain() && hot[call.index()].is_running(),
+            Some(row) => {
+                let tried = self.runs[row.run].attempts.get(row.attempt);
+                tried.is_some_and(|it| it.activity == Activity::Call(call))
+            }
+        };
+        if runs {
+            self.certain.insert(call);
+        }
     }
 
     /// Drops the call or the wait of an attempt.
@@ -266,7 +281,7 @@ impl Dispatcher {
     }
 
     pub(super) fn drop_call(&mut self, call: CallId) {
-        self.ending.remove(&call);
+        self.certain.remove(&call);
         self.out.push_back(Command::Drop(call));
     }
 }

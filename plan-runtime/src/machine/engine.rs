@@ -89,6 +89,11 @@ impl Machine {
     /// Changes the state of the run by an event.
     #[inline]
     pub fn handle(&mut self, event: Event) {
+        if let Event::Ended(call, _) = &event
+            && !self.core.dispatcher.certain.is_empty()
+        {
+            self.core.dispatcher.certain.remove(call);
+        }
         match event {
             Event::Ended(CallId(slot), CallEnd::Done) if slot < COLD_CALLS => {
                 self.plain_ended(slot);

@@ -225,7 +225,7 @@ impl Core {
                 continue;
             }
             if hot.is_plain() {
-                if self.dispatcher.ending.contains(&CallId(slot.0)) {
+                if self.dispatcher.certain.contains(&CallId(slot.0)) {
                     continue;
                 }
                 hot.set(StepStatus::Cancelled);

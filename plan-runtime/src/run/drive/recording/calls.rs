@@ -236,7 +236,6 @@ impl CallRecords {
         }
         let Some(due) = self.due.remove(&of.call) else {
             self.ending.remove(&of.call);
-            scene.machine.handle(Event::Ending(of.call, false));
             return Some((result, ticket));
         };
         // An error that ends the run has no record, since the run would continue after a crash.
@@ -289,7 +288,7 @@ impl CallRecords {
         if of.scope == ScopeId::ROOT {
             self.ending.insert(of.call);
         }
-        scene.machine.handle(Event::Ending(of.call, true));
+        scene.machine.handle(Event::Certain(of.call));
     }
 }
 
