@@ -10,12 +10,10 @@ use super::state::{Runs, ScopeRun, StepRun, WHOLE};
 use super::tables::{StepBody, Tables};
 use super::word::Hot;
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 
 /// The calls, waits, timers and questions of a run, with the runs of steps that they belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dispatcher {
-    pub(super) tables: Arc<Tables>,
     /// Calls that run.
     pub(super) calling: u32,
     pub(super) runs: Runs,
@@ -50,9 +48,8 @@ impl StepRun {
 }
 
 impl Dispatcher {
-    pub(super) fn new(tables: &Arc<Tables>, capacity: &Capacity) -> Self {
+    pub(super) fn new(capacity: &Capacity) -> Self {
         Self {
-            tables: Arc::clone(tables),
             calling: 0,
             runs: Runs::default(),
             calls: CallTable::new(capacity.calls),
@@ -100,8 +97,8 @@ impl Dispatcher {
     }
 
     /// Asks the driver something about a step.
-    pub(super) fn ask(&mut self, run: RunId, asked: OpenQuestion) {
-        let question = self.question(asked);
+    pub(super) fn ask(&mut self, tables: &Tables, run: RunId, asked: OpenQuestion) {
+        let question = self.question(tables, asked);
         let it = &mut self.runs[run];
         it.asking += 1;
         let id = self.questions.open(&mut it.questions, asked);
@@ -109,19 +106,19 @@ impl Dispatcher {
     }
 
     /// Asks the driver for a value of a scope.
-    pub(super) fn ask_scope(&mut self, scope: &mut ScopeRun, asked: OpenQuestion) {
-        let question = self.question(asked);
+    pub(super) fn ask_scope(&mut self, tables: &Tables, scope: &mut ScopeRun, asked: OpenQuestion) {
+        let question = self.question(tables, asked);
         let id = self.questions.open(&mut scope.questions, asked);
         self.out.push_back(Command::Evaluate(id, question));
     }
 
     /// Returns a question as the driver sees it.
-    fn question(&self, asked: OpenQuestion) -> Question {
+    fn question(&self, tables: &Tables, asked: OpenQuestion) -> Question {
         let whole = |run: RunId| self.runs[run].step_place(AttemptId::NONE);
         match asked {
             OpenQuestion::Body { run, body, .. } => {
-                let number = body.0 - self.tables.colds[self.runs[run].cold].body.0;
-                match self.tables.bodies[body] {
+                let number = body.0 - tables.colds[self.runs[run].cold].body.0;
+                match tables.bodies[body] {
                     StepBody::For(_) => Question::List(whole(run), number),
                     _ => Question::Branch(whole(run), number),
                 }
@@ -151,9 +148,9 @@ impl Dispatcher {
     }
 
     /// Starts the timer of a loop with a time limit.
-    pub(super) fn limit_loop(&mut self, run: RunId) {
+    pub(super) fn limit_loop(&mut self, tables: &Tables, run: RunId) {
         let it = &self.runs[run];
-        if self.tables.colds[it.cold].timing.deadline && it.deadline.is_none() {
+        if tables.colds[it.cold].timing.deadline && it.deadline.is_none() {
             let timer = self.open_timer(run, None, CallKind::Deadline);
             self.runs[run].deadline = timer;
         }
@@ -171,13 +168,13 @@ impl Dispatcher {
     }
 
     /// Starts the timers of an attempt that has begun.
-    pub(super) fn limit_attempt(&mut self, run: RunId, attempt: AttemptId) {
+    pub(super) fn limit_attempt(&mut self, tables: &Tables, run: RunId, attempt: AttemptId) {
         let it = &self.runs[run];
-        let timing = self.tables.colds[it.cold].timing;
+        let timing = tables.colds[it.cold].timing;
         if !(timing.timeout || timing.deadline || timing.every) {
             return;
         }
-        let is_loop = self.tables.is_loop(it.attempts[attempt].body);
+        let is_loop = tables.is_loop(it.attempts[attempt].body);
         let has_deadline = it.attempts[attempt].deadline.is_some();
         let mut timer = |has, kind| {
             if has {

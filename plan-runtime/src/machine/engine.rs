@@ -50,7 +50,7 @@ impl Machine {
         let core = Core {
             arena: Arena::new(tables),
             todo: VecDeque::new(),
-            dispatcher: Dispatcher::new(tables, &capacity),
+            dispatcher: Dispatcher::new(&capacity),
             settings: Settings {
                 reaction,
                 capacity,
@@ -66,12 +66,6 @@ impl Machine {
         let _ = machine.core.begin_scope(RowId(0), None);
         machine.work_off();
         machine
-    }
-
-    /// Keeps the state of ended scopes, for a report. Call this setter before the first event.
-    pub fn keeping_all(mut self) -> Self {
-        self.core.arena.keeps_all = true;
-        self
     }
 
     /// Tells the driver the ends of steps. Call this setter before the first event.

@@ -192,7 +192,11 @@ impl Machine {
                 let amounts = match (answer, number) {
                     (Answer::Amounts(amounts), _) => amounts,
                     (_, Ok(_)) => Amounts::DEFAULT,
-                    (_, Err(error)) => return core.fail_value(run, WHOLE, error),
+                    (_, Err(error)) => {
+                        let reason = Reason::Error(error.error);
+                        let failure = Lookup(core).failure(run, WHOLE, 0, reason);
+                        return core.fail_run(run, WHOLE, Failures::of(error.mark(failure)));
+                    }
                 };
                 let it = &mut core.dispatcher.runs[run];
                 it.amounts = amounts;

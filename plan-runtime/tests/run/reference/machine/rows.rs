@@ -1,6 +1,6 @@
 //! Questions, permits and rows of tables, which the model does not have.
 
-use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
+use super::driver::{Hand, LATER, NEVER, block, call, each, tables};
 use plan_runtime::machine::{
     Amounts, Answer, BadNodes, CallEnd, Capacity, Command, Duty, Event, Full, Machine, Node,
     NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
