@@ -160,7 +160,7 @@ impl Core {
         let failures = match result {
             Ok(()) if is_loop => {
                 let tried = &mut self.dispatcher.runs[run].attempts[attempt];
-                // The wait for the next round goes on.
+                // The wait for the next round continues.
                 let every = tried.every.take();
                 self.dispatcher.drop_timers(run, attempt);
                 self.dispatcher.runs[run].attempts[attempt].every = every;
@@ -280,7 +280,7 @@ impl Core {
         it.note(element, failures);
         it.pending.queue.clear();
         self.drop_questions(run);
-        // Since the first failure, no attempt waits, so each further failure takes the same time.
+        // The first failure has ended all attempts that wait.
         if has_failed {
             return;
         }
@@ -361,7 +361,7 @@ impl Core {
             | Activity::Every
             | Activity::Nothing
             | Activity::Free(_) => {
-                // The time limit of the element goes on in the next attempt.
+                // The time limit of the element continues in the next attempt.
                 let deadline = tried.deadline.take();
                 self.dispatcher.end_attempt(run, attempt);
                 let it = &mut self.dispatcher.runs[run];

@@ -132,7 +132,7 @@ fn arguments_are_kept_only_where_asked_for() {
     assert!(attempts.into_iter().all(|it| it.arguments().is_none()));
 }
 
-/// The attempt of a plain call is the same if the report needs no more of the call than its times.
+/// Captured arguments do not change the attempts of plain calls.
 #[test]
 fn attempts_do_not_depend_on_captured_arguments() {
     let plan = plan(vec![

@@ -160,7 +160,7 @@ impl<'x> Watch<'x> {
         self.hear_start(scope, step, was_ready);
     }
 
-    /// A plain call starts, of which the report needs only the times.
+    /// A plain call starts. The report needs only its times.
     pub(super) fn call(&mut self, scope: ScopeId, step: usize, now: Duration) {
         if let Some(it) = self.logs.step(scope, step) {
             it.started.get_or_insert(now);
@@ -168,7 +168,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// Makes the entry of a plain call of which the report needs more than the times.
+    /// Adds the entry of a plain call, if the log has only the times of the call.
     pub(super) fn enter(&mut self, spot: Spot) {
         let Some(log) = self.logs.log_mut(spot.scope) else {
             return;
@@ -304,8 +304,8 @@ impl<'x> Watch<'x> {
         self.exceeded
     }
 
-    /// A failure is about to be replaced. Of several elements, the failure of the first one counts, unless another one leaves work that
-    /// nothing else names.
+    /// A failure is about to be replaced. The failure of the first element counts, unless the failure of another
+    /// element names work that no other failure names.
     pub(super) fn note(&mut self, spot: Spot, element: Vec<usize>, error: StepError) {
         let Some(step) = self.logs.step(spot.scope, spot.step) else {
             return;
