@@ -1,4 +1,4 @@
-//! Attempts of calls that the driver lets start: a gate, a limit of a rate, a record of an earlier run.
+//! Attempts of calls that start only once the driver lets them.
 
 use super::attempt::Activity;
 use super::dispatcher::Dispatcher;

@@ -3,7 +3,7 @@
 use super::attempt::{Activity, AttemptPhase};
 use super::capacity::Capacity;
 use super::failures::Full;
-use super::ids::{Id, RowId, RunId, ScopeId, StepId, StepSlot, Table};
+use super::ids::{RowId, RunId, ScopeId, StepId, StepSlot, Table};
 use super::ready::ReadySet;
 use super::state::{Owner, Runs, ScopeRun};
 use super::tables::Tables;
@@ -24,8 +24,6 @@ pub(super) struct Arena {
     released: Vec<ScopeId>,
     /// The last free run of each row of the table of scopes. Each leads to the next by its `open`.
     free: Table<RowId, Option<ScopeId>>,
-    /// `true` to keep the state of ended scopes, for a report.
-    pub(super) keeps_all: bool,
 }
 
 impl Arena {
@@ -40,7 +38,6 @@ impl Arena {
             freed: Vec::new(),
             released: Vec::new(),
             free,
-            keeps_all: false,
         }
     }
 
@@ -109,7 +106,7 @@ impl Arena {
         let it = &self.scopes[scope];
         let cold = self.tables.cold_of(it.row, step)?;
         let first = self.tables.rows[it.row].colds.start as usize;
-        it.runs[cold.place() - first]
+        it.runs[cold.index() - first]
     }
 
     /// Frees the values of a scope that is over for good, and of the scopes in it. Its row is free as soon as the driver has taken all commands.
@@ -129,9 +126,7 @@ impl Arena {
             }
             next = open.pop();
         }
-        if !self.keeps_all {
-            self.released.push(scope);
-        }
+        self.released.push(scope);
     }
 
     /// Frees the rows of released scopes and of the runs in these scopes.

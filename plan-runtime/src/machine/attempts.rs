@@ -3,7 +3,7 @@
 use super::attempt::{Activity, Attempt, AttemptPhase};
 use super::core::{Core, Reaction, Todo, Turn};
 use super::describe::Recovery;
-use super::event::Command;
+use super::event::{CallError, Command};
 use super::failures::{Cutoff, Failures, Reason};
 use super::ids::{AttemptId, RunId};
 use super::lookup::Lookup;
@@ -118,7 +118,8 @@ impl Core {
         let it = &mut self.dispatcher.runs[run];
         it.attempts[attempt].activity = activity;
         it.active += 1;
-        self.dispatcher.limit_attempt(run, attempt);
+        let tables = &self.arena.tables;
+        self.dispatcher.limit_attempt(tables, run, attempt);
     }
 
     /// An attempt has ended.
@@ -159,19 +160,21 @@ impl Core {
         let failures = match result {
             Ok(()) if is_loop => {
                 let tried = &mut self.dispatcher.runs[run].attempts[attempt];
-                // The wait for the next round goes on.
+                // The wait for the next round continues.
                 let every = tried.every.take();
                 self.dispatcher.drop_timers(run, attempt);
                 self.dispatcher.runs[run].attempts[attempt].every = every;
-                return self
-                    .dispatcher
-                    .ask(run, OpenQuestion::Again { run, attempt });
+                return self.dispatcher.ask(
+                    &self.arena.tables,
+                    run,
+                    OpenQuestion::Again { run, attempt },
+                );
             }
             Ok(()) => {
                 self.dispatcher.drop_timers(run, attempt);
                 let it = &mut self.dispatcher.runs[run];
                 it.outstanding -= 1;
-                if !is_kept && !self.arena.keeps_all {
+                if !is_kept {
                     it.attempts.free(attempt);
                 }
                 return;
@@ -218,9 +221,7 @@ impl Core {
         };
         self.dispatcher.drop_timers(run, attempt);
         let it = &mut self.dispatcher.runs[run];
-        if !self.arena.keeps_all {
-            it.attempts.free(attempt);
-        }
+        it.attempts.free(attempt);
         if !may_retry && tables.is_loop(body) {
             return self.fail_run(run, element, failures);
         } else if !may_retry {
@@ -260,9 +261,11 @@ impl Core {
             it.is.recovered = true;
             if self.arena.tables.colds[it.cold].timing.fallback {
                 it.absorbed.push((element, failures));
-                return self
-                    .dispatcher
-                    .ask(run, OpenQuestion::Fallback { run, element });
+                return self.dispatcher.ask(
+                    &self.arena.tables,
+                    run,
+                    OpenQuestion::Fallback { run, element },
+                );
             }
             it.outstanding -= 1;
         } else {
@@ -273,9 +276,14 @@ impl Core {
     /// A step has failed at an element, so nothing more of it starts. Elements that wait for another attempt have failed as well.
     pub(super) fn fail_run(&mut self, run: RunId, element: u32, failures: Failures) {
         let it = &mut self.dispatcher.runs[run];
+        let has_failed = it.failed.is_some();
         it.note(element, failures);
         it.pending.queue.clear();
         self.drop_questions(run);
+        // The first failure has ended all attempts that wait.
+        if has_failed {
+            return;
+        }
         for attempt in self.dispatcher.runs[run].attempts.in_order() {
             let it = &mut self.dispatcher.runs[run];
             if !it.attempts.runs(attempt) {
@@ -317,7 +325,7 @@ impl Core {
                     let scope = *scope;
                     self.cut_scope(scope, cutoff);
                 }
-                activity if waits && self.dispatcher.is_ending(activity) => {}
+                activity if waits && self.dispatcher.is_certain(activity) => {}
                 _ => self.dispatcher.end_attempt(run, attempt),
             }
         }
@@ -353,7 +361,7 @@ impl Core {
             | Activity::Every
             | Activity::Nothing
             | Activity::Free(_) => {
-                // The time limit of the element goes on in the next attempt.
+                // The time limit of the element continues in the next attempt.
                 let deadline = tried.deadline.take();
                 self.dispatcher.end_attempt(run, attempt);
                 let it = &mut self.dispatcher.runs[run];
@@ -362,6 +370,59 @@ impl Core {
                 let failure = Lookup(self).failure(run, element, number, reason);
                 self.attempt_ended(run, attempt, Err(Failures::of(failure)));
             }
+        }
+    }
+
+    /// The condition of a loop is known, after a round.
+    pub(super) fn round_ended(
+        &mut self,
+        run: RunId,
+        attempt: AttemptId,
+        again: Result<u32, CallError>,
+    ) {
+        self.round_over(run, attempt);
+        let it = &self.dispatcher.runs[run];
+        let tried = &it.attempts[attempt];
+        let (element, is_kept) = (tried.element, tried.phase == AttemptPhase::Kept);
+        let round = it.place(element);
+        let most = it.amounts.at_most;
+        let is_stopping = it.is.cut || self.arena.scopes[it.scope].stops_work();
+        let reason = match again {
+            Err(error) => {
+                let reason = Reason::Error(error.error);
+                let failure = Lookup(self).failure(run, element, tried.number, reason);
+                return self.fail_run(run, element, Failures::of(error.mark(failure)));
+            }
+            Ok(0) => None,
+            Ok(_) if round + 1 >= most => Some(Reason::TooManyRounds(most)),
+            Ok(_) if it.is.late => Some(Reason::Deadline),
+            Ok(_) if is_stopping => {
+                self.dispatcher.runs[run].is.cut = true;
+                return;
+            }
+            Ok(_) => return self.next_round(run, attempt, is_kept),
+        };
+        match reason {
+            None => self.dispatcher.runs[run].outstanding -= 1,
+            Some(reason) => {
+                let number = tried.number;
+                let failure = Lookup(self).failure(run, element, number, reason);
+                self.fail_run(run, element, Failures::of(failure));
+            }
+        }
+    }
+
+    /// Closes all questions about a step.
+    pub(super) fn drop_questions(&mut self, run: RunId) {
+        let mut round = None;
+        self.dispatcher.drop_questions(run, |asked| {
+            if let OpenQuestion::Again { attempt, .. } = asked {
+                round = Some(*attempt);
+            }
+            true
+        });
+        if let Some(attempt) = round {
+            self.round_over(run, attempt);
         }
     }
 }

@@ -8,20 +8,19 @@ use super::ids::{AttemptId, CallId, RunId};
 use super::rows::{CallKind, CallRow, CallTable, OpenQuestion, Questions};
 use super::state::{Runs, ScopeRun, StepRun, WHOLE};
 use super::tables::{StepBody, Tables};
+use super::word::Hot;
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 
 /// The calls, waits, timers and questions of a run, with the runs of steps that they belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dispatcher {
-    pub(super) tables: Arc<Tables>,
     /// Calls that run.
     pub(super) calling: u32,
     pub(super) runs: Runs,
     pub(super) calls: CallTable,
     pub(super) questions: Questions,
-    /// Calls whose ends are certain, and come later.
-    pub(super) ending: BTreeSet<CallId>,
+    /// Calls that run, and whose ends are certain.
+    pub(super) certain: BTreeSet<CallId>,
     /// Calls that the driver decides about.
     pub(super) asked: u32,
     /// Runs whose next calls the driver could not decide about.
@@ -49,14 +48,13 @@ impl StepRun {
 }
 
 impl Dispatcher {
-    pub(super) fn new(tables: &Arc<Tables>, capacity: &Capacity) -> Self {
+    pub(super) fn new(capacity: &Capacity) -> Self {
         Self {
-            tables: Arc::clone(tables),
             calling: 0,
             runs: Runs::default(),
             calls: CallTable::new(capacity.calls),
             questions: Questions::default(),
-            ending: BTreeSet::new(),
+            certain: BTreeSet::new(),
             asked: 0,
             deferred: Vec::new(),
             has_decided: false,
@@ -99,8 +97,8 @@ impl Dispatcher {
     }
 
     /// Asks the driver something about a step.
-    pub(super) fn ask(&mut self, run: RunId, asked: OpenQuestion) {
-        let question = self.question(asked);
+    pub(super) fn ask(&mut self, tables: &Tables, run: RunId, asked: OpenQuestion) {
+        let question = self.question(tables, asked);
         let it = &mut self.runs[run];
         it.asking += 1;
         let id = self.questions.open(&mut it.questions, asked);
@@ -108,19 +106,19 @@ impl Dispatcher {
     }
 
     /// Asks the driver for a value of a scope.
-    pub(super) fn ask_scope(&mut self, scope: &mut ScopeRun, asked: OpenQuestion) {
-        let question = self.question(asked);
+    pub(super) fn ask_scope(&mut self, tables: &Tables, scope: &mut ScopeRun, asked: OpenQuestion) {
+        let question = self.question(tables, asked);
         let id = self.questions.open(&mut scope.questions, asked);
         self.out.push_back(Command::Evaluate(id, question));
     }
 
     /// Returns a question as the driver sees it.
-    fn question(&self, asked: OpenQuestion) -> Question {
+    fn question(&self, tables: &Tables, asked: OpenQuestion) -> Question {
         let whole = |run: RunId| self.runs[run].step_place(AttemptId::NONE);
         match asked {
             OpenQuestion::Body { run, body, .. } => {
-                let number = body.0 - self.tables.colds[self.runs[run].cold].body.0;
-                match self.tables.bodies[body] {
+                let number = body.0 - tables.colds[self.runs[run].cold].body.0;
+                match tables.bodies[body] {
                     StepBody::For(_) => Question::List(whole(run), number),
                     _ => Question::Branch(whole(run), number),
                 }
@@ -150,9 +148,9 @@ impl Dispatcher {
     }
 
     /// Starts the timer of a loop with a time limit.
-    pub(super) fn limit_loop(&mut self, run: RunId) {
+    pub(super) fn limit_loop(&mut self, tables: &Tables, run: RunId) {
         let it = &self.runs[run];
-        if self.tables.colds[it.cold].timing.deadline && it.deadline.is_none() {
+        if tables.colds[it.cold].timing.deadline && it.deadline.is_none() {
             let timer = self.open_timer(run, None, CallKind::Deadline);
             self.runs[run].deadline = timer;
         }
@@ -170,13 +168,13 @@ impl Dispatcher {
     }
 
     /// Starts the timers of an attempt that has begun.
-    pub(super) fn limit_attempt(&mut self, run: RunId, attempt: AttemptId) {
+    pub(super) fn limit_attempt(&mut self, tables: &Tables, run: RunId, attempt: AttemptId) {
         let it = &self.runs[run];
-        let timing = self.tables.colds[it.cold].timing;
+        let timing = tables.colds[it.cold].timing;
         if !(timing.timeout || timing.deadline || timing.every) {
             return;
         }
-        let is_loop = self.tables.is_loop(it.attempts[attempt].body);
+        let is_loop = tables.is_loop(it.attempts[attempt].body);
         let has_deadline = it.attempts[attempt].deadline.is_some();
         let mut timer = |has, kind| {
             if has {
@@ -224,9 +222,23 @@ impl Dispatcher {
         }
     }
 
-    /// Returns `true` if the end of an attempt's call is certain, and comes later.
-    pub(super) fn is_ending(&self, activity: &Activity) -> bool {
-        matches!(activity, Activity::Call(call) if self.ending.contains(call))
+    /// Returns `true` if the end of an attempt's call is certain.
+    pub(super) fn is_certain(&self, activity: &Activity) -> bool {
+        matches!(activity, Activity::Call(call) if self.certain.contains(call))
+    }
+
+    /// The end of a call is certain, unless the call does not run any more.
+    pub(super) fn make_certain(&mut self, call: CallId, hot: &[Hot]) {
+        let runs = match self.calls.get(call) {
+            None => call.is_plain() && hot[call.index()].is_running(),
+            Some(row) => {
+                let tried = self.runs[row.run].attempts.get(row.attempt);
+                tried.is_some_and(|it| it.activity == Activity::Call(call))
+            }
+        };
+        if runs {
+            self.certain.insert(call);
+        }
     }
 
     /// Drops the call or the wait of an attempt.
@@ -266,7 +278,7 @@ impl Dispatcher {
     }
 
     pub(super) fn drop_call(&mut self, call: CallId) {
-        self.ending.remove(&call);
+        self.certain.remove(&call);
         self.out.push_back(Command::Drop(call));
     }
 }

@@ -50,7 +50,7 @@ impl Machine {
         let core = Core {
             arena: Arena::new(tables),
             todo: VecDeque::new(),
-            dispatcher: Dispatcher::new(tables, &capacity),
+            dispatcher: Dispatcher::new(&capacity),
             settings: Settings {
                 reaction,
                 capacity,
@@ -68,12 +68,6 @@ impl Machine {
         machine
     }
 
-    /// Keeps the state of ended scopes, for a report. Call this setter before the first event.
-    pub fn keeping_all(mut self) -> Self {
-        self.core.arena.keeps_all = true;
-        self
-    }
-
     /// Tells the driver the ends of steps. Call this setter before the first event.
     pub fn telling(mut self) -> Self {
         self.core.settings.tells = true;
@@ -89,6 +83,11 @@ impl Machine {
     /// Changes the state of the run by an event.
     #[inline]
     pub fn handle(&mut self, event: Event) {
+        if let Event::Ended(call, _) = &event
+            && !self.core.dispatcher.certain.is_empty()
+        {
+            self.core.dispatcher.certain.remove(call);
+        }
         match event {
             Event::Ended(CallId(slot), CallEnd::Done) if slot < COLD_CALLS => {
                 self.plain_ended(slot);

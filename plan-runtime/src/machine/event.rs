@@ -10,8 +10,8 @@ use super::word::StepStatus;
 pub enum Event {
     /// A call or a wait has ended.
     Ended(CallId, CallEnd),
-    /// The end of a call is certain (`true`), and comes later: a scope that is cut waits for the call. `false` comes right before the end.
-    Ending(CallId, bool),
+    /// The end of a call is certain, and comes later: a scope that is cut waits for the call. The machine ignores the event of a call that does not run.
+    Certain(CallId),
     /// An attempt of a call starts now, and its call has another id. The event is the answer to [`Command::Admit`]. Without a permit, the event means [`Event::Allowed`].
     Admitted(CallId),
     /// A call has waited for the driver. The machine asks again when the attempt is next and has a permit.

@@ -24,11 +24,9 @@ impl Machine {
             Event::Ended(call, CallEnd::Exceeds(error)) => self.call_exceeds(call, error),
             Event::Ended(call, CallEnd::Done) => self.call_ended(call, None),
             Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
-            Event::Ending(call, true) => {
-                self.core.dispatcher.ending.insert(call);
-            }
-            Event::Ending(call, false) => {
-                self.core.dispatcher.ending.remove(&call);
+            Event::Certain(call) => {
+                let core = &mut self.core;
+                core.dispatcher.make_certain(call, &core.arena.hot);
             }
             Event::Admitted(call) if self.core.dispatcher.calling < self.bound => {
                 self.admitted(call);
@@ -80,7 +78,6 @@ impl Machine {
             _ => return None,
         }
         it.active -= 1;
-        core.dispatcher.ending.remove(&call);
         debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
         tried.activity = Activity::Nothing;
         core.dispatcher.calls.close(call);
@@ -195,7 +192,11 @@ impl Machine {
                 let amounts = match (answer, number) {
                     (Answer::Amounts(amounts), _) => amounts,
                     (_, Ok(_)) => Amounts::DEFAULT,
-                    (_, Err(error)) => return core.fail_value(run, WHOLE, error),
+                    (_, Err(error)) => {
+                        let reason = Reason::Error(error.error);
+                        let failure = Lookup(core).failure(run, WHOLE, 0, reason);
+                        return core.fail_run(run, WHOLE, Failures::of(error.mark(failure)));
+                    }
                 };
                 let it = &mut core.dispatcher.runs[run];
                 it.amounts = amounts;

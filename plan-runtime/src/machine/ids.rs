@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 
 /// An id that is a place in a table.
 pub(super) trait Id: Copy {
-    fn place(self) -> usize;
+    fn index(self) -> usize;
 }
 
 macro_rules! ids {
@@ -24,8 +24,8 @@ macro_rules! ids {
 
         impl Id for $name {
             #[inline]
-            fn place(self) -> usize {
-                self.index()
+            fn index(self) -> usize {
+                Self::index(self)
             }
         }
     )*};
@@ -104,13 +104,13 @@ impl<I: Id, T> Index<I> for Table<I, T> {
 
     #[inline]
     fn index(&self, id: I) -> &T {
-        &self.rows[id.place()]
+        &self.rows[id.index()]
     }
 }
 
 impl<I: Id, T> IndexMut<I> for Table<I, T> {
     #[inline]
     fn index_mut(&mut self, id: I) -> &mut T {
-        &mut self.rows[id.place()]
+        &mut self.rows[id.index()]
     }
 }

@@ -12,14 +12,13 @@
 //! | `engine.rs` | the short way of plain steps, and the next command |
 //! | `events.rs` | events and their consequences |
 //! | `line.rs` | the order in which steps, attempts and elements start |
-//! | `scope.rs`, `undo.rs` | scopes: work, undo steps, always steps |
-//! | `runs.rs`, `rounds.rs` | steps that are not plain: branches, lists, rounds |
+//! | `scope.rs` | scopes: work, undo steps, always steps |
+//! | `runs.rs` | steps that are not plain: branches, lists, rounds |
 //! | `attempts.rs` | attempts: time limits, failures |
 //! | `admit.rs` | calls that the driver lets start |
 //! | `capacity.rs`, `exceed.rs` | the most that a run may have; the end of a run that needs more, or whose time is over |
 //! | `dispatcher.rs` | calls, waits, timers and questions that a driver has |
-//! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for reports |
-//! | `parts.rs` | the parts of steps that calls and questions are about, for drivers |
+//! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for drivers |
 //!
 //! A step is plain if it is a call or a value with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
 //!
@@ -76,15 +75,12 @@ mod failures;
 mod ids;
 mod line;
 mod lookup;
-mod parts;
 mod ready;
-mod rounds;
 mod rows;
 mod runs;
 mod scope;
 mod state;
 mod tables;
-mod undo;
 mod view;
 mod word;
 
@@ -98,7 +94,6 @@ pub use event::{
 };
 pub use failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure, Trail, TrailPart};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
-pub use parts::Part;
 pub use tables::Tables;
-pub use view::{AttemptView, MachineView};
+pub use view::{MachineView, Part};
 pub use word::StepStatus;

@@ -5,7 +5,7 @@ use super::core::{Core, Todo, Turn};
 use super::describe::Recovery;
 use super::event::CallError;
 use super::failures::{Cutoff, Failures, Reason};
-use super::ids::{BodyId, Id, RunId, StepSlot};
+use super::ids::{AttemptId, BodyId, RunId, StepSlot};
 use super::lookup::Lookup;
 use super::rows::{OpenQuestion, QuestionList};
 use super::state::{Pending, RunFlags, StepRun, WHOLE};
@@ -98,10 +98,11 @@ impl Core {
         };
         let run = self.dispatcher.runs.open(new);
         let first = tables.rows[it.row].colds.start as usize;
-        it.runs[cold.place() - first] = Some(run);
+        it.runs[cold.index() - first] = Some(run);
         self.todo.push_back(Todo::Run(run));
         if of.timing.amounts {
-            self.dispatcher.ask(run, OpenQuestion::Amounts(run));
+            self.dispatcher
+                .ask(&self.arena.tables, run, OpenQuestion::Amounts(run));
         } else {
             self.enter(run, of.body, WHOLE, turn);
         }
@@ -112,16 +113,18 @@ impl Core {
         let mut element = element;
         match self.arena.tables.bodies[body] {
             StepBody::If(..) | StepBody::For(_) => {
-                return self
-                    .dispatcher
-                    .ask(run, OpenQuestion::Body { run, body, element });
+                return self.dispatcher.ask(
+                    &self.arena.tables,
+                    run,
+                    OpenQuestion::Body { run, body, element },
+                );
             }
             StepBody::Loop(_) => {
                 if !self.dispatcher.count_elements(run, element, 1) {
                     return;
                 }
                 element = self.dispatcher.runs[run].add_element(element, 0);
-                self.dispatcher.limit_loop(run);
+                self.dispatcher.limit_loop(&self.arena.tables, run);
             }
             StepBody::Call
             | StepBody::Value
@@ -167,19 +170,16 @@ impl Core {
                 it.outstanding -= 1;
                 it.is.skipped |= element == WHOLE;
             }
-            (StepBody::For(_), Err(error)) => self.fail_value(run, element, error),
-            (_, Err(error)) => {
+            (body, Err(error)) => {
                 let failure = Lookup(self).failure(run, element, 0, Reason::Error(error.error));
-                self.fail(run, element, Failures::of(error.mark(failure)));
+                let failures = Failures::of(error.mark(failure));
+                if matches!(body, StepBody::For(_)) {
+                    self.fail_run(run, element, failures);
+                } else {
+                    self.fail(run, element, failures);
+                }
             }
         }
-    }
-
-    /// A value that the whole step needs cannot be made.
-    pub(super) fn fail_value(&mut self, run: RunId, element: u32, error: CallError) {
-        let reason = Reason::Error(error.error);
-        let failure = Lookup(self).failure(run, element, 0, reason);
-        self.fail_run(run, element, Failures::of(error.mark(failure)));
     }
 
     /// Starts further elements, or ends the step. If the step fails or is cut, its elements are undone first.
@@ -251,9 +251,11 @@ impl Core {
         };
         if is_absorbed && cold.timing.fallback {
             let element = WHOLE;
-            return self
-                .dispatcher
-                .ask(run, OpenQuestion::Fallback { run, element });
+            return self.dispatcher.ask(
+                &self.arena.tables,
+                run,
+                OpenQuestion::Fallback { run, element },
+            );
         }
         it.is.ended = true;
         let (scope, slot) = (it.scope, it.slot);
@@ -331,5 +333,95 @@ impl Core {
             it.left.add(failed.1.of_undo_steps());
         }
         self.cut_attempts(run, cutoff, waits);
+    }
+
+    /// Undoes the kept scopes of a step: elements at the same time, rounds from the last to the first. Returns whether none is left.
+    pub(super) fn undo_run(&mut self, run: RunId) -> bool {
+        let tables = Arc::clone(&self.arena.tables);
+        loop {
+            let it = &mut self.dispatcher.runs[run];
+            let Some(at) = it.kept.last() else {
+                break;
+            };
+            let tried = &mut it.attempts[*at];
+            let most = if tables.is_loop(tried.body) {
+                1
+            } else {
+                it.amounts.at_once.max(1)
+            };
+            if it.running >= most {
+                break;
+            }
+            it.kept.pop();
+            if let Activity::Scope(scope) = tried.activity {
+                it.running += 1;
+                tried.phase = AttemptPhase::IsUndone;
+                self.arena.scopes[scope].is_undone = true;
+                self.begin_undo(scope);
+            }
+        }
+        self.dispatcher.runs[run].running == 0
+    }
+
+    /// A kept scope is undone, as far as its undo steps have succeeded.
+    pub(super) fn undone_inside(&mut self, run: RunId, attempt: AttemptId) {
+        let tried = &self.dispatcher.runs[run].attempts[attempt];
+        let (Activity::Scope(inner), AttemptPhase::IsUndone) = (&tried.activity, tried.phase)
+        else {
+            return;
+        };
+        let inner = *inner;
+        let left = Lookup(self).undoing(inner).of_undo_steps();
+        let it = &mut self.dispatcher.runs[run];
+        it.attempts[attempt].phase = AttemptPhase::Over;
+        it.running -= 1;
+        it.left.add(left);
+        let (scope, step, has_ended) = (it.scope, it.step, it.is.ended);
+        self.arena.release(&self.dispatcher.runs, inner);
+        if has_ended {
+            self.undo_inside(scope, step);
+        } else {
+            self.todo.push_back(Todo::Run(run));
+        }
+    }
+
+    /// The condition of a loop has read the outputs of a round, or will not.
+    pub(super) fn round_over(&mut self, run: RunId, attempt: AttemptId) {
+        let tried = &self.dispatcher.runs[run].attempts[attempt];
+        if let Activity::Scope(scope) = tried.activity
+            && tried.phase != AttemptPhase::Kept
+        {
+            self.arena.release(&self.dispatcher.runs, scope);
+        }
+    }
+
+    /// Begins the round after a round.
+    pub(super) fn next_round(&mut self, run: RunId, attempt: AttemptId, is_kept: bool) {
+        let element = self.dispatcher.runs[run].attempts[attempt].element;
+        if !self.dispatcher.count_elements(run, element, 1) {
+            return;
+        }
+        let it = &mut self.dispatcher.runs[run];
+        let tried = &mut it.attempts[attempt];
+        let (body, mut element, every) = (tried.body, tried.element, tried.every.take());
+        let job = tried.job;
+        // If no round can be undone, only the last round has rows.
+        if is_kept {
+            let before = it.elements[element as usize - 1];
+            element = it.add_element(before.around, before.place + 1);
+        } else {
+            it.elements[element as usize - 1].place += 1;
+            it.attempts.free(attempt);
+        }
+        let mut next = Attempt::new(body, element, 1);
+        next.job = job;
+        let Some(timer) = every else {
+            return self.begin_attempt(run, next, None, Turn::InLine);
+        };
+        next.activity = Activity::Every;
+        next.every = Some(timer);
+        it.running += 1;
+        let attempt = it.attempts.add(next);
+        self.dispatcher.calls.move_to(timer, attempt);
     }
 }

@@ -1,4 +1,4 @@
-//! Scopes: their work, and their always steps.
+//! Scopes: their work, their undo steps and their always steps.
 
 use super::core::{Core, Over, Reaction, Todo, Turn};
 use super::event::{CallError, Command};
@@ -24,7 +24,7 @@ impl Core {
             let it = &mut self.arena.scopes[scope];
             it.phase = Phase::Inputs;
             let asked = OpenQuestion::Inputs(scope);
-            self.dispatcher.ask_scope(it, asked);
+            self.dispatcher.ask_scope(&self.arena.tables, it, asked);
         } else {
             self.begin_work(scope);
         }
@@ -225,7 +225,7 @@ impl Core {
                 continue;
             }
             if hot.is_plain() {
-                if self.dispatcher.ending.contains(&CallId(slot.0)) {
+                if self.dispatcher.certain.contains(&CallId(slot.0)) {
                     continue;
                 }
                 hot.set(StepStatus::Cancelled);
@@ -280,7 +280,7 @@ impl Core {
                 } else if self.arena.tables.rows[it.row].has_output {
                     it.phase = Phase::Output;
                     let asked = OpenQuestion::Output(scope);
-                    self.dispatcher.ask_scope(it, asked);
+                    self.dispatcher.ask_scope(&self.arena.tables, it, asked);
                 } else {
                     self.begin_always(scope);
                 }
@@ -333,5 +333,64 @@ impl Core {
             }
             self.attempt_ended(run, attempt, result);
         }
+    }
+
+    /// Begins to undo a scope: each step after all steps that need it. So steps count their readers that are not undone.
+    pub(super) fn begin_undo(&mut self, scope: ScopeId) {
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.arena.scopes[scope];
+        it.phase = Phase::Undo;
+        if self.settings.tells && !it.is_undone {
+            self.dispatcher.out.push_back(Command::Unwinding(scope));
+        }
+        let row = &tables.rows[it.row];
+        self.todo.push_back(Todo::Scope(scope));
+        if !row.can_undo {
+            return;
+        }
+        it.open = row.work;
+        it.not_undone = row
+            .steps()
+            .map(|step| tables.readers(step).len() as u32)
+            .collect();
+        for step in row.steps() {
+            if self.arena.hot[it.slot(step).index()].is_work() && tables.readers(step).is_empty() {
+                self.todo.push_back(Todo::Undo(scope, step));
+            }
+        }
+    }
+
+    pub(super) fn undo_step(&mut self, scope: ScopeId, step: StepId) {
+        let it = &self.arena.scopes[scope];
+        if it.phase != Phase::Undo {
+            return;
+        }
+        if let Some(undo) = self.arena.tables.undo_of(it.row, step)
+            && self.arena.hot[it.slot(step).index()].status() == StepStatus::Completed
+        {
+            let slot = it.slot(undo);
+            return self.make_ready(slot);
+        }
+        self.undo_inside(scope, step);
+    }
+
+    /// Undoes the scopes in a step, after the step's own undo step.
+    pub(super) fn undo_inside(&mut self, scope: ScopeId, step: StepId) {
+        if let Some(run) = self.arena.run_of(scope, step)
+            && !self.undo_run(run)
+        {
+            return;
+        }
+        let it = &mut self.arena.scopes[scope];
+        it.open -= 1;
+        let first = self.arena.tables.rows[it.row].first;
+        for &need in self.arena.tables.needs(step) {
+            let left = &mut it.not_undone[(need.0 - first) as usize];
+            *left -= 1;
+            if *left == 0 {
+                self.todo.push_back(Todo::Undo(scope, need));
+            }
+        }
+        self.todo.push_back(Todo::Scope(scope));
     }
 }

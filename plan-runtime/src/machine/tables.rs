@@ -3,7 +3,7 @@
 use super::bad::{BadNodes, number};
 use super::describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Recovery, Timing};
 use super::edges::Edges;
-use super::ids::{BodyId, ColdId, Id, RowId, StepId, Table};
+use super::ids::{BodyId, ColdId, RowId, StepId, Table};
 use super::word::{Hot, StepStatus};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -293,7 +293,7 @@ impl<'d> TablesBuilder<'d> {
         }
         of.colds = colds..number(self.tables.colds.rows.len())?;
         self.tables.rows.rows.push(of);
-        debug_assert_eq!(self.tables.rows.rows.len(), row.place() + 1);
+        debug_assert_eq!(self.tables.rows.rows.len(), row.index() + 1);
         Ok(())
     }
 
@@ -369,7 +369,7 @@ impl<'d> TablesBuilder<'d> {
     /// The row that an inner scope will have.
     fn inner(&mut self, row: RowId, scope: &'d NodeBlock) -> Result<RowId, BadNodes> {
         // The scope that is being added has no row yet, and is no longer in line.
-        let inner = RowId(number(row.place() + 1 + self.scopes.len())?);
+        let inner = RowId(number(row.index() + 1 + self.scopes.len())?);
         self.scopes.push_back(scope);
         self.inside.push((row, inner));
         Ok(inner)

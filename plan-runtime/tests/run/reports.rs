@@ -97,3 +97,44 @@ fn arguments_are_kept_only_where_asked_for() {
     assert!(attempts.clone().count() > 3);
     assert!(attempts.into_iter().all(|it| it.arguments().is_none()));
 }
+
+/// Captured arguments do not change the attempts of plain calls.
+#[test]
+fn attempts_do_not_depend_on_captured_arguments() {
+    let plan = plan(vec![
+        step("done", act(string("done")), &[]),
+        step("failed", act(string("failed")), &[0]),
+        step("dropped", act(string("dropped")), &[0]),
+        step("blocked", act(string("blocked")), &[1]),
+    ]);
+    let steps = [false, true].map(|captures| {
+        let stage = Stage::default()
+            .with("done", &[(20, End::Ok)])
+            .with("failed", &[(30, End::Permanent)])
+            .with("dropped", &[(200, End::Ok)]);
+        let run = stage.run::<Value>(&plan).on_failure(OnFailure::Cancel);
+        let (_, report) = stage.play(run.capture_arguments(captures).with_report());
+        let steps = report.steps().iter().map(|step| {
+            let attempts = step.attempts().iter().map(|it| {
+                let error = it.error().map(ToString::to_string);
+                format!(
+                    "{} {:?} {:?} {error:?}",
+                    it.number(),
+                    it.started(),
+                    it.ended()
+                )
+            });
+            (step.status().name(), attempts.collect::<Vec<String>>())
+        });
+        steps.collect::<Vec<_>>()
+    });
+    assert_eq!(steps[0], steps[1]);
+    let [done, failed, dropped, blocked] = &steps[0][..] else {
+        panic!("{steps:?}");
+    };
+    assert_eq!((done.0, done.1.len()), ("completed", 1));
+    assert_eq!((failed.0, failed.1.len()), ("failed", 1));
+    assert_eq!(dropped.0, "cancelled");
+    assert_eq!(dropped.1, ["1 20ms None None"]);
+    assert_eq!((blocked.0, blocked.1.len()), ("blocked", 0));
+}

@@ -47,7 +47,7 @@ impl<'x> Calls<'x> {
             return self.failed(call, StepError::Unknown);
         };
         let number = it.actions + it.graph.actions[step] as usize;
-        if !it.is_plain {
+        if !it.is_plain && !self.scene.watching().call(call, scope) {
             return self.start_plain((call, scope), (step, action, number), host);
         }
         // Most calls need only this part.
@@ -187,13 +187,9 @@ impl<'x> Calls<'x> {
         let (started, bytes) = it.request(&mut self.scene, &span, way, host);
         self.scene.values.take_back(scope, given);
         self.scene.values.count_json(scope, step);
-        if self.scene.watch.is_some() {
-            let context = match &started {
-                Ok(Started::InContext(_, context) | Started::Plan(_, context)) => Some(context),
-                _ => None,
-            };
+        if let Some(arguments) = captured.take() {
             let mut watching = self.scene.watching();
-            watching.called((&it.of, it.number), captured.take(), context);
+            watching.arguments(&it.of, it.number, arguments);
         }
         self.started(it.of, started, (bytes, span), host);
     }
@@ -209,6 +205,9 @@ impl<'x> Calls<'x> {
     ) {
         let admission = self.admission.as_mut();
         let turn = admission.and_then(|admission| admission.take_turn(&of));
+        if let Ok(Started::InContext(_, context) | Started::Plan(_, context)) = &started {
+            self.scene.watching().inside(&of, context);
+        }
         let (future, context) = match started {
             Ok(Started::Running(future)) => (self.held_back(&of, future, None), None),
             Ok(Started::InContext(future, context)) => {

@@ -77,10 +77,20 @@ impl Watching<'_, '_> {
     /// A plain call has its output. The step has ended if there is room for the output.
     pub(super) fn plain_called(&mut self, (call, scope): (CallId, ScopeId), output: &StoredValue) {
         let part = None;
-        self.end(&Of { call, scope, part }, None);
-        if self.0.values.held.has_room(output.bytes()) {
-            let of = (scope, call.index());
-            self.settle(of, StepStatus::Completed, Some(output));
+        let (spot, now) = (self.spot(&Of { call, scope, part }), self.now());
+        let has_ended = self.0.values.held.has_room(output.bytes());
+        if has_ended {
+            self.capture(scope, call.index(), Some(output));
+        }
+        let Some(watch) = &mut self.0.watch else {
+            return;
+        };
+        if !has_ended {
+            watch.enter(spot);
+        }
+        watch.end(spot, None, now);
+        if has_ended {
+            watch.settle(scope, spot.step, Status::Completed.into(), now);
         }
     }
 

@@ -66,6 +66,11 @@ impl<'x> ScopeValues<'x> {
             is_plain: false,
         }
     }
+
+    /// Returns `true` if plain calls need the plan around the scope, Rust values or secrets.
+    pub(super) fn is_more(&self) -> bool {
+        self.called.is_some() || self.handing.is_some() || self.secrecy.is_some()
+    }
 }
 
 /// The attempt that has opened a scope.

@@ -43,8 +43,7 @@ impl<'x> Values<'x> {
 
     /// Takes the values of a scope that begins.
     pub(super) fn open(&mut self, scope: ScopeId, mut it: ScopeValues<'x>) {
-        let is_more = it.called.is_some() || it.handing.is_some() || it.secrecy.is_some();
-        it.is_plain = !is_more && !self.has_layers;
+        it.is_plain = !it.is_more() && !self.has_layers;
         let (first, count) = (it.first, it.plan.steps.len());
         let end = first + count;
         if self.outputs.len() < end {

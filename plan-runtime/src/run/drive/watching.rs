@@ -77,10 +77,41 @@ impl Watching<'_, '_> {
         if self.0.watch.is_none() {
             return;
         }
-        let (step, now) = (self.0.values.place_of(scope, slot), self.now());
-        if let Some(watch) = &mut self.0.watch {
-            watch.start(scope, step, now);
+        let step = self.0.values.place_of(scope, slot);
+        let watch = self.0.watch.as_mut();
+        if watch.is_some_and(|watch| watch.is_unstarted(scope, step)) {
+            let now = self.now();
+            if let Some(watch) = &mut self.0.watch {
+                watch.start(scope, step, now);
+            }
         }
+    }
+
+    /// A plain call starts. Returns `false` if the scope needs more than the report's times of the call.
+    #[inline(never)]
+    pub(super) fn call(&mut self, call: CallId, scope: ScopeId) -> bool {
+        let it = self.0.values.scope(scope);
+        let (is_more, step) = (it.is_more(), call.index() - it.first);
+        let watch = self.0.watch.as_ref();
+        let is_enough = watch.is_some_and(|watch| watch.needs_only_times());
+        if is_more || !is_enough || self.hold_attempt().is_err() {
+            return false;
+        }
+        let now = self.0.clock.now();
+        if let Some(watch) = &mut self.0.watch {
+            watch.call(scope, step, now);
+        }
+        true
+    }
+
+    /// Counts an attempt of the report.
+    fn hold_attempt(&mut self) -> Result<(), StepError> {
+        let held = &mut self.0.values.held;
+        if !held.has_room(size_of::<Attempt>()) {
+            return Err(held.full());
+        }
+        held.add(size_of::<Attempt>());
+        Ok(())
     }
 
     /// A scope has its values.
@@ -124,8 +155,18 @@ impl Watching<'_, '_> {
         number: u32,
         tool: Option<&Arc<ToolInfo>>,
     ) -> Result<Span, StepError> {
-        let now = self.now();
-        self.begin_at(of, (number, now), tool)
+        let only_times = self.0.watch.as_ref();
+        let only_times = only_times.is_some_and(|watch| watch.needs_only_times());
+        if of.part.is_some() || !only_times {
+            let now = self.now();
+            return self.begin_at(of, (number, now), tool);
+        }
+        self.hold_attempt()?;
+        let (step, now) = (self.0.values.place_of(of.scope, of.slot()), self.now());
+        if let Some(watch) = &mut self.0.watch {
+            watch.call(of.scope, step, now);
+        }
+        Ok(Span::none())
     }
 
     /// An attempt with this number started at this time. Returns its span.
@@ -139,10 +180,7 @@ impl Watching<'_, '_> {
             return Ok(Span::none());
         };
         if watch.keeps().report {
-            if !self.0.values.held.has_room(size_of::<Attempt>()) {
-                return Err(self.0.values.held.full());
-            }
-            self.0.values.held.add(size_of::<Attempt>());
+            self.hold_attempt()?;
         }
         let element = of.part.as_ref().map(|part| self.0.element(part));
         let begun = NewAttempt {
@@ -169,28 +207,22 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// The call of an attempt has started.
-    pub(super) fn called(
-        &mut self,
-        (of, number): (&Of, usize),
-        mut arguments: Option<Value>,
-        context: Option<&CallContext>,
-    ) {
+    /// The call of an attempt has these arguments.
+    pub(super) fn arguments(&mut self, of: &Of, number: usize, mut arguments: Value) {
         let spot = self.spot(of);
-        if let Some(arguments) = &mut arguments {
-            self.0.values.scope(of.scope).mask(number, arguments);
-        }
-        if let Some(arguments) = &arguments {
-            self.0.values.held.add(bytes_of(arguments));
-        }
-        if context.is_some_and(|context| context.inside().is_some()) {
-            self.0.values.held.add(INSIDE);
-        }
+        self.0.values.scope(of.scope).mask(number, &mut arguments);
+        self.0.values.held.add(bytes_of(&arguments));
         if let Some(watch) = &mut self.0.watch {
             watch.arguments(spot, arguments);
-            if let Some(context) = context {
-                watch.inside(spot, context);
-            }
+        }
+    }
+
+    /// The call of an attempt may run plans by itself.
+    pub(super) fn inside(&mut self, of: &Of, context: &CallContext) {
+        let spot = self.spot(of);
+        if let (Some(inside), Some(watch)) = (context.inside(), &mut self.0.watch) {
+            self.0.values.held.add(INSIDE);
+            watch.inside(spot, inside);
         }
     }
 
@@ -213,7 +245,7 @@ impl Watching<'_, '_> {
         let names = plan.inputs.iter().map(|input| input.name.clone());
         let inputs = Value::Object(names.zip(values).collect());
         let of = self.of(part);
-        self.called((&of, number), Some(inputs), None);
+        self.arguments(&of, number, inputs);
     }
 
     /// A call or a wait has ended.

@@ -11,6 +11,7 @@ pub use step::{Attempt, Status, StepReport};
 
 use crate::error::elements;
 use crate::plan::{Plan, Role};
+use plan_graph::Graph as Edges;
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
@@ -155,9 +156,9 @@ impl Totals {
 impl Report {
     pub(super) fn new(
         plan: Arc<Plan>,
-        started_at: SystemTime,
-        duration: Duration,
+        (started_at, duration): (SystemTime, Duration),
         steps: Vec<StepReport>,
+        critical: Vec<usize>,
     ) -> Self {
         Self {
             #[cfg(feature = "html")]
@@ -165,7 +166,7 @@ impl Report {
             started_at,
             duration,
             totals: Totals::of(steps.iter().map(|step| &step.status)),
-            critical: critical(&plan, &steps),
+            critical,
             plan,
             steps,
         }
@@ -179,7 +180,8 @@ impl Report {
             StepReport::new(step, status, Vec::new(), times, Vec::new())
         });
         let plan = Arc::new(plan.clone());
-        Self::new(plan, SystemTime::now(), Duration::ZERO, steps.collect())
+        let times = (SystemTime::now(), Duration::ZERO);
+        Self::new(plan, times, steps.collect(), Vec::new())
     }
 
     /// Notes what the run was to keep, so that a page can say why something is not there.
@@ -263,7 +265,8 @@ impl Report {
     }
 }
 
-fn critical(plan: &Plan, steps: &[StepReport]) -> Vec<usize> {
+/// Returns the steps for which a run had to wait.
+pub(super) fn critical(plan: &Plan, needs: &Edges, steps: &[StepReport]) -> Vec<usize> {
     let last = |steps_of: &mut dyn Iterator<Item = usize>| {
         let ended = steps_of.filter_map(|step| Some((steps[step].ended?, std::cmp::Reverse(step))));
         ended.max().map(|(_, std::cmp::Reverse(step))| step)
@@ -275,7 +278,7 @@ fn critical(plan: &Plan, steps: &[StepReport]) -> Vec<usize> {
         path.push(step);
         is_later[step] = true;
         at = match plan.steps[step].role {
-            Role::Work => last(&mut plan.steps[step].needs().into_iter()),
+            Role::Work => last(&mut needs.of(step).iter().map(|need| *need as usize)),
             // They wait for all other work, whether or not they need it.
             Role::Undo(_) | Role::Always => last(
                 &mut (0..steps.len())

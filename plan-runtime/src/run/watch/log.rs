@@ -76,6 +76,8 @@ pub(super) struct StepLog {
     pub(super) noted: Option<(Vec<usize>, StepError)>,
     pub(super) policy: Option<Arc<Policy>>,
     pub(super) output: Option<Value>,
+    /// `true` for a call without an entry among the attempts. The report makes the entry from the times of the step.
+    pub(super) is_called: bool,
     /// The attempts in the order of their starts, if there is a report.
     pub(super) attempts: Vec<AttemptLog>,
     /// The attempts that run, by elements.

@@ -15,7 +15,7 @@ mod report;
 
 pub(super) use log::{NewAttempt, NewScope, Spot};
 
-use super::context::CallContext;
+use super::context::{CallContext, Inside};
 pub(super) use super::report::Keeps;
 use super::report::{Attempt, Totals};
 use super::shared::SharedRun;
@@ -93,6 +93,12 @@ impl<'x> Watch<'x> {
         self.keeps
     }
 
+    /// Returns `true` if the report needs no more of a plain call than its times.
+    pub(super) fn needs_only_times(&self) -> bool {
+        let captures = self.keeps.arguments || self.keeps.outputs;
+        self.keeps.report && !captures && !self.is_heard
+    }
+
     /// Returns `true` if the report or an observer needs times.
     pub(super) fn needs_times(&self) -> bool {
         self.keeps.report || self.run.is_observed()
@@ -138,24 +144,58 @@ impl<'x> Watch<'x> {
         self.logs.close(scope, self.keeps.report);
     }
 
+    /// Returns `true` if a step has not started.
+    pub(super) fn is_unstarted(&mut self, scope: ScopeId, step: usize) -> bool {
+        let it = self.logs.step(scope, step);
+        it.is_some_and(|it| it.started.is_none())
+    }
+
     /// A step starts.
     pub(super) fn start(&mut self, scope: ScopeId, step: usize, now: Duration) {
         let Some(it) = self.logs.step(scope, step) else {
             return;
         };
-        if it.started.is_none() {
-            it.started = Some(now);
-            let was_ready = std::mem::replace(&mut it.is_ready, true);
-            self.hear_start(scope, step, was_ready);
+        it.started = Some(now);
+        let was_ready = std::mem::replace(&mut it.is_ready, true);
+        self.hear_start(scope, step, was_ready);
+    }
+
+    /// A plain call starts. The report needs only its times.
+    pub(super) fn call(&mut self, scope: ScopeId, step: usize, now: Duration) {
+        if let Some(it) = self.logs.step(scope, step) {
+            it.started.get_or_insert(now);
+            it.is_called = true;
+        }
+    }
+
+    /// Adds the entry of a plain call, if the log has only the times of the call.
+    pub(super) fn enter(&mut self, spot: Spot) {
+        let Some(log) = self.logs.log_mut(spot.scope) else {
+            return;
+        };
+        let step = &mut log.steps[spot.step];
+        if let (true, Some(started)) = (std::mem::take(&mut step.is_called), step.started) {
+            let action = log.plan.steps[spot.step].action();
+            let begun = NewAttempt {
+                element: Vec::new(),
+                number: 1,
+                tool: action.and_then(|action| action.tool.clone()),
+            };
+            self.log_attempt(spot, begun, started, Span::none());
         }
     }
 
     /// An attempt starts. Returns its span.
     pub(super) fn begin(&mut self, spot: Spot, begun: NewAttempt, now: Duration) -> Span {
         let span = self.hear_attempt(spot, &begun);
+        self.log_attempt(spot, begun, now, span.clone());
+        span
+    }
+
+    fn log_attempt(&mut self, spot: Spot, begun: NewAttempt, now: Duration, span: Span) {
         let keeps = self.keeps.report;
         let Some(log) = self.logs.log_mut(spot.scope) else {
-            return span;
+            return;
         };
         let started = now.saturating_sub(log.began);
         let step = &mut log.steps[spot.step];
@@ -169,21 +209,21 @@ impl<'x> Watch<'x> {
             step.attempts.push(attempt.into());
             step.attempts.len() - 1
         });
-        let attempt = OpenAttempt::new(begun, now, span.clone(), place);
+        let attempt = OpenAttempt::new(begun, now, span, place);
         step.open.insert(spot.element, attempt);
-        span
     }
 
     /// The arguments of an open attempt are resolved.
-    pub(super) fn arguments(&mut self, spot: Spot, arguments: Option<Value>) {
+    pub(super) fn arguments(&mut self, spot: Spot, arguments: Value) {
         if let Some(attempt) = self.logs.kept(spot) {
-            attempt.attempt.arguments = arguments;
+            attempt.attempt.arguments = Some(arguments);
         }
     }
 
     /// An open attempt is a call that may run plans by itself.
-    pub(super) fn inside(&mut self, spot: Spot, context: &CallContext) {
-        if let (Some(inside), Some(attempt)) = (context.inside(), self.logs.kept(spot)) {
+    pub(super) fn inside(&mut self, spot: Spot, inside: &Arc<Inside>) {
+        self.enter(spot);
+        if let Some(attempt) = self.logs.kept(spot) {
             attempt.within = Some(Within::Call(Arc::clone(inside)));
         }
     }
@@ -226,6 +266,9 @@ impl<'x> Watch<'x> {
 
     /// An attempt has ended, if it is open.
     pub(super) fn end(&mut self, spot: Spot, error: Option<&StepError>, now: Duration) {
+        if error.is_some() {
+            self.enter(spot);
+        }
         let Some(log) = self.logs.log_mut(spot.scope) else {
             return;
         };
@@ -261,8 +304,8 @@ impl<'x> Watch<'x> {
         self.exceeded
     }
 
-    /// A failure is about to be replaced. Of several elements, the failure of the first one counts, unless another one leaves work that
-    /// nothing else names.
+    /// A failure is about to be replaced. The failure of the first element counts, unless the failure of another
+    /// element names work that no other failure names.
     pub(super) fn note(&mut self, spot: Spot, element: Vec<usize>, error: StepError) {
         let Some(step) = self.logs.step(spot.scope, spot.step) else {
             return;
@@ -318,7 +361,7 @@ impl<'x> Watch<'x> {
 
     /// The dependents of a step that has an output wait for one step less.
     fn release(&mut self, scope: ScopeId, step: usize) {
-        let Some(log) = self.logs.log(scope) else {
+        let Some(log) = self.logs.log(scope).filter(|_| self.run.is_observed()) else {
             return;
         };
         let has_output = matches!(

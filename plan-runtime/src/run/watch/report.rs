@@ -2,7 +2,7 @@
 
 use super::super::catch::catch;
 use super::super::context::CallContext;
-use super::super::report::{Report, Status, StepReport};
+use super::super::report::{Report, Status, StepReport, critical};
 use super::Watch;
 use super::log::{ScopeLog, StepLog, Within};
 use crate::plan::Step;
@@ -36,9 +36,10 @@ impl Watch<'_> {
         } = log;
         let steps = plan.steps.iter().zip(steps);
         let steps = steps.map(|(of, step)| self.step_report(of, step, began, now));
-        let steps = steps.collect();
+        let steps: Vec<_> = steps.collect();
         let took = took.unwrap_or_else(|| now.saturating_sub(began));
-        let report = Report::new(graph.shared(plan), started_at, took, steps);
+        let critical = critical(plan, graph.needs(), &steps);
+        let report = Report::new(graph.shared(plan), (started_at, took), steps, critical);
         #[cfg(feature = "html")]
         let report = report.recorded(self.keeps.arguments, self.keeps.outputs);
         Some(report)
@@ -59,11 +60,11 @@ impl Watch<'_> {
             .into_iter()
             .map(|it| (it.attempt, it.within))
             .unzip();
-        let is_dropped = matches!(status, Status::Cancelled);
+        let has_call = log.is_called || !matches!(status, Status::Cancelled);
         let mut report = StepReport::new(of, status, log.element, times, attempts);
         report.policy = log.policy;
         report.output = log.output;
-        if of.action().is_some() && !is_dropped {
+        if has_call {
             report.add_only_attempt(of);
         }
         for (attempt, within) in inside.into_iter().enumerate() {

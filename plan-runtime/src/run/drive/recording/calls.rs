@@ -236,7 +236,6 @@ impl CallRecords {
         }
         let Some(due) = self.due.remove(&of.call) else {
             self.ending.remove(&of.call);
-            scene.machine.handle(Event::Ending(of.call, false));
             return Some((result, ticket));
         };
         // An error that ends the run has no record, since the run would continue after a crash.
@@ -289,7 +288,7 @@ impl CallRecords {
         if of.scope == ScopeId::ROOT {
             self.ending.insert(of.call);
         }
-        scene.machine.handle(Event::Ending(of.call, true));
+        scene.machine.handle(Event::Certain(of.call));
     }
 }
 
@@ -315,8 +314,9 @@ fn capture_again(scene: &mut Scene<'_>, it: &Starting<'_>) {
         catch(|| resolve(&it.action.args, &resolving).ok()).ok()
     };
     scene.catch_again(seen);
-    let mut watching = scene.watching();
-    watching.called((&it.of, it.number), arguments.flatten(), None);
+    if let Some(arguments) = arguments.flatten() {
+        scene.watching().arguments(&it.of, it.number, arguments);
+    }
 }
 
 /// Returns the reason why a recorded output is not of the type that the action has now.

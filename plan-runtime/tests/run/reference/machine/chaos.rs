@@ -204,6 +204,10 @@ impl Driver {
         let event = match random.u16(..400) {
             0 => Event::Cancelled,
             1 => Event::Late,
+            2..6 if !self.calls.is_empty() => {
+                let call = self.calls.iter().nth(random.usize(..self.calls.len()));
+                Event::Certain(*call.unwrap())
+            }
             _ => self.choose(random, random.clone().usize(..count)),
         };
         self.machine.handle(event);
@@ -276,14 +280,11 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
         _ => {}
     }
     let bound = random.u32(1..=4);
-    let (tells, keeps_all) = (random.bool(), random.bool());
+    let tells = random.bool();
     let new = || {
         let mut machine = Machine::with_capacity(tables, reaction, bound, capacity);
         if tells {
             machine = machine.telling();
-        }
-        if keeps_all {
-            machine = machine.keeping_all();
         }
         machine
     };

@@ -1,8 +1,8 @@
 //! A driver that starts calls, timers and questions. A test ends them.
 
 use plan_runtime::machine::{
-    Answer, CallEnd, CallError, CallId, Command, Duty, ErrorId, Event, Machine, Node, NodeBlock,
-    NodeBody, Pause, Question, QuestionId, Reaction, Reason, Tables,
+    Answer, CallEnd, CallError, CallId, Command, Duty, ErrorId, Event, Machine, MachineView, Node,
+    NodeBlock, NodeBody, Pause, Question, QuestionId, Reaction, Reason, StepId, StepPlace, Tables,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,8 +56,8 @@ impl<'p> Hand<'p> {
             match command {
                 Command::Admit(call, _) => self.machine.handle(Event::Admitted(call)),
                 Command::Start(call, place) | Command::Await(call, place) => {
-                    let trail = self.machine.view().trail(call).unwrap();
-                    let places = trail.0.iter().flat_map(|it| it.element.clone());
+                    let parts = around(self.machine.view(), call, place);
+                    let places = parts.into_iter().flat_map(|(_, places)| places);
                     let places: String = places.map(|it| format!("[{it}]")).collect();
                     let label = self.tables.label(place.step);
                     let text = format!("{label}{places}#{}", place.attempt);
@@ -132,6 +132,23 @@ impl<'p> Hand<'p> {
         assert!(self.is_done && self.calls.is_empty() && self.timers.is_empty());
         self.machine.view().result().is_ok()
     }
+}
+
+/// Returns the step of a call and the steps around it, the outermost first, each with its positions in lists.
+pub(super) fn around(
+    view: MachineView<'_>,
+    call: CallId,
+    place: StepPlace,
+) -> Vec<(StepId, Vec<u32>)> {
+    let element = view.part(call).map_or(0, |part| part.element);
+    let mut parts = vec![(place.step, view.places(place.slot, element))];
+    let mut scope = view.scope_of(place.slot);
+    while let Some(owner) = view.owner(scope) {
+        parts.push((owner.step, view.places(owner.slot, owner.element)));
+        scope = view.scope_of(owner.slot);
+    }
+    parts.reverse();
+    parts
 }
 
 pub(super) fn tables(steps: Vec<Node>) -> Arc<Tables> {

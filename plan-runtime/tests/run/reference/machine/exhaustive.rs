@@ -10,7 +10,8 @@ use super::super::play::{POLICIES, ends, waits};
 use super::super::shapes::plans;
 use super::super::tree::{Node, Work};
 use super::super::undos::{RECOVERS, each, elements};
-use super::hand::{Described, Hand};
+use super::described::Described;
+use super::hand::Hand;
 use plan_runtime::run::OnFailure;
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,59 +31,32 @@ struct Exploring<'t> {
     counts: Counts,
 }
 
-/// Two machines: the first keeps the state of ended scopes, and the second uses rows again.
-#[derive(Clone)]
-pub(super) struct Both<'p> {
-    pub(super) keeping: Hand<'p>,
-    pub(super) lean: Hand<'p>,
-}
-
-impl<'p> Both<'p> {
-    pub(super) fn new(plan: &'p Described, on_failure: OnFailure) -> Self {
-        let hand = Hand::new(plan, on_failure, u32::MAX);
-        Self {
-            keeping: hand.clone().keeping_all(),
-            lean: hand,
-        }
-    }
-
-    pub(super) fn happen(&mut self, event: &Event) {
-        self.keeping.happen(event);
-        self.lean.happen(event);
-    }
-
-    /// Compares both with the model, once everything has settled.
+impl Hand<'_> {
+    /// Compares the machine with the model, once everything has settled.
     pub(super) fn compare(&mut self, model: &mut Model<'_>, is_at: &dyn Fn() -> String) {
-        self.keeping.settle();
-        self.lean.settle();
+        self.settle();
         let expected = (model.started(), model.running(), model.is_over());
-        for hand in [&mut self.keeping, &mut self.lean] {
-            let got = (hand.started(), hand.running(), hand.is_done);
-            assert_eq!(got, expected, "{}", is_at());
-        }
-        let result = self.keeping.machine.view().result();
-        assert_eq!(self.keeping.waits(), self.lean.waits(), "{}", is_at());
+        let got = (self.started(), self.running(), self.is_done);
+        assert_eq!(got, expected, "{}", is_at());
         if model.is_over() {
             let outcome = model.outcome();
             let expected = Outcome {
                 result: outcome.result.map(|_| serde_json::Value::Null),
                 ..outcome
             };
-            assert_eq!(self.keeping.outcome(), expected, "{}", is_at());
-            // Ids differ, since rows are used again.
-            assert_eq!(self.lean.machine.view().result(), result, "{}", is_at());
+            assert_eq!(self.outcome(), expected, "{}", is_at());
         }
     }
 }
 
 impl<'t> Exploring<'t> {
-    /// Compares the machines with the model, unless the language does not tell how the model continues.
-    fn is_unclear(&mut self, model: &mut Model<'t>, both: &mut Both<'t>) -> bool {
+    /// Compares the machine with the model, unless the language does not tell how the model continues.
+    fn is_unclear(&mut self, model: &mut Model<'t>, hand: &mut Hand<'t>) -> bool {
         if model.is_unclear() {
             self.counts.unclear += 1;
             return true;
         }
-        both.compare(model, &|| {
+        hand.compare(model, &|| {
             format!(
                 "{:?}\nunder {:?}, after {:?}",
                 self.steps, self.on_failure, self.events
@@ -91,18 +65,18 @@ impl<'t> Exploring<'t> {
         false
     }
 
-    fn explore(&mut self, mut model: Model<'t>, mut both: Both<'t>) {
-        if self.is_unclear(&mut model, &mut both) {
+    fn explore(&mut self, mut model: Model<'t>, mut hand: Hand<'t>) {
+        if self.is_unclear(&mut model, &mut hand) {
             return;
         }
-        self.crash(&both.lean);
+        self.crash(&hand);
         if model.is_over() {
             self.counts.ended += 1;
             return;
         }
         self.counts.open += 1;
         for event in model.events(ends(self.steps), &self.waits) {
-            let (mut next, mut after) = (model.clone(), both.clone());
+            let (mut next, mut after) = (model.clone(), hand.clone());
             next.happen(&event);
             after.happen(&event);
             self.events.push(event);
@@ -112,8 +86,8 @@ impl<'t> Exploring<'t> {
     }
 
     /// Has the calls end one after the other: the first of the running calls, or the last. Each call succeeds and fails.
-    fn explore_ends(&mut self, mut model: Model<'t>, mut both: Both<'t>, is_first: bool) {
-        if self.is_unclear(&mut model, &mut both) {
+    fn explore_ends(&mut self, mut model: Model<'t>, mut hand: Hand<'t>, is_first: bool) {
+        if self.is_unclear(&mut model, &mut hand) {
             return;
         }
         let running = model.running();
@@ -128,7 +102,7 @@ impl<'t> Exploring<'t> {
         };
         for end in [End::Ok, End::Transient] {
             let event = Event::End(call.clone(), end);
-            let (mut next, mut after) = (model.clone(), both.clone());
+            let (mut next, mut after) = (model.clone(), hand.clone());
             next.happen(&event);
             after.happen(&event);
             self.events.push(event);
@@ -183,12 +157,12 @@ fn try_all<'t>(plans: impl Iterator<Item = &'t Vec<Node>>, way: Way) -> Counts {
                 counts,
             };
             let model = Model::new(steps, on_failure);
-            let both = Both::new(&plan, on_failure);
+            let hand = Hand::new(&plan, on_failure, u32::MAX);
             match way {
-                Way::Everything => exploring.explore(model, both),
+                Way::Everything => exploring.explore(model, hand),
                 Way::Ends => {
-                    exploring.explore_ends(model.clone(), both.clone(), true);
-                    exploring.explore_ends(model, both, false);
+                    exploring.explore_ends(model.clone(), hand.clone(), true);
+                    exploring.explore_ends(model, hand, false);
                 }
             }
             counts = exploring.counts;

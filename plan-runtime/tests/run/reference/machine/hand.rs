@@ -1,142 +1,37 @@
 //! A machine whose driver does only what a test wants.
 
 use super::super::hand::{End, Event as Happening, Outcome, in_order};
-use super::super::tree::{self, Recovers};
+use super::described::{Described, places};
+use super::driver::around;
 use plan_runtime::machine::{
-    Answer, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event, FailureRole,
-    Failures, Machine, Node, NodeBlock, NodeBody, Question, QuestionId, Reaction, Recovery,
-    ScopeId, StepId, StepStatus, Tables, Trail,
+    Answer, CallEnd, CallError, CallId, Command, Cutoff, ErrorId, Event, FailureRole, Failures,
+    Machine, Question, QuestionId, Reaction, ScopeId, StepPlace, StepSlot, StepStatus, Trail,
 };
-use plan_runtime::plan::Role;
 use plan_runtime::run::OnFailure;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-/// A plan of the model as the machine has it. The labels of steps are places in `ids` and `answers`.
-pub(super) struct Described {
-    pub(super) tables: Arc<Tables>,
-    pub(super) ids: Vec<String>,
-    /// The answers about the bodies of a step, in the order of the text.
-    answers: Vec<Vec<u32>>,
+/// A scope with commands so far.
+#[derive(Clone, Default)]
+struct Seen {
+    /// The label of the step that has opened the scope.
+    owner: Option<u32>,
+    tries: Vec<Tried>,
 }
 
-#[derive(Default)]
-struct Describing {
-    plans: Vec<NodeBlock>,
-    ids: Vec<String>,
-    answers: Vec<Vec<u32>>,
+/// An attempt of a step.
+#[derive(Clone)]
+struct Tried {
+    slot: StepSlot,
+    element: Vec<u32>,
+    number: u32,
+    inside: Option<Inside>,
 }
 
-impl Described {
-    pub(super) fn new(steps: &[tree::Node]) -> Self {
-        let mut describing = Describing::default();
-        describing.plans.push(NodeBlock::default());
-        describing.plans[0] = describing.block(steps, 1);
-        let Describing {
-            plans,
-            ids,
-            answers,
-        } = describing;
-        let tables = Tables::new(&plans).unwrap();
-        Self {
-            tables,
-            ids,
-            answers,
-        }
-    }
-
-    fn answer(&self, question: Question) -> u32 {
-        let answers = |step: StepId| &self.answers[self.tables.label(step) as usize];
-        match question {
-            Question::Branch(place, body) | Question::List(place, body) => {
-                answers(place.step)[body as usize]
-            }
-            // There are two rounds, or the loop is endless.
-            Question::Again(_, 0) => 1,
-            Question::Again(place, _) => answers(place.step).last().copied().unwrap_or(0),
-            Question::Amounts(_)
-            | Question::Inputs(_)
-            | Question::Output(_)
-            | Question::Fallback(_) => 0,
-        }
-    }
-
-    pub(super) fn path(&self, trail: &Trail) -> String {
-        let parts = trail.0.iter().map(|part| {
-            let element: String = part.element.iter().map(|it| format!("[{it}]")).collect();
-            format!("{}{element}", self.id(part.step))
-        });
-        parts.collect::<Vec<_>>().join(".")
-    }
-
-    fn id(&self, step: StepId) -> &str {
-        &self.ids[self.tables.label(step) as usize]
-    }
-}
-
-impl Describing {
-    fn block(&mut self, steps: &[tree::Node], depth: usize) -> NodeBlock {
-        let mut nodes = Vec::new();
-        // Half of the scopes ask for their inputs.
-        let has_inputs = self.ids.len().is_multiple_of(2);
-        for (place, step) in steps.iter().enumerate() {
-            let label = self.ids.len();
-            self.ids.push(step.id(depth, place));
-            self.answers.push(Vec::new());
-            let body = self.body(&step.work, label, depth);
-            let mut node = Node::new(label as u32, body, step.after.clone());
-            node.duty = match step.role {
-                Role::Undo(place) => Duty::Undo(place),
-                Role::Always => Duty::Always,
-                _ => Duty::Work,
-            };
-            (node.recovery, node.each) = match step.recovers {
-                Recovers::No => (Recovery::No, Recovery::No),
-                Recovers::Optional | Recovers::Fallback => (Recovery::Replace, Recovery::No),
-                Recovers::Catch => (Recovery::Catch, Recovery::No),
-                Recovers::OptionalEach => (Recovery::No, Recovery::Replace),
-                Recovers::CatchEach => (Recovery::No, Recovery::Catch),
-            };
-            node.timing.fallback = label.is_multiple_of(2);
-            node.amounts.attempts = step.attempts;
-            if let tree::Work::Loop(..) = step.work {
-                node.amounts.at_most = 2;
-            }
-            nodes.push(node);
-        }
-        NodeBlock {
-            has_inputs,
-            ..NodeBlock::new(nodes)
-        }
-    }
-
-    fn body(&mut self, work: &tree::Work, label: usize, depth: usize) -> NodeBody {
-        use tree::Work;
-        self.answers[label].push(match work {
-            Work::If(holds, _) | Work::Loop(holds, _) => u32::from(*holds),
-            Work::For(_) => 2,
-            _ => 0,
-        });
-        match work {
-            Work::Call => NodeBody::Call,
-            Work::Await => NodeBody::Await,
-            Work::If(_, work) => NodeBody::If(vec![self.body(work, label, depth)]),
-            Work::For(work) => NodeBody::For(Box::new(self.body(work, label, depth))),
-            Work::Loop(_, steps) => NodeBody::Loop(self.block(steps, depth + 1)),
-            Work::Block(steps) => NodeBody::Block(self.block(steps, depth + 1)),
-            Work::Plan(steps) => {
-                let plan = self.block(steps, depth + 1);
-                self.plans.push(plan);
-                let place = self.plans.len() - 1;
-                // Half of the plans are calls that turn out to be plans.
-                if label.is_multiple_of(2) {
-                    NodeBody::Open(place)
-                } else {
-                    NodeBody::Plan(place)
-                }
-            }
-        }
-    }
+/// The scope that an attempt has opened, or the statuses in the scope once it is over for good.
+#[derive(Clone)]
+enum Inside {
+    Open(ScopeId),
+    Over(String),
 }
 
 /// A machine with the calls and waits that its driver has.
@@ -149,6 +44,7 @@ pub(super) struct Hand<'p> {
     started: Vec<String>,
     sent: BTreeSet<String>,
     hung_up: bool,
+    seen: BTreeMap<ScopeId, Seen>,
     pub(super) is_done: bool,
 }
 
@@ -169,14 +65,9 @@ impl<'p> Hand<'p> {
             started: Vec::new(),
             sent: BTreeSet::new(),
             hung_up: false,
+            seen: BTreeMap::new(),
             is_done: false,
         }
-    }
-
-    /// Has the machine keep everything, as for a report.
-    pub(super) fn keeping_all(mut self) -> Self {
-        self.machine = self.machine.keeping_all();
-        self
     }
 
     /// Takes all commands.
@@ -187,13 +78,13 @@ impl<'p> Hand<'p> {
                 Command::Start(call, _) if self.machine.view().may_open(call).is_some() => {
                     self.machine.handle(Event::Opened(call));
                 }
-                Command::Start(call, _) => {
-                    let path = self.path(call);
+                Command::Start(call, place) => {
+                    let path = self.begin(call, place);
                     self.started.push(path.clone());
                     assert_eq!(self.running.insert(call, path), None);
                 }
-                Command::Await(call, _) => {
-                    let path = self.path(call);
+                Command::Await(call, place) => {
+                    let path = self.begin(call, place);
                     if self.sent.contains(&path) {
                         self.end(call, End::Ok);
                     } else if self.hung_up {
@@ -202,16 +93,28 @@ impl<'p> Hand<'p> {
                         assert_eq!(self.waiting.insert(call, path), None);
                     }
                 }
-                Command::Evaluate(id, question) => self.answer(id, question),
+                Command::Evaluate(id, question) => {
+                    match question {
+                        Question::Inputs(scope) => self.see(scope),
+                        Question::Branch(place, _) | Question::List(place, _) => {
+                            self.see(self.machine.view().scope_of(place.slot));
+                        }
+                        _ => {}
+                    }
+                    self.answer(id, question);
+                }
                 Command::Sleep(timer, ..) => self.machine.handle(Event::Fired(timer)),
                 Command::Drop(call) => {
                     let had = [&mut self.running, &mut self.waiting].map(|it| it.remove(&call));
                     assert!(had.iter().any(Option::is_some), "{call:?} is dropped twice");
                 }
-                Command::Free(_) | Command::Unwinding(_) => {}
+                Command::Free(scope) => self.free(scope),
+                Command::Unwinding(_) => {}
                 Command::Settled(scope, slot, status) => {
                     assert_eq!(self.machine.view().scope_of(slot), scope);
-                    assert_eq!(self.machine.view().status(slot), status);
+                    let (first, _) = self.machine.view().slots(scope);
+                    let statuses = self.machine.view().statuses(scope);
+                    assert_eq!(statuses[slot.index() - first.index()], status);
                 }
                 Command::Over(scope) => assert_ne!(scope, ScopeId::ROOT),
                 Command::Done => assert!(!std::mem::replace(&mut self.is_done, true)),
@@ -221,8 +124,58 @@ impl<'p> Hand<'p> {
         assert!(!self.is_done || self.running.is_empty() && self.waiting.is_empty());
     }
 
-    fn path(&self, call: CallId) -> String {
-        self.plan.path(&self.machine.view().trail(call).unwrap())
+    /// An attempt of a call or a wait begins. Returns the path.
+    fn begin(&mut self, call: CallId, place: StepPlace) -> String {
+        let view = self.machine.view();
+        let (parts, scope) = (around(view, call, place), view.scope_of(place.slot));
+        let (_, element) = parts.last().cloned().unwrap();
+        self.note(
+            scope,
+            Tried {
+                slot: place.slot,
+                element,
+                number: place.attempt,
+                inside: None,
+            },
+        );
+        let parts = parts.iter().map(|(step, element)| (*step, &element[..]));
+        self.plan.path(parts)
+    }
+
+    fn note(&mut self, scope: ScopeId, tried: Tried) {
+        self.see(scope);
+        self.seen.entry(scope).or_default().tries.push(tried);
+    }
+
+    /// Notes the attempts that have opened a scope and the scopes around it.
+    fn see(&mut self, scope: ScopeId) {
+        if self.seen.contains_key(&scope) {
+            return;
+        }
+        let view = self.machine.view();
+        let mut seen = Seen::default();
+        if let Some(owner) = view.owner(scope) {
+            seen.owner = Some(self.plan.tables.label(owner.step));
+            let tried = Tried {
+                slot: owner.slot,
+                element: view.places(owner.slot, owner.element),
+                number: owner.attempt,
+                inside: Some(Inside::Open(scope)),
+            };
+            self.note(view.scope_of(owner.slot), tried);
+        }
+        self.seen.insert(scope, seen);
+    }
+
+    /// A scope is over for good, so that another scope may have its id.
+    fn free(&mut self, scope: ScopeId) {
+        let words = self.statuses(scope);
+        self.seen.remove(&scope);
+        let mut tries = self.seen.values_mut().flat_map(|it| &mut it.tries);
+        let opens = |it: &Tried| matches!(it.inside, Some(Inside::Open(inner)) if inner == scope);
+        if let Some(tried) = tries.find(|it| opens(it)) {
+            tried.inside = Some(Inside::Over(words));
+        }
     }
 
     fn answer(&mut self, id: QuestionId, question: Question) {
@@ -291,10 +244,6 @@ impl<'p> Hand<'p> {
         running
     }
 
-    pub(super) fn waits(&self) -> usize {
-        self.waiting.len()
-    }
-
     /// The end of a run in words, as the model has it. In place of its value is none.
     pub(super) fn outcome(&self) -> Outcome {
         let failures = self.machine.view().result().err();
@@ -311,7 +260,10 @@ impl<'p> Hand<'p> {
             ..
         } = failures.unwrap_or_default();
         assert!(steps.is_sorted_by_key(|it| it.role != FailureRole::Work));
-        let path = |trail: &Trail| self.plan.path(trail);
+        let path = |trail: &Trail| {
+            let parts = trail.0.iter().map(|it| (it.step, &it.element[..]));
+            self.plan.path(parts)
+        };
         let failures = steps.iter().map(|failure| {
             let blocked: Vec<String> = failure.blocked.iter().map(path).collect();
             format!(
@@ -336,10 +288,19 @@ impl<'p> Hand<'p> {
 
     fn statuses(&self, scope: ScopeId) -> String {
         let view = self.machine.view();
-        let words = view.steps(scope).into_iter().map(|(step, status)| {
-            let id = self.plan.id(step);
+        let Some(seen) = self.seen.get(&scope) else {
+            return String::new();
+        };
+        let labels = &self.plan.inside[&seen.owner];
+        let id = |place: usize| &self.plan.ids[labels[place] as usize];
+        let (first, _) = view.slots(scope);
+        let statuses = view.statuses(scope).into_iter().enumerate();
+        let words = statuses.map(|(place, status)| {
+            let id_here = id(place);
             let word = match status {
-                StepStatus::Waiting | StepStatus::Skipped if !id.starts_with('s') => "idle".into(),
+                StepStatus::Waiting | StepStatus::Skipped if !id_here.starts_with('s') => {
+                    "idle".into()
+                }
                 StepStatus::Waiting => "not started".into(),
                 StepStatus::Completed => "completed".into(),
                 StepStatus::Skipped => "skipped".into(),
@@ -347,19 +308,22 @@ impl<'p> Hand<'p> {
                 StepStatus::Failed => "failed".into(),
                 StepStatus::Running | StepStatus::Cancelled => "cancelled".into(),
                 StepStatus::Blocked => {
-                    let by = view
-                        .blocked_by(scope, step)
-                        .expect("a step that is blocked");
-                    format!("blocked by {}", self.plan.id(by))
+                    let by = view.blocker(scope, place).expect("a step that is blocked");
+                    format!("blocked by {}", id(by))
                 }
             };
-            let tries = view.attempts(scope, step).into_iter().map(|tried| {
-                let element: String = tried.element.iter().map(|it| format!("[{it}]")).collect();
-                let inside = tried.inside.map(|it| format!("{{{}}}", self.statuses(it)));
-                format!(" {element}#{}{}", tried.number, inside.unwrap_or_default())
+            let tries = seen.tries.iter();
+            let tries = tries.filter(|it| it.slot.index() == first.index() + place);
+            let tries = tries.map(|tried| {
+                let inside = match &tried.inside {
+                    None => String::new(),
+                    Some(Inside::Open(scope)) => format!("{{{}}}", self.statuses(*scope)),
+                    Some(Inside::Over(words)) => format!("{{{words}}}"),
+                };
+                format!(" {}#{}{inside}", places(&tried.element), tried.number)
             });
             let tries: String = tries.collect();
-            format!("{id} {word}{tries}")
+            format!("{id_here} {word}{tries}")
         });
         words.collect::<Vec<String>>().join(", ")
     }

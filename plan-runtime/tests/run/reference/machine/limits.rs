@@ -3,7 +3,8 @@
 use super::driver::{Hand, NEVER, call, each, held, tables};
 use plan_runtime::machine::{
     Answer, CallEnd, Capacity, Command, Cutoff, ErrorId, Event, FailureRole, Failures, Full,
-    Machine, Node, NodeBlock, NodeBody, Question, Reaction, Reason, Recovery, Tables, Timing,
+    Machine, Node, NodeBlock, NodeBody, Question, Reaction, Reason, Recovery, ScopeId, Tables,
+    Timing,
 };
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ fn run(tables: &Arc<Tables>, capacity: Capacity) -> (Count, Result<(), Failures>
         match command {
             Command::Start(call, place) => {
                 let label = tables.label(place.step);
-                if !matches!(label, 0 | 1) || machine.view().trail(call).unwrap().0.len() == 1 {
+                if !matches!(label, 0 | 1) || machine.view().scope_of(place.slot) == ScopeId::ROOT {
                     let is_value = label == 1;
                     count.attempts += u64::from(!is_value);
                     count.calls += u64::from(!is_value && place.attempt == 1);

@@ -2,6 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `described.rs` | the plans of the model in the form that the machine has |
 //! | `hand.rs` | a machine whose driver does only what a test wants |
 //! | `exhaustive.rs` | all small plans, with a crash in each state |
 //! | `random.rs` | random plans that are larger |
@@ -12,6 +13,7 @@
 //! | `rows.rs` | questions, permits and rows of tables |
 
 mod chaos;
+mod described;
 mod driver;
 mod exhaustive;
 mod hand;

@@ -5,15 +5,15 @@ use super::super::model::Model;
 use super::super::play::{POLICIES, ends, waits};
 use super::super::random::{cases, choose, scope};
 use super::super::tree::Node;
-use super::exhaustive::Both;
-use super::hand::{Described, Hand};
+use super::described::Described;
+use super::hand::Hand;
 use fastrand::Rng;
 use plan_runtime::run::OnFailure;
 
 /// Returns `true` if the run has reached its end.
 fn play(random: &mut Rng, steps: &[Node], plan: &Described, on_failure: OnFailure) -> bool {
     let mut model = Model::new(steps, on_failure);
-    let mut both = Both::new(plan, on_failure);
+    let mut hand = Hand::new(plan, on_failure, u32::MAX);
     let waits = waits(steps, "");
     let stops_at = random.bool().then(|| random.usize(..16));
     let mut events: Vec<Event> = Vec::new();
@@ -22,14 +22,14 @@ fn play(random: &mut Rng, steps: &[Node], plan: &Described, on_failure: OnFailur
             return false;
         }
         let is_at = || format!("{steps:?}\nunder {on_failure:?}, after {events:?}");
-        both.compare(&mut model, &is_at);
+        hand.compare(&mut model, &is_at);
         if model.is_over() {
             return true;
         }
         let stops = stops_at.is_some_and(|at| at < events.len());
         let event = choose(random, model.events(ends(steps), &waits), stops);
         model.happen(&event);
-        both.happen(&event);
+        hand.happen(&event);
         events.push(event);
     }
 }

@@ -1,6 +1,6 @@
 //! Questions, permits and rows of tables, which the model does not have.
 
-use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
+use super::driver::{Hand, LATER, NEVER, block, call, each, tables};
 use plan_runtime::machine::{
     Amounts, Answer, BadNodes, CallEnd, Capacity, Command, Duty, Event, Full, Machine, Node,
     NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
@@ -355,25 +355,47 @@ fn many_scopes_with_questions_are_cancelled() {
     }
 }
 
-/// A machine that keeps everything looks at each element once when the list is undone.
+/// The failures of elements end the attempts that wait once, and not once for each element.
 #[test]
-fn many_elements_are_undone_by_a_machine_that_keeps_everything() {
-    let tables = tables(vec![each(block(held())), Node::call(5, vec![0])]);
-    let mut machine = Machine::new(&tables, Reaction::Stop, 64).keeping_all();
-    let mut undone = 0;
-    while let Some(command) = machine.next(true) {
-        match command {
-            Command::Evaluate(id, _) => {
-                machine.handle(Event::Answered(id, Answer::Number(MANY)));
-            }
-            Command::Start(call, place) => {
-                let label = tables.label(place.step);
-                undone += u32::from(label == 9);
-                let ending = if label == 5 { NEVER } else { CallEnd::Done };
-                machine.handle(Event::Ended(call, ending));
-            }
-            _ => {}
-        }
+fn many_elements_fail() {
+    let mut waits = each(NodeBody::Await);
+    waits.timing.timeout = true;
+    let tables = tables(vec![waits]);
+    let mut hand = Hand::of(&tables);
+    hand.answer(Answer::Number(MANY));
+    let timers = std::mem::take(&mut hand.timers);
+    assert_eq!(timers.len(), MANY as usize);
+    for timer in timers.into_keys() {
+        hand.machine.handle(Event::Fired(timer));
     }
-    assert_eq!(undone, MANY);
+    hand.settle();
+    assert!(hand.is_done);
+}
+
+/// A dropped call whose end was certain has no effect on another call with its id.
+#[test]
+fn a_dropped_call_is_not_certain() {
+    let list = |label| Node::new(label, NodeBody::For(Box::new(NodeBody::Call)), vec![]);
+    let failing = Node {
+        recovery: Recovery::Replace,
+        ..Node::new(0, block(vec![list(1)]), vec![])
+    };
+    let next = Node {
+        after: vec![0],
+        ..list(2)
+    };
+    let tables = tables(vec![failing, next]);
+    let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Cancel, 64));
+    hand.answer(Answer::Number(2));
+    let certain = *hand.calls.iter().find(|it| it.1 == "1[1]#1").unwrap().0;
+    let failed = *hand.calls.iter().find(|it| it.1 == "1[0]#1").unwrap().0;
+    hand.calls.remove(&failed);
+    hand.machine.handle(Event::Ended(failed, NEVER));
+    hand.machine.handle(Event::Certain(certain));
+    hand.settle();
+    hand.answer(Answer::Number(2));
+    assert!(hand.calls.contains_key(&certain));
+    hand.machine.handle(Event::Cancelled);
+    hand.settle();
+    assert!(hand.is_done && hand.calls.is_empty());
 }

@@ -321,7 +321,7 @@ fn a_scope_that_is_cut_waits_for_a_call_whose_end_is_certain() {
             let machine = Machine::new(&tables, Reaction::Stop, 64).telling();
             let mut hand = Hand::new(&tables, machine);
             let certain = *hand.calls.iter().find(|it| it.1 == "8#1").unwrap().0;
-            hand.machine.handle(Event::Ending(certain, true));
+            hand.machine.handle(Event::Certain(certain));
             if is_block {
                 let limit = hand.timers.iter().next_back().map(|it| *it.0);
                 let of_block = |timer: &CallId| hand.machine.view().part(*timer).unwrap().step;
@@ -335,7 +335,6 @@ fn a_scope_that_is_cut_waits_for_a_call_whose_end_is_certain() {
             hand.settle();
             assert_eq!(hand.calls(), ["8#1"]);
             assert!(!hand.is_done);
-            hand.machine.handle(Event::Ending(certain, false));
             hand.end("8#1", ending);
             let is_undone = ending == CallEnd::Done;
             if is_undone {
