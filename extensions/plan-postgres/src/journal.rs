@@ -112,7 +112,13 @@ impl Postgres {
 
     pub(crate) fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
         match self.claims().get(&claim.id) {
-            Some(held) if held.epoch.unsigned_abs() == claim.epoch => Ok(held.clone()),
+            // A run of another database may have this id and this epoch. The claims of this one share the text of the id.
+            Some(held)
+                if held.epoch.unsigned_abs() == claim.epoch
+                    && Arc::ptr_eq(&held.id, &claim.id) =>
+            {
+                Ok(held.clone())
+            }
             _ => Err(JournalError::Lost {
                 id: claim.id.to_string(),
             }),

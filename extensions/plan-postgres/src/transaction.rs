@@ -174,14 +174,14 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the run of the call is not durable in this database, if a call around it has an open transaction, or if the database cannot be reached.
+    /// [`JournalError::Storage`] if the call has ended, if its run is not durable in this database, if a call around it has an open transaction, or if the database cannot be reached.
     pub async fn transaction(&self, context: &CallContext) -> Result<Transaction, JournalError> {
         let refuse = |why: &str| JournalError::from(Failure::new(&self.0.place, BEGIN, why));
         let record = context.record();
         let of_claim = record.and_then(|record| Some((self.held(&record.claim).ok()?, record.key)));
         let Some((held, key)) = of_claim else {
             return Err(refuse(
-                "the run of the call is not durable in this database, or another process has the run",
+                "the call has ended, its run is not durable in this database, or another process has the run",
             ));
         };
         // Each of them would wait for the other: for a connection, or for a lock of the server.

@@ -4,13 +4,14 @@ use crate::calls::{App, Effect, LIMIT, Leaf, Two, is_quiet, numbers, start, writ
 use crate::server::within;
 use crate::{open, records};
 use plan_postgres::tokio_postgres::error::SqlState;
-use plan_postgres::{PostgresOptions, TransactionError};
-use plan_runtime::journal::Memory;
+use plan_postgres::{Postgres, PostgresOptions, TransactionError};
+use plan_runtime::journal::{Journal, Memory};
 use plan_runtime::run::{CallContext, OnFailure};
 use plan_runtime::{Error, Result, plan, tool};
 use smol::block_on;
 use std::future::pending;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -340,7 +341,7 @@ fn errors_name_the_reason() {
     };
     let db = open(&server.url());
     let app = App::new(db.clone());
-    let elsewhere = "the run of the call is not durable in this database";
+    let elsewhere = "its run is not durable in this database";
     for run in [
         block_on(Two {}.run(&app)),
         block_on(Two {}.run(&app).durable(&Memory::new(), "a")),
@@ -355,6 +356,80 @@ fn errors_name_the_reason() {
     assert!(nested.to_string().contains(words), "{nested}");
     assert!(is_quiet(&server), "a transaction is still open");
     assert_eq!(server.number("SELECT count(*) FROM effects"), 0);
+}
+
+/// The context of a call that has ended.
+static ENDED: Mutex<Option<CallContext>> = Mutex::new(None);
+
+/// Keeps its context.
+#[tool]
+async fn leave(_app: &App, #[context] context: CallContext) -> Result<u64> {
+    *ENDED.lock().unwrap() = Some(context);
+    Ok(1)
+}
+
+/// Returns the error of a transaction of the call before.
+#[tool]
+async fn late(app: &App, left: u64) -> Result<String> {
+    let context = ENDED.lock().unwrap().take().unwrap();
+    let error = app.db.transaction(&context).await.err();
+    Ok(error.map_or(left.to_string(), |error| error.to_string()))
+}
+
+plan! {
+    Lates() -> String {
+        step left = Leave {};
+        step late = Late { left };
+        late
+    }
+}
+
+/// Nothing would commit the transaction.
+#[test]
+fn a_call_that_has_ended_begins_no_transaction() {
+    let Some(server) = start() else {
+        return;
+    };
+    let db = open(&server.url());
+    let app = App::new(db.clone());
+    let output = block_on(Lates {}.run(&app).durable(&db, "a")).unwrap();
+    assert!(output.contains("the call has ended"), "{output}");
+    assert!(is_quiet(&server), "a transaction is still open");
+}
+
+/// A database with a run of the same id and epoch.
+static OTHER: OnceLock<Postgres> = OnceLock::new();
+
+/// Returns the error of a transaction in another database.
+#[tool]
+async fn stray(_app: &App, #[context] context: CallContext) -> Result<String> {
+    let other = OTHER.get().unwrap();
+    let claim = other.claim("a").await?.claim;
+    let record = context.record().unwrap();
+    assert_eq!((&*record.claim.id, record.claim.epoch), ("a", claim.epoch));
+    let error = other.transaction(&context).await.err();
+    Ok(error.map_or(String::new(), |error| error.to_string()))
+}
+
+plan! {
+    Strays() -> String {
+        step strayed = Stray {};
+        strayed
+    }
+}
+
+#[test]
+fn a_run_of_another_database_has_no_transaction() {
+    let Some(server) = start() else {
+        return;
+    };
+    let db = open(&server.url());
+    let other = PostgresOptions::new().schema("other");
+    let other = block_on(other.connect(&server.url())).unwrap();
+    assert!(OTHER.set(other).is_ok());
+    let app = App::new(db.clone());
+    let output = block_on(Strays {}.run(&app).durable(&db, "a")).unwrap();
+    assert!(output.contains("not durable in this database"), "{output}");
 }
 
 plan! {

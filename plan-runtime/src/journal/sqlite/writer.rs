@@ -703,7 +703,7 @@ impl Write<'_> {
     /// Returns the number of a run, and the head of its inputs, which tells whether the run is encrypted. Another run may have begun with
     /// this id since a caller looked, so only this transaction knows.
     fn head(&self, id: &str) -> rusqlite::Result<Option<(i64, String)>> {
-        let sql = "SELECT number, substr(inputs, 1, ?2) FROM runs JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
+        let sql = "SELECT number, coalesce(substr(inputs, 1, ?2), '') FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
         let mut statement = self.sql(sql)?;
         let head = statement.query_row(params![id, encryption::HEAD], |row| {
             Ok((row.get(0)?, row.get(1)?))

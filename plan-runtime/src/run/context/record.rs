@@ -1,6 +1,6 @@
 //! The record of a call, for journals that commit more together with the record.
 
-use super::CallContext;
+use super::{CallContext, locked};
 use crate::journal::spi::Claim;
 use crate::run::durable::decode;
 
@@ -22,7 +22,7 @@ impl CallRecord {
 }
 
 impl CallContext {
-    /// Returns the place of the record of this attempt; `None` unless the run is [durable](crate::run::Run::durable) in a journal. A tool can hand it to a journal that commits SQL of the tool together with the record.
+    /// Returns the place of the record of this attempt; `None` unless the run is [durable](crate::run::Run::durable) in a journal, and after the end of the call. A tool can hand it to a journal that commits SQL of the tool together with the record.
     ///
     /// ```
     /// use plan_runtime::journal::Memory;
@@ -41,7 +41,12 @@ impl CallContext {
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
     pub fn record(&self) -> Option<CallRecord> {
-        let durable = self.run()?.durable.as_ref()?;
+        let place = self.0.as_ref()?;
+        let durable = place.run.durable.as_ref()?;
+        // Nothing is recorded any more, so nothing may depend on the record.
+        if locked(&place.state.dropped).is_over {
+            return None;
+        }
         Some(CallRecord {
             claim: durable.claimed.claim.clone(),
             key: self.key(),
