@@ -112,7 +112,7 @@ impl Postgres {
 
     pub(crate) fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
         match self.claims().get(&claim.id) {
-            // A run of another database may have this id and this epoch. The claims of this one share the text of the id.
+            // Another database may have an equal id and epoch. Claims of one run share the text of their id.
             Some(held)
                 if held.epoch.unsigned_abs() == claim.epoch
                     && Arc::ptr_eq(&held.id, &claim.id) =>

@@ -701,7 +701,7 @@ impl RunError {
     }
 }
 
-/// What was undone and what was not, each after this sign.
+/// The undone steps and the steps that were not undone, each list after this sign.
 struct UndoingText<'e>(&'e Undoing, &'e str);
 
 impl fmt::Display for UndoingText<'_> {

@@ -411,8 +411,12 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
     again: Duration,
 ) -> Result<bool, JournalError> {
     let journal = &server.journal;
-    // A run that cannot be read does not keep others from their turn. If nothing can be read, the refusal fails, too.
-    let reason = match journal.look(&of.id).await.map(|run| run.map(|run| run.info)) {
+    // An unreadable run must not stop other runs. If the journal is unreadable, the refusal fails, too.
+    let reason = match journal
+        .look(&of.id)
+        .await
+        .map(|run| run.map(|run| run.info))
+    {
         Err(error) => Some(error.to_string()),
         Ok(None) => None,
         Ok(Some(None)) => Some("the journal has lost its plan".to_owned()),

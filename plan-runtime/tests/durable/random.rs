@@ -628,7 +628,7 @@ impl<'p> Case<'p> {
 }
 
 pub(crate) fn cases() -> u64 {
-    crate::common::cases(50, 300)
+    crate::common::cases(100, 300)
 }
 
 #[cfg(feature = "sqlite")]

