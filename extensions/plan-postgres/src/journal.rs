@@ -112,7 +112,7 @@ impl Postgres {
 
     pub(crate) fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
         match self.claims().get(&claim.id) {
-            // Another database may have an equal id and epoch. Claims of one run share the text of their id.
+            // A claim of another database may have an equal id and epoch, but never this pointer.
             Some(held)
                 if held.epoch.unsigned_abs() == claim.epoch
                     && Arc::ptr_eq(&held.id, &claim.id) =>

@@ -30,7 +30,7 @@ const AGAIN: Duration = Duration::from_secs(60);
 /// The longest time until a run that could not begin is tried again.
 const LAST_AGAIN: Duration = Duration::from_secs(3600);
 
-/// The most runs whose refusals are counted. A journal with more such runs has another problem than its load.
+/// The most runs with a count of refusals. With more such runs, the load is the smaller problem.
 const COUNTED: usize = 10_000;
 
 /// The number of runs that are loaded at one time, unless [`Serve::concurrency`] sets another number.
@@ -210,7 +210,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         }
     }
 
-    /// Counts a refusal. A run that went on, or that has ended, has none in a row.
+    /// Counts a refusal. Progress of a run resets its count.
     fn count(&mut self, id: &str, is_refused: bool) {
         if !is_refused {
             self.refusals.remove(id);
@@ -396,7 +396,7 @@ impl Root {
     }
 }
 
-/// Returns the time until the next attempt of a run that was refused so many times before.
+/// Returns the time until the next attempt of a run after this number of refusals.
 fn again(before: Option<u32>) -> Duration {
     let factor = 2_u32.saturating_pow(before.unwrap_or_default());
     AGAIN.saturating_mul(factor).min(LAST_AGAIN)

@@ -95,7 +95,7 @@ impl Owners {
         }
         match File::open(self.0.join(name)) {
             Ok(file) => file.try_lock_shared().is_err(),
-            // An owner of which nothing is known keeps its runs.
+            // An unknown owner keeps its runs.
             Err(error) => error.kind() != ErrorKind::NotFound,
         }
     }

@@ -300,7 +300,7 @@ impl Writer {
         }
     }
 
-    /// Does jobs in a transaction, with those that come during it. The error says whether that had begun; then there is no trace of any of them.
+    /// Does jobs in a transaction, with further jobs that come meanwhile. The error contains `true` if the transaction had begun; then no job has left a trace.
     fn commit(
         &mut self,
         batch: &mut Vec<Queued>,

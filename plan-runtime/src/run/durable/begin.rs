@@ -328,7 +328,7 @@ fn compare(
         read.map_err(|error| damaged(id, "plan", &error))
     };
     let (mut old, mut new) = (read(&known.document)?, read(&info.document)?);
-    // Whoever waits for the run, or sends it a value, knows its plan: another name is a new name of that plan, or another plan.
+    // A renamed plan differs in its name only. Any other plan would take the run from the people who wait for it.
     if known.plan != info.plan {
         for plan in [&mut old, &mut new] {
             plan.as_object_mut().map(|plan| plan.remove("name"));
