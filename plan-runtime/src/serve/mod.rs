@@ -26,7 +26,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// The longest pause between two questions of [`Server::wait`].
 const LAST_PAUSE: Duration = Duration::from_millis(500);
 
-/// A journal with the tools and the application that run its runs. Clones share all three.
+/// A journal with the tools and the application that run its runs. Clones share all three. Code for any journal needs the bounds `J: Store + Clone + 'static`.
 ///
 /// ```
 /// use plan_runtime::dynamic::Toolbox;

@@ -304,7 +304,7 @@ const SINKS: &[(&str, bool)] = &[
     ("call", false),
     ("error of a document", false),
     ("error of a journal", false),
-    ("error of a result", false),
+    ("error of a step", false),
     ("error of a run", false),
     ("error of a run, at length", true),
     ("error of a signal", false),
