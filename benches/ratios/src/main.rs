@@ -447,9 +447,9 @@ fn instructions(smoke: bool) {
         Target::AtMost(1.0),
     );
     line(
-        "50 MB from tool to tool three times, to 50 bytes",
+        "50 KB from tool to tool three times, to 50 bytes",
         [
-            count(this, "large 50000000", 1.0),
+            count(this, "large 50000", 1.0),
             count(this, "large 50", 1.0),
         ],
         Target::None,
