@@ -154,7 +154,7 @@ fn chain(steps: usize) {
         .unwrap()
         .into_plan();
     let toolbox = Toolbox::<()>::new().with::<Begin>().with::<Enlarge>();
-    let (took, peak, _) = watch(|| block_on(toolbox.run(&plan, (), &())).unwrap());
+    let (took, peak, _) = watch(|| block_on(toolbox.run(&plan, (), &()).limits(Limits::DEFAULT)).unwrap());
     say(&[took / steps as f64, peak as f64, steps as f64 * 1e4]);
 }
 
@@ -189,7 +189,7 @@ fn large(bytes: usize) {
             .read(text)
             .unwrap()
             .into_plan();
-        let (took, peak, _) = watch(|| block_on(toolbox.run(&plan, (), &())).unwrap());
+        let (took, peak, _) = watch(|| block_on(toolbox.run(&plan, (), &()).limits(Limits::DEFAULT)).unwrap());
         (took, peak as f64)
     };
     let (alone, alone_peak) = run(&alone);

@@ -94,7 +94,8 @@ impl Watching<'_, '_> {
         let (is_more, step) = (it.is_more(), call.index() - it.first);
         let watch = self.0.watch.as_ref();
         let is_enough = watch.is_some_and(|watch| watch.needs_only_times());
-        if is_more || !is_enough || self.hold_attempt().is_err() {
+        // An engine makes the calls of its runs.
+        if is_more || !is_enough || self.0.run.is_kept() || self.hold_attempt().is_err() {
             return false;
         }
         let now = self.0.clock.now();
