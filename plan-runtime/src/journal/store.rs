@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 ///
 /// A run is *due* if it has been described, has not ended, has no living owner and does not rest. A claim and a message end the rest of a run.
 pub trait Store: Journal {
-    /// Returns a page of the runs that match a filter, in the order in which they began. A page is empty only after the last of these runs. The journal chooses the length of the pages,
+    /// Returns a page of the runs that match a filter, in the order of their starts. A page is empty only after the last of these runs. The journal chooses the length of the pages,
     /// up to the [limit](RunFilter::limit) of the filter.
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>>;
 
@@ -204,7 +204,7 @@ pub struct RunSummary {
     pub state: RunState,
     /// `true` if a living owner has the run.
     pub is_owned: bool,
-    /// `true` if a server has given the run up because only a message can resume it. Most such runs wait for a person. It is `false` for a run that waits with a time limit, which time can resume.
+    /// `true` if a server has given the run up because only a message can resume it. Most such runs wait for a person. A run that waits with a time limit does not count.
     pub waits: bool,
     /// The reason why a server could not begin the run the last time.
     pub refusal: Option<String>,

@@ -96,7 +96,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         output.transpose().map_err(JournalError::storage)
     }
 
-    /// Returns the text of the recorded [error](RunError) of a run that has failed or was cancelled. `None` if the run has not ended or has succeeded.
+    /// Returns the recorded [error](RunError) of a run that has failed or was cancelled. `None` if the run has not ended or has succeeded.
     ///
     /// # Errors
     ///
