@@ -537,6 +537,33 @@ fn what_rust_code_decides_stays_so() {
 }
 
 #[test]
+fn a_run_with_a_report_leaves_its_calls_to_the_engine() {
+    plan! {
+        Noted() -> u64 {
+            step noted = Note { n: 1 };
+            noted.0
+        }
+    }
+    let (kept, desk) = (Kept::new(), Desk::default());
+    let (result, report) = play(
+        &kept,
+        || {
+            let run = Noted {}.run(&desk).id("run");
+            run.on_engine(kept.clone()).with_report()
+        },
+        &mut || usize::MAX,
+        &mut |open| perform(&desk, &[], open),
+    );
+    assert_eq!((result.unwrap(), report.totals().completed), (1, 1));
+    let state = kept.state();
+    let mut asked = state.asked.iter();
+    assert!(
+        asked.any(|it| it.contains(" note ")),
+        "the process made the call"
+    );
+}
+
+#[test]
 fn code_that_was_remembered_does_not_run_again() {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     plan! {
