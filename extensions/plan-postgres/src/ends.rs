@@ -20,12 +20,7 @@ pub(crate) fn state(number: i16) -> Option<RunState> {
 
 /// Returns the number of an end. `None` for a kind of a later version of the trait.
 pub(crate) fn number_of(end: &End) -> Option<i16> {
-    number(match end {
-        End::Done(_) => RunState::Done,
-        End::Failed(_) => RunState::Failed,
-        End::Cancelled(_) => RunState::Cancelled,
-        _ => return None,
-    })
+    number(end.state())
 }
 
 /// Returns the end with a number and an output or an error.

@@ -114,8 +114,7 @@ impl Postgres {
         match self.claims().get(&claim.id) {
             // A claim of another database may have an equal id and epoch, but never this pointer.
             Some(held)
-                if held.epoch.unsigned_abs() == claim.epoch
-                    && Arc::ptr_eq(&held.id, &claim.id) =>
+                if held.epoch.unsigned_abs() == claim.epoch && Arc::ptr_eq(&held.id, &claim.id) =>
             {
                 Ok(held.clone())
             }

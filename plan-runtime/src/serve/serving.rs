@@ -411,28 +411,25 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
     again: Duration,
 ) -> Result<bool, JournalError> {
     let journal = &server.journal;
-    // An unreadable run must not stop other runs. If the journal is unreadable, the refusal fails, too.
-    let reason = match journal
-        .look(&of.id)
-        .await
-        .map(|run| run.map(|run| run.info))
-    {
+    let reason = match journal.look(&of.id).await {
+        // An unreadable run must not stop other runs. If the journal is unreadable, the refusal fails, too.
         Err(error) => Some(error.to_string()),
-        Ok(None) => None,
-        Ok(Some(None)) => Some("the journal has lost its plan".to_owned()),
-        Ok(Some(Some(info))) => match server.toolbox.submitted(&info) {
-            Err(error) => Some(error.to_string()),
-            Ok(submitted) => {
-                drop(info);
-                let run = submitted.run(&server.app);
-                let run = run.throttle(server.toolbox.throttle_of_all());
-                let run = match &set {
-                    Some(set) => set(run, &of),
-                    None => run,
-                };
-                let shared = Arc::new(journal.clone());
-                reason(run.followed(shared, &of.id, &following).await)
-            }
+        Ok(run) => match run.and_then(|run| run.info) {
+            None => None,
+            Some(info) => match server.toolbox.submitted(&info) {
+                Err(error) => Some(error.to_string()),
+                Ok(submitted) => {
+                    drop(info);
+                    let run = submitted.run(&server.app);
+                    let run = run.throttle(server.toolbox.throttle_of_all());
+                    let run = match &set {
+                        Some(set) => set(run, &of),
+                        None => run,
+                    };
+                    let shared = Arc::new(journal.clone());
+                    reason(run.followed(shared, &of.id, &following).await)
+                }
+            },
         },
     };
     if let Some(reason) = &reason {

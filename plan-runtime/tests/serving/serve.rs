@@ -1,7 +1,9 @@
 //! Runs that were submitted are run, wait without an owner, and go on.
 
 use crate::journal::asking::Asking;
-use crate::serving::support::{Place, at, has_ended, in_each_place, output, rests, serve, summary};
+use crate::serving::support::{
+    Folder, Place, at, has_ended, in_each_place, output, rests, serve, summary, until,
+};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, Memory, RunFilter, RunState};
 use plan_runtime::run::Limits;
@@ -71,6 +73,30 @@ fn tools() -> Toolbox<Shop> {
 
 fn plans() -> Toolbox<Shop> {
     Toolbox::new().with::<Order>().with::<Ask>().with::<Later>()
+}
+
+/// One place is enough for the other run.
+#[test]
+fn an_unreadable_run_is_refused() {
+    for damage in [
+        "DELETE FROM descriptions WHERE run = 1",
+        "UPDATE descriptions SET inputs = CAST(x'ff' AS TEXT) WHERE run = 1",
+    ] {
+        let (folder, shop) = (Folder::new(), Arc::<Shop>::default());
+        let db = folder.open();
+        for id in ["damaged", "other"] {
+            smol::block_on(Order { cents: 5 }.submit(&db, id)).unwrap();
+        }
+        let database = rusqlite::Connection::open(folder.path()).unwrap();
+        database.execute_batch(damage).unwrap();
+        let server = at(&db, &plans(), &shop);
+        let ends = until(|| has_ended(&db, "other"));
+        smol::block_on(server.0.serve().concurrency(1).cancel_on(ends)).unwrap();
+        let run = summary(&db, "damaged");
+        assert_eq!(run.state, RunState::Running, "{damage}");
+        assert!(run.refusal.is_some(), "{damage}");
+        assert_eq!(shop.take(), ["charge 6", "ship 6"]);
+    }
 }
 
 #[test]

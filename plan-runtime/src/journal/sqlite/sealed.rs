@@ -188,8 +188,9 @@ fn opened_run(
 }
 
 fn stored_run(database: &Connection, id: &str) -> rusqlite::Result<Option<StoredRun>> {
+    // A described run without its row is damaged, and an error.
     let sql = "SELECT began, failed, plan, document, inputs, body FROM runs
-        JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
+        LEFT JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
     let mut statement = statement(database, sql)?;
     let run = statement.query_row([id], |row| {
         let plan: String = row.get(2)?;
