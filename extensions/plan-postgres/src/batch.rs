@@ -292,6 +292,7 @@ struct Columns<'a> {
     released: Runs,
     /// The milliseconds of rests.
     rests: Vec<Option<f64>>,
+    waits: Vec<bool>,
     /// The last messages that resting runs have taken.
     seen: Vec<i64>,
 }
@@ -342,6 +343,10 @@ impl<'a> Columns<'a> {
             ended: Runs::of(ended.values().map(|(held, _, _)| *held)),
             released: Runs::of(batch.releases.iter().map(|(held, _)| held)),
             rests: rests.iter().map(|rest| rest.map(of_rest)).collect(),
+            waits: rests
+                .iter()
+                .map(|rest| rest.is_some_and(|rest| rest.waits))
+                .collect(),
             seen: rests
                 .iter()
                 .map(|rest| rest.map_or(0, |rest| signed(rest.seen)))
@@ -383,7 +388,7 @@ impl<'a> Columns<'a> {
         // All statements are on their way before the first answer comes. After a failed one, the server refuses the others, and rolls back.
         let description: [Parameter<'_>; 3] = [&self.plans, &self.documents, &self.inputs];
         let channel = &*sql.channel;
-        let rest: [Parameter<'_>; 3] = [&self.rests, &self.seen, &channel];
+        let rest: [Parameter<'_>; 4] = [&self.rests, &self.seen, &self.waits, &channel];
         let end: [Parameter<'_>; 2] = [&self.kinds, &self.outputs];
         let (begun, rows, described, ended, removed, released, committed) = tokio::join!(
             biased;

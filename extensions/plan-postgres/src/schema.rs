@@ -9,7 +9,7 @@ use tokio_postgres::{Error, IsolationLevel};
 
 /// The statements that lead from each version of the tables to the next. Texts are `bytea`: a `text` has no NUL, and its order depends on a collation.
 /// A unique index has the hash of a key, since an entry of an index has at most 2,704 bytes.
-const CHANGES: [&str; 3] = [
+const CHANGES: [&str; 4] = [
     "
 CREATE SEQUENCE {s}.epochs;
 CREATE TABLE {s}.owners (
@@ -62,6 +62,11 @@ CREATE TABLE {s}.deleted (run bigint PRIMARY KEY);
 CREATE INDEX runs_undescribed ON {s}.runs (number) WHERE plan IS NULL;
 CREATE INDEX runs_running ON {s}.runs (number) WHERE ended IS NULL AND plan IS NOT NULL;
 CREATE INDEX runs_failed ON {s}.runs (end_kind, number) WHERE end_kind > 0;
+",
+    // In earlier versions, only runs without a time limit counted as waiting.
+    "
+ALTER TABLE {s}.runs ADD COLUMN waits boolean NOT NULL DEFAULT false;
+UPDATE {s}.runs SET waits = true WHERE rests = 'infinity';
 ",
 ];
 

@@ -131,12 +131,12 @@ WITH released AS (
         WHEN c.millis IS NULL OR r.last_message > c.seen THEN NULL
         WHEN c.millis = 'infinity' THEN 'infinity'
         ELSE now() + c.millis * interval '1 ms'
-    END
-    FROM unnest($1::bigint[], $2::bigint[], $4::float8[], $5::bigint[]) AS c(run, epoch, millis, seen)
+    END, waits = c.waits
+    FROM unnest($1::bigint[], $2::bigint[], $4::float8[], $5::bigint[], $6::bool[]) AS c(run, epoch, millis, seen, waits)
     WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3
     RETURNING r.plan IS NOT NULL AND r.ended IS NULL AND r.rests IS NULL AS is_due
 )
-SELECT pg_notify($6, '') FROM released WHERE is_due LIMIT 1";
+SELECT pg_notify($7, '') FROM released WHERE is_due LIMIT 1";
 
 /// The statements for the transaction of a call.
 pub(crate) struct CallSql {

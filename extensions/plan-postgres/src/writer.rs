@@ -253,9 +253,10 @@ impl Writer {
                     .query(&sql.remove, &[&runs, &epochs, &owner])
                     .await?;
                 let (rests, seen) = (vec![None::<f64>; runs.len()], vec![0_i64; runs.len()]);
+                let waits = vec![false; runs.len()];
                 let channel = &*sql.channel;
-                let parameters: [Parameter<'_>; 6] =
-                    [&runs, &epochs, &owner, &rests, &seen, &channel];
+                let parameters: [Parameter<'_>; 7] =
+                    [&runs, &epochs, &owner, &rests, &seen, &waits, &channel];
                 session.query(&sql.release, &parameters).await?;
             }
             session.query(&sql.leave, &[&owner]).await?;

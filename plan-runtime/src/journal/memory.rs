@@ -32,6 +32,8 @@ struct Kept {
     epoch: u64,
     is_owned: bool,
     rest: Resting,
+    /// `true` if a step waits for a value during the rest.
+    waits: bool,
     refusal: Option<String>,
     run: StoredRun,
     ended: Option<SystemTime>,
@@ -63,6 +65,7 @@ impl Kept {
             epoch: 0,
             is_owned: false,
             rest: Resting::No,
+            waits: false,
             refusal: None,
             run: StoredRun::new(SystemTime::now()),
             ended: None,
@@ -100,8 +103,8 @@ impl Kept {
         let end = self.run.end.as_ref();
         summary.state = end.map_or(RunState::Running, End::state);
         summary.is_owned = self.is_owned;
-        summary.waits =
-            summary.ended.is_none() && self.rest == Resting::UntilMessage && self.refusal.is_none();
+        let rests = self.rest != Resting::No && self.refusal.is_none();
+        summary.waits = self.waits && rests && summary.ended.is_none();
         summary.refusal.clone_from(&self.refusal);
         Some(summary)
     }
@@ -145,6 +148,7 @@ impl Memory {
             && !kept.messages.iter().any(|(number, _)| *number > rest.seen)
         {
             kept.rest = Resting::of(rest.time);
+            kept.waits = rest.waits;
         }
         let is_due = kept.is_due(SystemTime::now());
         let watching = std::mem::take(&mut kept.watching);

@@ -214,6 +214,8 @@ pub enum Message {
 pub struct Rest {
     /// The time until the run is due without a message; `None` for a run that only a message resumes.
     pub time: Option<Duration>,
+    /// `true` if a step waits for a value from outside.
+    pub waits: bool,
     /// The number of the last message that the run has taken.
     pub seen: u64,
 }
@@ -221,8 +223,8 @@ pub struct Rest {
 impl Rest {
     /// Returns a rest.
     #[must_use]
-    pub fn new(time: Option<Duration>, seen: u64) -> Self {
-        Self { time, seen }
+    pub fn new(time: Option<Duration>, waits: bool, seen: u64) -> Self {
+        Self { time, waits, seen }
     }
 }
 

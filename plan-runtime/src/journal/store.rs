@@ -204,7 +204,7 @@ pub struct RunSummary {
     pub state: RunState,
     /// `true` if a living owner has the run.
     pub is_owned: bool,
-    /// `true` if a server has given the run up because only a message can resume it. Most such runs wait for a person. A run that waits with a time limit does not count.
+    /// `true` if a step of the run waits for a value, and a server has given the run up until then. Most such runs wait for a person.
     pub waits: bool,
     /// The reason why a server could not begin the run the last time.
     pub refusal: Option<String>,

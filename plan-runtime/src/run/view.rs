@@ -42,8 +42,7 @@ impl Following {
     /// Returns the claim and the rest of the run if the run only waits for a message or for time to pass.
     pub(crate) fn rests(&self) -> Option<(Claim, Rest)> {
         let durable = self.begun.get()?.upgrade()?;
-        let rest = Rest::new(durable.rests()?, durable.seen.load(Ordering::Relaxed));
-        Some((durable.claimed.claim.clone(), rest))
+        Some((durable.claimed.claim.clone(), durable.rests()?))
     }
 
     /// Returns `true` after the run was claimed.

@@ -9,7 +9,7 @@ use plan_runtime::journal::{Journal, RunFilter, RunState};
 use std::fs;
 use std::path::Path;
 
-const NEWEST: usize = 2;
+const NEWEST: usize = 3;
 
 fn file(version: usize) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journal/versions");
@@ -85,6 +85,20 @@ fn the_newest_is_kept() {
         text == kept,
         "tables have changed: if a version with the old ones was released, they need a new version, and a step that brings old databases to it; UPDATE_EXPECT=1 writes {NEWEST}.sql:\n{text}"
     );
+}
+
+#[test]
+fn a_run_of_version_2_waits() {
+    let folder = Folder::new();
+    let database = rusqlite::Connection::open(folder.path()).unwrap();
+    let old = fs::read_to_string(file(2)).unwrap();
+    database.execute_batch(&old).unwrap();
+    let rests = "UPDATE runs SET rests = 9223372036854775807 WHERE id = 'waits'";
+    database.execute_batch(rests).unwrap();
+    drop(database);
+    let runs = folder.open().runs_now(&RunFilter::new());
+    let waits: Vec<_> = runs.iter().filter(|run| run.waits).collect();
+    assert_eq!((&*waits[0].id, waits.len()), ("waits", 1));
 }
 
 #[test]

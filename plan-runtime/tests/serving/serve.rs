@@ -67,12 +67,25 @@ plan! {
     }
 }
 
+plan! {
+    AskBriefly(cents: u64) -> u64 {
+        #[timeout("1h")]
+        step sure: Option<u64> = await;
+        step paid = Charge { cents: sure.unwrap_or(cents) };
+        paid
+    }
+}
+
 fn tools() -> Toolbox<Shop> {
     Toolbox::new().with::<Charge>().with::<Ship>()
 }
 
 fn plans() -> Toolbox<Shop> {
-    Toolbox::new().with::<Order>().with::<Ask>().with::<Later>()
+    Toolbox::new()
+        .with::<Order>()
+        .with::<Ask>()
+        .with::<Later>()
+        .with::<AskBriefly>()
 }
 
 /// One place is enough for the other run.
@@ -266,6 +279,24 @@ fn a_wait_ends_with_a_refusal<P: Place>() {
     assert_eq!(summary(&db, "a").state, RunState::Done);
 }
 
+/// A run that only sleeps waits for nobody.
+fn a_run_with_a_time_limit_waits_for_its_value<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
+    let db = folder.open();
+    smol::block_on(AskBriefly { cents: 5 }.submit(&db, "asks")).unwrap();
+    smol::block_on(Later { cents: 6 }.submit(&db, "sleeps")).unwrap();
+    let server = at(&db, &plans(), &shop).0;
+    let user = async {
+        assert!(server.wait("asks").await.unwrap().waits);
+        server.signal("asks", "sure", 7).await.unwrap();
+        assert_eq!(server.wait("asks").await.unwrap().state, RunState::Done);
+        let slept = server.wait("sleeps").await.unwrap();
+        assert_eq!((slept.state, slept.waits), (RunState::Done, false));
+    };
+    smol::block_on(server.serve().cancel_on(user)).unwrap();
+    assert_eq!(shop.take(), ["charge 7", "charge 6"]);
+}
+
 fn a_panic_is_the_reason_of_its_run_alone<P: Place>() {
     let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let db = folder.open();
@@ -394,6 +425,7 @@ in_each_place! {
     a_run_sleeps_over_restarts
     what_cannot_be_begun_stays_with_its_reason
     a_wait_ends_with_a_refusal
+    a_run_with_a_time_limit_waits_for_its_value
     a_panic_is_the_reason_of_its_run_alone
     a_run_begins_when_it_was_submitted
     each_run_is_configured_by_its_id

@@ -53,7 +53,7 @@ fn the_tables_are_made_once() {
 
     server.execute("UPDATE \"it's \"\"one\"\"\".version SET version = 99");
     let error = connect().unwrap_err().to_string();
-    let words = "have version 99, and this version of plan-postgres knows 3: use a newer one";
+    let words = "have version 99, and this version of plan-postgres knows 4: use a newer one";
     assert!(error.contains(words), "{error}");
 }
 

@@ -80,11 +80,11 @@ fn a_database_of_version_1_is_changed() {
     // The run can rest, although version 1 counted refused messages.
     let seen = block_on(db.messages(&held, 0)).unwrap();
     assert_eq!(seen, [(1, signal("a"))]);
-    db.rest(&held, Rest::new(None, 1));
+    db.rest(&held, Rest::new(None, true, 1));
     let rests = within(LIMIT, || summary(&db, "old").waits);
     assert!(rests);
     assert!(due(&db).is_empty());
-    assert_eq!(server.number("SELECT version::bigint FROM plan.version"), 3);
+    assert_eq!(server.number("SELECT version::bigint FROM plan.version"), 4);
 }
 
 #[test]
@@ -102,9 +102,9 @@ fn a_rest_ends_by_its_time_or_a_message_or_a_claim() {
     becomes_due(&other, &["b", "a"]);
     assert_eq!(block_on(other.due(1)).unwrap()[0].id, "b");
 
-    db.rest(&held, Rest::new(Some(HOUR), 0));
+    db.rest(&held, Rest::new(Some(HOUR), false, 0));
     let b = claim(&db, "b").claim;
-    db.rest(&b, Rest::new(None, 0));
+    db.rest(&b, Rest::new(None, true, 0));
     becomes_due(&other, &["a"]);
     assert!(within(LIMIT, || !summary(&other, "held").is_owned));
     assert!(!summary(&other, "held").waits);
@@ -117,10 +117,10 @@ fn a_rest_ends_by_its_time_or_a_message_or_a_claim() {
 
     // A message that the run has not taken ends a rest before its beginning.
     let held = claim(&db, "held").claim;
-    db.rest(&held, Rest::new(None, 0));
+    db.rest(&held, Rest::new(None, true, 0));
     becomes_due(&other, &["a", "held"]);
     let held = claim(&db, "held").claim;
-    db.rest(&held, Rest::new(None, 1));
+    db.rest(&held, Rest::new(None, true, 1));
     becomes_due(&other, &["a"]);
     assert!(within(LIMIT, || summary(&other, "held").waits));
     // A refused message ends no rest.
@@ -147,7 +147,7 @@ fn a_refused_run_has_a_reason_until_it_begins() {
                 block_on(db.end(&held, End::Done("1".to_owned()))).unwrap();
                 db.release(&held);
             }
-            "waits" => db.rest(&held, Rest::new(None, 0)),
+            "waits" => db.rest(&held, Rest::new(None, true, 0)),
             _ => {}
         }
     }
@@ -186,7 +186,7 @@ fn runs_of_a_dead_owner_are_due() {
     assert!(!summary(&other, "a").is_owned);
     block_on(other.refuse("a", HOUR, "why")).unwrap();
     assert!(due(&other).is_empty());
-    db.rest(&held, Rest::new(None, 0));
+    db.rest(&held, Rest::new(None, true, 0));
     block_on(db.refuse("unknown", HOUR, "")).unwrap();
     assert!(!summary(&other, "a").waits, "a lost run was changed");
 }
@@ -264,7 +264,7 @@ fn a_retried_run_keeps_the_other_records() {
     let messages = block_on(db.messages(&held, 0)).unwrap();
     assert_eq!(messages, [(1, signal("x"))]);
     // A removed cancellation does not end a rest.
-    db.rest(&held, Rest::new(None, 1));
+    db.rest(&held, Rest::new(None, true, 1));
     assert!(within(LIMIT, || summary(&db, "a").waits));
 
     let lost = claim(&db, "a").claim;
@@ -327,7 +327,7 @@ fn an_arrival_wakes_all_processes() {
     db.release(&begin(&db, "a"));
     assert!(waits.into_iter().all(ends), "a release of a described run");
     let held = claim(&db, "a").claim;
-    db.rest(&held, Rest::new(None, 0));
+    db.rest(&held, Rest::new(None, true, 0));
     assert!(within(LIMIT, || summary(&db, "a").waits));
     let waits = both();
     block_on(other.send("a", &signal("x"))).unwrap();

@@ -2,7 +2,7 @@
 
 use super::store::eventually;
 use super::{Blocking, SHORT, SOON, Suite, good, same, signal, wait, written};
-use crate::journal::spi::{End, Message, Notified, Retry};
+use crate::journal::spi::{End, Message, Notified, Rest, Retry};
 use crate::journal::{Store, blocking};
 use std::thread;
 use std::time::Duration;
@@ -39,10 +39,11 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
 
     pub(super) fn rests(&self) {
         let (one, other) = (self.open(), self.open());
-        let (forever, hour) = (self.begin(&one), self.begin(&one));
+        let [forever, hour, asking] = [(); 3].map(|()| self.begin(&one));
         one.rest(&forever, None, 0);
         one.rest(&hour, Some(HOUR), 0);
-        for claim in [&forever, &hour] {
+        one.0.rest(&asking, Rest::new(Some(HOUR), true, 0));
+        for claim in [&forever, &hour, &asking] {
             self.is_given_up(&other, &claim.id);
             // The claim was given up with the rest.
             one.release(claim);
@@ -51,13 +52,16 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         one.forgive();
         let rule = "`forgive` ends no other rest";
         assert!(!one.is_due(&hour.id) && !one.is_due(&forever.id), "{rule}");
-        let rule = "a run waits if only a message can resume it";
+        let rule = "a run waits if one of its steps waits for a value";
         same(other.summary(&forever.id).waits, true, rule);
         same(other.summary(&hour.id).waits, false, rule);
+        same(other.summary(&asking.id).waits, true, rule);
 
         good(other.send(&hour.id, &Message::Cancel), "anybody may send");
-        good(other.send(&forever.id, &signal("s")), "anybody may send");
-        for claim in [&forever, &hour] {
+        for claim in [&forever, &asking] {
+            good(other.send(&claim.id, &signal("s")), "anybody may send");
+        }
+        for claim in [&forever, &hour, &asking] {
             assert!(one.is_due(&claim.id), "a message ends the rest of a run");
             same(one.summary(&claim.id).waits, false, rule);
         }
@@ -88,7 +92,7 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         assert!(one.summary(&new.id).is_owned, "{rule}, but it has no owner");
         self.give_up(&other, &new);
         assert!(one.is_due(&new.id), "{rule}, but it rests");
-        for id in [&forever.id, &hour.id] {
+        for id in [&forever.id, &hour.id, &asking.id] {
             self.end(&one, id, End::Done("1".to_owned()));
         }
     }

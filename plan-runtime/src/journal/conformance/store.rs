@@ -63,8 +63,9 @@ impl<S: Store> Blocking<S> {
         good(forgiven, "refused runs can be forgiven");
     }
 
+    /// Lets a run rest. Without a time, a step of the run waits for a value.
     pub(super) fn rest(&self, claim: &Claim, time: Option<Duration>, seen: u64) {
-        self.0.rest(claim, Rest::new(time, seen));
+        self.0.rest(claim, Rest::new(time, time.is_none(), seen));
     }
 
     pub(super) fn retry(&self, claim: &Claim, retry: Retry) -> Result<(), JournalError> {

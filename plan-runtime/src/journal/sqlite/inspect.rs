@@ -28,7 +28,7 @@ const CANCELLED: &str = cancelled!();
 
 /// The columns of a summary.
 pub(super) const SELECT: &str = concat!(
-    "SELECT number, id, plan, began, ended, failed, owner, reason, rests, ",
+    "SELECT number, id, plan, began, ended, failed, owner, reason, rests IS NOT NULL AND waits, ",
     cancelled!()
 );
 
@@ -62,7 +62,7 @@ pub(super) fn summary(
     let ended: Option<i64> = row.get(4)?;
     let owner: Option<String> = row.get(OWNER)?;
     let (id, reason): (String, Option<String>) = (row.get(1)?, row.get(7)?);
-    let rests: Option<i64> = row.get(8)?;
+    let rests: bool = row.get(8)?;
     let refusal = reason.map(|reason| {
         let run = (&*id, encryption::is_sealed(&reason));
         let opened = opened(cipher, run, Place::Reason, reason);
@@ -80,7 +80,7 @@ pub(super) fn summary(
     };
     summary.is_owned = owner.is_some_and(|owner| living.contains(owner));
     let is_idle = ended.is_none() && !summary.is_owned && refusal.is_none();
-    summary.waits = is_idle && rests == Some(i64::MAX);
+    summary.waits = is_idle && rests;
     summary.refusal = refusal;
     Ok(summary)
 }

@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
 
 /// `user_version` of the databases that this version of the crate writes. A greater one is refused; for each smaller one there is a step in [`prepare`].
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// `application_id`: the letters `plan`.
 const APPLICATION: i64 = 0x706c_616e;
@@ -57,6 +57,12 @@ ALTER TABLE runs ADD COLUMN reason TEXT; -- why it could not be begun
 CREATE INDEX resting ON runs(rests, number) WHERE ended IS NULL;
 ";
 
+/// The changes of version 3.
+const WAITS: &str = "
+ALTER TABLE runs ADD COLUMN waits INTEGER NOT NULL DEFAULT 0; -- whether a step waits for a value while the run rests
+UPDATE runs SET waits = 1 WHERE rests = 0x7fffffffffffffff;
+";
+
 /// Opens a database. `path` is absolute, so that SQLite reads nothing into it.
 pub(super) fn connect(path: &Path, creates: bool) -> Result<Connection, Cause> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -101,7 +107,10 @@ pub(super) fn prepare(database: &mut Connection) -> Result<(), Cause> {
         if version < 1 {
             change.execute_batch(TABLES)?;
         }
-        change.execute_batch(RESTS)?;
+        if version < 2 {
+            change.execute_batch(RESTS)?;
+        }
+        change.execute_batch(WAITS)?;
         change.pragma_update(None, "application_id", APPLICATION)?;
         change.pragma_update(None, "user_version", VERSION)?;
         change.commit()?;

@@ -31,8 +31,7 @@ impl Store for Sqlite {
 
     fn rest(&self, claim: &Claim, rest: Rest) {
         let until = end_of(rest.time);
-        let seen = i64::try_from(rest.seen).unwrap_or(i64::MAX);
-        self.give_up(claim, |held| Job::Rest(held, until, seen));
+        self.give_up(claim, |held| Job::Rest(held, until, rest));
     }
 
     fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()> {

@@ -2,7 +2,7 @@
 
 use super::super::JournalError;
 use super::super::arrivals::Arrivals;
-use super::super::spi::{Claim, Claimed, End, Message, RunInfo, StoredRun};
+use super::super::spi::{Claim, Claimed, End, Message, Rest, RunInfo, StoredRun};
 use super::encryption::{self, Cipher, Place};
 use super::failure::{Cause, Failure};
 use super::lock;
@@ -63,7 +63,7 @@ pub(super) enum Job {
     End(Held, End),
     Release(Held),
     /// Releases a run that has nothing to do before this time, unless a message has come after this one.
-    Rest(Held, i64, i64),
+    Rest(Held, i64, Rest),
     /// Nobody is to begin a run before this time, since it cannot be begun for this reason.
     Refuse(String, i64, String, Option<Cipher>),
     /// Runs that could not be begun may be tried again.
@@ -448,7 +448,7 @@ impl Write<'_> {
             Job::Record(held, key, body) => self.record(held, key, body),
             Job::End(held, end) => self.end(held, end),
             Job::Release(held) => self.release(held),
-            Job::Rest(held, until, seen) => self.rest(held, *until, *seen),
+            Job::Rest(held, until, rest) => self.rest(held, *until, *rest),
             Job::Refuse(id, until, reason, cipher) => {
                 self.refuse(id, *until, reason, cipher.as_ref())
             }
@@ -620,16 +620,18 @@ impl Write<'_> {
         Ok(Done::GivenUp { is_due })
     }
 
-    fn rest(&self, held: &Held, until: i64, seen: i64) -> Result<Done, Refused> {
+    fn rest(&self, held: &Held, until: i64, rest: Rest) -> Result<Done, Refused> {
+        let seen = i64::try_from(rest.seen).unwrap_or(i64::MAX);
         let is_due = self
             .sql(
                 "UPDATE runs SET owner = NULL, rests = CASE
                     WHEN EXISTS(SELECT 1 FROM messages WHERE run = ?1 AND number > ?5) THEN NULL ELSE ?4
-                END WHERE number = ?1 AND epoch = ?2 AND owner = ?3 RETURNING ended IS NULL AND rests IS NULL",
+                END, waits = ?6 WHERE number = ?1 AND epoch = ?2 AND owner = ?3 RETURNING ended IS NULL AND rests IS NULL",
             )?
-            .query_row(params![held.run, held.epoch, self.owner, until, seen], |row| {
-                row.get(0)
-            })
+            .query_row(
+                params![held.run, held.epoch, self.owner, until, seen, rest.waits],
+                |row| row.get(0),
+            )
             .optional()?;
         let is_due = is_due.unwrap_or(false);
         Ok(Done::GivenUp { is_due })

@@ -53,8 +53,11 @@ pub(super) use record::{Recorded, decode, encode, encode_call, read_values};
 
 use super::hash::StableHasher;
 use super::lasting::Undone;
+use super::signals::Inbox;
 use super::timer::TimerFuture;
 use crate::journal::JournalError;
+#[cfg(feature = "dynamic")]
+use crate::journal::spi::Rest;
 use crate::journal::spi::{Answer, End, Message, Written};
 use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, PastWaits, RecordedTime};
@@ -64,7 +67,7 @@ use plans::Plans;
 use std::future::{pending, poll_fn, ready};
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use turns::{RecordPlace, Turn, Turns};
@@ -106,6 +109,8 @@ pub(super) struct Durable {
     is_gated: AtomicBool,
     /// The last message that was taken.
     pub(super) seen: AtomicU64,
+    /// The values that are sent into the run.
+    pub(super) inbox: OnceLock<Arc<Inbox>>,
     plans: Mutex<Plans>,
     state: Mutex<State>,
 }
@@ -158,6 +163,7 @@ impl Durable {
             clock,
             is_gated: AtomicBool::new(false),
             seen: AtomicU64::new(0),
+            inbox: OnceLock::new(),
             plans: Mutex::default(),
             state: Mutex::new(state),
         }
@@ -422,9 +428,9 @@ impl Durable {
         true
     }
 
-    /// Returns `Some` if nothing is left to do before a message comes, or before this much time has passed.
+    /// Returns the rest of the run if nothing is left to do before a message comes or time has passed.
     #[cfg(feature = "dynamic")]
-    pub(super) fn rests(&self) -> Option<Option<Duration>> {
+    pub(super) fn rests(&self) -> Option<Rest> {
         let state = self.state();
         let rests = state.is_live
             && state.busy == 0
@@ -434,7 +440,11 @@ impl Durable {
             && state.failure.is_none();
         let next = state.alarms.set.first().map(|(time, _)| *time);
         drop(state);
-        rests.then(|| next.map(|next| next.saturating_sub(self.time())))
+        rests.then(|| {
+            let time = next.map(|next| next.saturating_sub(self.time()));
+            let waits = self.inbox.get().is_some_and(|inbox| inbox.is_awaited());
+            Rest::new(time, waits, self.seen.load(Ordering::Relaxed))
+        })
     }
 
     /// Returns `true` if there is a record of an attempt with this key, or of anything inside the attempt.

@@ -80,6 +80,12 @@ impl Inbox {
         wakers.into_iter().for_each(Waker::wake);
     }
 
+    /// Returns `true` if a step waits for a value.
+    #[cfg(feature = "dynamic")]
+    pub(in crate::run) fn is_awaited(&self) -> bool {
+        !self.state().waits.is_empty()
+    }
+
     /// Keeps a value for a step.
     pub(super) fn send<T: Serialize>(&self, path: String, value: &T) -> Result<(), SignalError> {
         let (waits, room) = {

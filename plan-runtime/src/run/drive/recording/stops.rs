@@ -96,7 +96,10 @@ impl Interrupts {
         let inbox = scene.run.options.inbox.clone();
         let messages = self.messages.get_or_insert_with(|| {
             let signals = match inbox {
-                Some(inbox) => Signals::new(inbox, None),
+                Some(inbox) => {
+                    let _ = self.durable.inbox.set(Arc::clone(&inbox));
+                    Signals::new(inbox, None)
+                }
                 None => Signals::to_nobody(false),
             };
             Messages::new(&self.durable, signals)
