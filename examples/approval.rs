@@ -1,7 +1,7 @@
 //! A plan is data before it runs: it is shown, someone says yes or no, and only then does it do anything. What is dangerous is asked for again, call by
 //! call, with the arguments that it will have.
 
-use plan_runtime::run::{Decision, Gate, GatedCall};
+use plan_runtime::run::{Decision, Gate, PendingCall};
 use plan_runtime::{Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -91,7 +91,7 @@ fn ask(question: &str) -> io::Result<Option<bool>> {
 struct Terminal;
 
 impl Gate for Terminal {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         if call.is_read_only() || call.tool() == "send_email" {
             return Decision::AllowStep;
         }

@@ -4,7 +4,7 @@ use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::Role;
 use plan_runtime::run::{
-    CallContext, DEFAULT_GRACE, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run,
+    CallContext, DEFAULT_GRACE, Decision, Gate, Limits, ManualTimer, OnFailure, PendingCall, Run,
     RunErrorKind, Status, StepReport, Throttle, Timer,
 };
 use plan_runtime::{Error, Plan, Report, RunError, tool};
@@ -208,7 +208,7 @@ struct Desk {
 }
 
 impl Gate for Desk {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         if call.tool() == REFUSED {
             return Decision::Refuse(call.to_string());

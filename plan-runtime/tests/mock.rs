@@ -1,6 +1,6 @@
 //! Plans on a mock.
 
-use plan_runtime::run::{Decision, Gate, GatedCall, ManualTimer, Mock, Run};
+use plan_runtime::run::{Decision, Gate, ManualTimer, Mock, PendingCall, Run};
 use plan_runtime::{Call, Error, Result, RunError, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
@@ -631,7 +631,7 @@ fn gates_and_reports_see_what_they_see_elsewhere() {
     let mock = shop();
     struct NoMoney;
     impl Gate for NoMoney {
-        async fn ask(&self, call: GatedCall) -> Decision {
+        async fn ask(&self, call: PendingCall) -> Decision {
             match call.tool() {
                 "pay" => Decision::Refuse("no money".into()),
                 _ => Decision::Allow,

@@ -320,7 +320,7 @@ fn a_call_in_a_block_that_is_not_allowed_is_named_by_its_path() {
         outer
     };
     assert_eq!(
-        failed(plan.run(&()).only(["read.*"])),
+        failed(plan.run(&()).allow_tools(["read.*"])),
         "plan `plan` cannot start: the run may not call `same`, which step `outer.inner.one` calls; it may call `read.*`"
     );
 }

@@ -2,7 +2,7 @@
 
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, RunErrorKind,
+    CallContext, Decision, Gate, Limits, ManualTimer, OnFailure, PendingCall, Run, RunErrorKind,
     Status, StepError,
 };
 use plan_runtime::{Error, Result, Shape, plan, tool};
@@ -76,7 +76,7 @@ struct Desk<F> {
     decide: F,
 }
 
-impl<F: Fn(&GatedCall) -> Decision + Send + Sync> Desk<F> {
+impl<F: Fn(&PendingCall) -> Decision + Send + Sync> Desk<F> {
     fn new(decide: F) -> Arc<Self> {
         let asked = Mutex::default();
         Arc::new(Self { asked, decide })
@@ -87,8 +87,8 @@ impl<F: Fn(&GatedCall) -> Decision + Send + Sync> Desk<F> {
     }
 }
 
-impl<F: Fn(&GatedCall) -> Decision + Send + Sync> Gate for Desk<F> {
-    async fn ask(&self, call: GatedCall) -> Decision {
+impl<F: Fn(&PendingCall) -> Decision + Send + Sync> Gate for Desk<F> {
+    async fn ask(&self, call: PendingCall) -> Decision {
         self.asked.lock().unwrap().push(call.to_string());
         smol::future::yield_now().await;
         (self.decide)(&call)
@@ -281,7 +281,7 @@ fn calls_of_plans_inside_are_asked_for_and_the_plan_is_not() {
 fn other_steps_go_on_while_somebody_decides() {
     struct Never;
     impl Gate for Never {
-        async fn ask(&self, call: GatedCall) -> Decision {
+        async fn ask(&self, call: PendingCall) -> Decision {
             if call.is_read_only() {
                 Decision::Allow
             } else {
@@ -326,7 +326,7 @@ fn other_steps_go_on_while_somebody_decides() {
 fn a_question_is_dropped_when_another_step_fails() {
     struct Never;
     impl Gate for Never {
-        async fn ask(&self, call: GatedCall) -> Decision {
+        async fn ask(&self, call: PendingCall) -> Decision {
             match call.arguments()["price"].as_u64() {
                 Some(0) => Decision::Refuse("no".into()),
                 _ => pending().await,
@@ -360,7 +360,7 @@ fn a_question_is_dropped_when_another_step_fails() {
 fn a_gate_that_panics_refuses() {
     struct Broken(bool);
     impl Gate for Broken {
-        fn ask(&self, _: GatedCall) -> impl Future<Output = Decision> + Send {
+        fn ask(&self, _: PendingCall) -> impl Future<Output = Decision> + Send {
             assert!(self.0, "now");
             async { panic!("later") }
         }
@@ -418,7 +418,7 @@ fn two_gates_are_both_asked() {
 /// Notes what the tools say of themselves.
 struct Note(Arc<Mutex<Vec<(String, String, bool)>>>);
 impl Gate for Note {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         let about = (
             call.tool().into(),
             call.description().into(),
@@ -611,7 +611,7 @@ fn a_run_that_is_dropped_drops_its_questions() {
         }
     }
     impl Gate for Open {
-        async fn ask(&self, _: GatedCall) -> Decision {
+        async fn ask(&self, _: PendingCall) -> Decision {
             let _closed = Closed(Arc::clone(&self.0));
             pending().await
         }

@@ -1,7 +1,7 @@
 //! Limits on how often tools are called, by all runs together.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, ManualTimer, Throttle, Timer};
+use plan_runtime::run::{CallContext, Decision, Gate, ManualTimer, PendingCall, Throttle, Timer};
 use plan_runtime::{Error, Result, plan, tool};
 use serde_json::{Value, json};
 use std::future::{Future, pending};
@@ -437,7 +437,7 @@ fn a_toolbox_has_one_for_all_its_runs() {
 fn a_gate_comes_before_the_turn() {
     struct Slow(ManualTimer);
     impl Gate for Slow {
-        async fn ask(&self, _: GatedCall) -> Decision {
+        async fn ask(&self, _: PendingCall) -> Decision {
             self.0.sleep(SECOND).await;
             Decision::Allow
         }

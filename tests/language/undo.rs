@@ -259,7 +259,7 @@ fn a_cancelled_run_undoes_in_its_grace() {
         for is_deadline in [false, true] {
             let shop = Shop::new(cannot);
             let (limit, grace) = (Duration::from_secs(1), Duration::from_secs(grace));
-            let run = order().run(&shop).grace(grace);
+            let run = order().run(&shop).grace_period(grace);
             let run = if is_deadline {
                 run.deadline(limit)
             } else {
@@ -301,7 +301,7 @@ fn a_cancellation_after_the_work_changes_no_result() {
     let run = order()
         .run(&shop)
         .cancel_on(shop.timer.sleep(Duration::from_secs(3)));
-    let (result, report) = shop.plays(run.grace(Duration::from_secs(5)));
+    let (result, report) = shop.plays(run.grace_period(Duration::from_secs(5)));
     assert_eq!(result.unwrap(), (9, "T1".to_owned()));
     assert_eq!(report.step("told").unwrap().status().name(), "cancelled");
     assert_eq!(shop.timer.elapsed(), Duration::from_secs(8));

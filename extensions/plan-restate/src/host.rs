@@ -112,7 +112,7 @@ impl<App: Send + Sync + 'static> Host for Hosted<App> {
                 }
             };
             run.id(id)
-                .on_engine(seam)
+                .engine(seam)
                 .cancel_on(cancel)
                 .with_report()
                 .await

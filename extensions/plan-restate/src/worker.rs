@@ -24,7 +24,7 @@ pub const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long Restate keeps what became of a run, unless [`Worker::retention`] says otherwise.
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// How long running calls have to end when a worker stops, unless [`Worker::grace`] says otherwise.
+/// How long running calls have to end when a worker stops, unless [`Worker::grace_period`] says otherwise.
 pub const GRACE: Duration = Duration::from_secs(30);
 
 /// What answers Restate: it runs plans, and makes the calls of their steps. There may be many, in many processes, each with the same tools.
@@ -137,7 +137,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
     }
 
     /// Says how long running calls have to end once the worker stops. What has not ended is made again by another worker. The default is [`GRACE`].
-    pub fn grace(mut self, time: Duration) -> Self {
+    pub fn grace_period(mut self, time: Duration) -> Self {
         self.grace = time;
         self
     }

@@ -5,7 +5,7 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::run_id::Start;
 use plan_graph::Lines;
-use plan_runtime::run::{Decision, Gate, GatedCall};
+use plan_runtime::run::{Decision, Gate, PendingCall};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ impl Drop for Asked<'_> {
 }
 
 impl Gate for Desk {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         let run = call.context().run_id().to_owned();
         if call.is_read_only() || !Start::of(&run).asks {
             return Decision::Allow;

@@ -117,7 +117,7 @@ impl<App: ?Sized> Toolbox<App> {
         !missing.is_empty()
     }
 
-    /// Makes a call for a run that is [on an engine](crate::run::Run::on_engine), maybe on another machine. It is given up some seconds after nobody waits for its outcome any more.
+    /// Makes a call for a run that is [on an engine](crate::run::Run::engine), maybe on another machine. It is given up some seconds after nobody waits for its outcome any more.
     ///
     /// The tool learns of the run what its [context](crate::run::CallContext) has: the path, the attempt, the key, the time that is left. The [throttle](Self::throttle) of this
     /// toolbox holds.

@@ -25,7 +25,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A durable engine: it makes the calls of a run, on whatever machine, and keeps all that happens outside of the run.
 ///
-/// A run [on an engine](super::Run::on_engine) still decides which step is next: conditions, lists, blocks, loops, attempts, time limits, and what is undone. The engine is asked to
+/// A run [on an engine](super::Run::engine) still decides which step is next: conditions, lists, blocks, loops, attempts, time limits, and what is undone. The engine is asked to
 /// make each call, to sleep, and to wait for values from outside. It keeps what came of that, in its order. After a crash, it begins the run again, and gives
 /// it the same in the same order, so that the run does the same up to where it was.
 ///
@@ -97,7 +97,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///
 /// let plan = plan! { step twice = Double { number: 3 }; step again = Double { number: twice }; again };
 /// let engine = Here(Arc::new(Toolbox::new().with::<Double>()));
-/// assert_eq!(smol::block_on(plan.run(&()).on_engine(engine))?, 12);
+/// assert_eq!(smol::block_on(plan.run(&()).engine(engine))?, 12);
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 pub trait Engine: Timer {

@@ -73,7 +73,7 @@ mod weights;
 
 pub(crate) use crate::error::RunError;
 pub use crate::error::{FailedStep, RunErrorKind, StepError};
-pub use context::{CallContext, CallRecord, Decision, Gate, GatedCall};
+pub use context::{CallContext, CallRecord, Decision, Gate, PendingCall};
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;
@@ -335,13 +335,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///     step never = Wait { number: held };
     ///     never
     /// };
-    /// let run = plan.run(&()).deadline(Duration::from_millis(5)).grace(Duration::from_secs(60));
+    /// let run = plan.run(&()).deadline(Duration::from_millis(5)).grace_period(Duration::from_secs(60));
     /// let error = smol::block_on(run).unwrap_err();
     /// assert_eq!(error.kind(), RunErrorKind::Deadline);
     /// assert_eq!(error.undone().collect::<Vec<_>>(), ["held"]);
     /// ```
     #[track_caller]
-    pub fn grace(self, grace: Duration) -> Self {
+    pub fn grace_period(self, grace: Duration) -> Self {
         self.configure(|options| options.stop.grace = grace)
     }
 
@@ -405,16 +405,16 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// # #[tool(name = "mail.list")] async fn list() -> Result<u64> { Ok(2) }
     /// # #[tool(name = "mail.delete")] async fn delete(number: u64) -> Result<()> { Ok(drop(number)) }
     /// let plan = plan! { step number = List {}; step done = Delete { number }; done };
-    /// assert!(smol::block_on(plan.run(&()).only(["mail.*"])).is_ok());
+    /// assert!(smol::block_on(plan.run(&()).allow_tools(["mail.*"])).is_ok());
     ///
-    /// let error = smol::block_on(plan.run(&()).only(["mail.list", "calendar.*"])).unwrap_err();
+    /// let error = smol::block_on(plan.run(&()).allow_tools(["mail.list", "calendar.*"])).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     "plan `plan` cannot start: the run may not call `mail.delete`, which step `done` calls; it may call `mail.list` and `calendar.*`"
     /// );
     /// ```
     #[track_caller]
-    pub fn only<N: Into<String>>(self, tools: impl IntoIterator<Item = N>) -> Self {
+    pub fn allow_tools<N: Into<String>>(self, tools: impl IntoIterator<Item = N>) -> Self {
         let tools = tools.into_iter().map(Into::into).collect();
         self.configure(|options| options.permissions.only = Some(tools))
     }
@@ -521,7 +521,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// The run does not start if it is [durable](Self::durable) or [inside](Self::inside) another, has a [gate](Self::gate) or a [throttle](Self::throttle), which the engine knows nothing of, or has
     /// [secrets](crate::Shape#secrets), which an engine would keep in plain text.
     #[track_caller]
-    pub fn on_engine(self, engine: impl Engine + 'static) -> Self {
+    pub fn engine(self, engine: impl Engine + 'static) -> Self {
         self.configure(|options| options.engine = Some(Arc::new(engine)))
     }
 
@@ -579,7 +579,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Makes the run a part of the one that made a call: it has that run's bound on calls, what becomes of other steps
     /// [on failure](Self::on_failure), observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
-    /// effect. [Limits](Self::limits), a [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::only) and a deadline of its own hold besides those of the call.
+    /// effect. [Limits](Self::limits), a [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::allow_tools) and a deadline of its own hold besides those of the call.
     /// It is recorded with that run, and cannot be [durable](Self::durable) by itself.
     ///
     /// The run ends with an error once the call is over, so the tool must await it. In a durable run, the call must poll it as well: await it in the future of the tool, and not in a task or a thread of its own.

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// The maximum number of concurrent calls of a run, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
 pub const DEFAULT_CONCURRENCY: usize = 64;
 
-/// The time limit for undo steps and always steps after a run was cancelled, unless [`Run::grace`](super::Run::grace) sets another time.
+/// The time limit for undo steps and always steps after a run was cancelled, unless [`Run::grace_period`](super::Run::grace_period) sets another time.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
 
 /// Finds the plan that a call is.

@@ -3,7 +3,7 @@
 use super::StepError;
 #[cfg(feature = "dynamic")]
 use super::calling::arguments_on;
-use super::context::GatedCall;
+use super::context::PendingCall;
 use super::context::{CallContext, Polled, RunningCall};
 pub use super::request::Request;
 use super::storing::{Calling, Storing, once};
@@ -98,7 +98,7 @@ pub enum Started<'x> {
     /// It is a plan, which runs as a part of the one around it.
     Plan(Box<CalledPlan<'x>>, CallContext),
     /// Gates are to be asked about it first, unless it is a plan, whose calls they are asked about.
-    Asks(Option<Box<GatedCall>>),
+    Asks(Option<Box<PendingCall>>),
 }
 
 impl Request<'_> {
@@ -125,7 +125,7 @@ impl Request<'_> {
     /// What gates are asked about this call to a tool.
     fn question<'x>(self, tool: &str, description: &str, is_read_only: bool) -> Started<'x> {
         let arguments = self.arguments_with(|| resolve(&self.action.args, self.scope));
-        let call = arguments.map(|arguments| GatedCall {
+        let call = arguments.map(|arguments| PendingCall {
             context: self.context(false),
             tool: tool.to_owned(),
             description: description.to_owned(),

@@ -5,7 +5,7 @@ use super::support::{Act, Driven, Goes, World, crash, finish, secs};
 use crate::journal::asking::Asking;
 use plan_runtime::journal::Memory;
 use plan_runtime::journal::spi::Message;
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Run, WithReport};
+use plan_runtime::run::{CallContext, Decision, Gate, PendingCall, Run, WithReport};
 use plan_runtime::{Call, Error, Failure, Result, Shape, Tool, plan};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -218,7 +218,7 @@ fn a_decision_that_failed_stays_failed() {
 struct Counts(Arc<Mutex<Vec<String>>>, Decision);
 
 impl Gate for Counts {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         self.0.lock().unwrap().push(call.context().to_string());
         self.1.clone()
     }

@@ -286,7 +286,7 @@ where
 
 impl<'p> Case<'p> {
     fn run_on(&self, kept: &Kept) -> Run<'_, World<'p>, Value> {
-        self.begin().id("run").on_engine(kept.clone())
+        self.begin().id("run").engine(kept.clone())
     }
 
     /// The call ends whose turn it is, as it would in this process.
@@ -505,7 +505,7 @@ fn crashed<O: serde::Serialize + serde::de::DeserializeOwned + Send + 'static>(
         let mut lives = 0;
         let result = play(
             &kept,
-            || begin(&desk).id("run").on_engine(kept.clone()),
+            || begin(&desk).id("run").engine(kept.clone()),
             &mut || {
                 lives += 1;
                 if lives == 1 { crash } else { usize::MAX }
@@ -549,7 +549,7 @@ fn a_run_with_a_report_leaves_its_calls_to_the_engine() {
         &kept,
         || {
             let run = Noted {}.run(&desk).id("run");
-            run.on_engine(kept.clone()).with_report()
+            run.engine(kept.clone()).with_report()
         },
         &mut || usize::MAX,
         &mut |open| perform(&desk, &[], open),
@@ -713,7 +713,7 @@ fn what_was_undone_inside_a_call_has_new_keys() {
         let mut lives = 0;
         let result = play(
             &kept,
-            || HeldAgain {}.run(&desk).id("run").on_engine(kept.clone()),
+            || HeldAgain {}.run(&desk).id("run").engine(kept.clone()),
             &mut || {
                 lives += 1;
                 if lives == 1 { crash } else { usize::MAX }
@@ -782,7 +782,7 @@ fn a_report_is_that_of_a_run_here_but_for_its_times() {
         let mut crashes = vec![usize::MAX, crash];
         let (same, there) = play(
             &kept,
-            || told(Calm {}.run(&desk).on_engine(kept.clone())),
+            || told(Calm {}.run(&desk).engine(kept.clone())),
             &mut || crashes.pop().unwrap(),
             &mut |open| perform(&desk, &[], open),
         );
@@ -791,7 +791,7 @@ fn a_report_is_that_of_a_run_here_but_for_its_times() {
         kept.crash();
         let (_, again) = play(
             &kept,
-            || told(Calm {}.run(&desk).on_engine(kept.clone())),
+            || told(Calm {}.run(&desk).engine(kept.clone())),
             &mut || usize::MAX,
             &mut |_| panic!("something is asked for again"),
         );
@@ -810,7 +810,7 @@ fn what_an_engine_does_not_know_is_refused() {
         .run(&desk)
         .durable(&plan_runtime::journal::Memory::new(), "r")
         .throttle(&throttle)
-        .on_engine(kept);
+        .engine(kept);
     let error = smol::block_on(run).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -868,7 +868,7 @@ fn what_is_asked_for_is_the_same_as_in_the_last_version() {
         }
         .run(&desk)
         .id("run")
-        .on_engine(kept.clone())
+        .engine(kept.clone())
     };
     let values = [("reply", Value::from(5))];
     let result = play(&kept, run, &mut || usize::MAX, &mut |open| {

@@ -6,7 +6,7 @@ use super::support::{Act, Driven, Goes, Undo, World, crash, finish, secs};
 use crate::journal::asking::Asking;
 use plan_runtime::journal::Memory;
 use plan_runtime::journal::spi::Message;
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, OnFailure};
+use plan_runtime::run::{CallContext, Decision, Gate, OnFailure, PendingCall};
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -43,7 +43,7 @@ impl Late {
 }
 
 impl Gate for Late {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         if call.context().step() != "paid" {
             return Decision::Allow;
         }

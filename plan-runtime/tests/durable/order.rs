@@ -9,7 +9,7 @@ use super::support::{Driven, secs};
 use crate::golden;
 use fastrand::Rng;
 use plan_runtime::plan::{Action, Body, Condition, Executable, Policy, Role, Template};
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, ManualTimer};
+use plan_runtime::run::{CallContext, Decision, Gate, ManualTimer, PendingCall};
 use plan_runtime::{Plan, Result as ToolResult, plan, tool};
 use serde_json::Value;
 use smol::future::yield_now;
@@ -108,7 +108,7 @@ impl Drop for Asked {
 }
 
 impl Gate for Desk {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         let asked = Asked(self.clone(), format!("?{}", key(call.context())));
         poll_fn(|cx| {
             let mut open = self.0.lock().unwrap();
@@ -209,7 +209,7 @@ impl<'p> Played<'p> {
         let run = self.case.begin();
         let mut run = run
             .timer(self.timer.clone())
-            .grace(secs(self.shape.grace))
+            .grace_period(secs(self.shape.grace))
             .cancel_on(self.desk.clone().cancelled());
         if self.shape.has_gate {
             run = run.gate(self.desk.clone());

@@ -2,7 +2,7 @@
 
 use super::rough::Rough;
 use plan_runtime::journal::Memory;
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, RunErrorKind};
+use plan_runtime::run::{CallContext, Decision, Gate, PendingCall, RunErrorKind};
 use plan_runtime::{Error, Result, RunError, plan, tool};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -372,7 +372,7 @@ fn a_plan_that_the_tool_leaves_behind_ends_with_the_call() {
 struct Clerk(World, Mutex<Vec<CallContext>>);
 
 impl Gate for Clerk {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         self.1.lock().unwrap().push(call.context().clone());
         if call.tool() == "keep" {
             // The gate decides about the calls of this plan as well.

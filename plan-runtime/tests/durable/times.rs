@@ -383,7 +383,7 @@ fn the_grace_does_not_count_the_time_in_which_nobody_ran_it() {
     let run = || {
         let run = Grace {}.run(&world).timer(world.timer.clone());
         run.deadline(secs(50))
-            .grace(secs(20))
+            .grace_period(secs(20))
             .durable(&journal, "r")
     };
     world.on("paid", &[Goes::Hangs]);
@@ -416,7 +416,7 @@ fn a_grace_that_was_over_stays_over() {
     let run = || {
         let run = Grace {}.run(&world).timer(world.timer.clone());
         run.deadline(secs(50))
-            .grace(secs(20))
+            .grace_period(secs(20))
             .durable(&journal, "r")
     };
     world.on("paid", &[Goes::Hangs]);

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use plan_runtime::Plan;
 use plan_runtime::plan::{Catch, Condition, Optional, Policy, Role, Source, Step, Template};
 use plan_runtime::run::{
-    Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, RunErrorKind, Throttle, Timer,
+    Decision, Gate, Limits, ManualTimer, OnFailure, PendingCall, Run, RunErrorKind, Throttle, Timer,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ struct Desk {
 }
 
 impl Gate for Desk {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         let text = call.to_string();
         let mut random = Rng::with_seed(self.seed ^ golden::hash(&text));
         let at = self.timer.elapsed().as_millis();
@@ -291,7 +291,7 @@ fn every_call_is_asked_for() {
 struct Allowing;
 
 impl Gate for Allowing {
-    async fn ask(&self, _: GatedCall) -> Decision {
+    async fn ask(&self, _: PendingCall) -> Decision {
         Decision::Allow
     }
 }
@@ -329,7 +329,7 @@ impl Drop for Open<'_> {
 }
 
 impl Gate for Silent {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         {
             let mut open = self.0.lock().unwrap();
             open[0] += 1;
@@ -376,7 +376,7 @@ fn a_plan_calls_only_what_it_may() {
     let plan = plan(vec![step("trip", inner, &[])]);
     for (only, log) in [(&["act"][..], "a@0"), (&["other", "a.*"], ""), (&[], "")] {
         let stage = Stage::default();
-        let run = stage.run::<Value>(&plan).only(only.to_vec());
+        let run = stage.run::<Value>(&plan).allow_tools(only.to_vec());
         assert_eq!(stage.play(run).is_ok(), log == "a@0");
         assert_eq!(stage.log(), log);
     }

@@ -552,7 +552,9 @@ fn blocks_and_the_plan_share_the_grace() {
         ),
     ] {
         let stage = stage();
-        let (result, _) = played_with(&stage, &plan, |run| run.deadline(ms(40)).grace(ms(grace)));
+        let (result, _) = played_with(&stage, &plan, |run| {
+            run.deadline(ms(40)).grace_period(ms(grace))
+        });
         let error = result.unwrap_err();
         assert_eq!(stage.log(), log);
         assert_eq!(not_undone(&error), left);

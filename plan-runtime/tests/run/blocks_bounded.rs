@@ -7,7 +7,7 @@ use super::stage::{End, Stage, act, each, list, local, ms, step, string, value, 
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Body, Optional, Policy, Step, Template};
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, RunErrorKind,
+    CallContext, Decision, Gate, Limits, ManualTimer, OnFailure, PendingCall, Run, RunErrorKind,
     Throttle,
 };
 use plan_runtime::{Call, Result, Tool};
@@ -106,7 +106,7 @@ fn values_inside_count() {
 struct Desk(Mutex<Vec<String>>);
 
 impl Gate for Desk {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         self.0.lock().unwrap().push(call.to_string());
         if call.arguments()["key"] == "no" {
             return Decision::Refuse("no".into());
@@ -142,7 +142,7 @@ fn gates_are_asked_about_the_calls_inside() {
 struct Silent;
 
 impl Gate for Silent {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         if call.arguments()["key"] == "open" {
             return std::future::pending().await;
         }

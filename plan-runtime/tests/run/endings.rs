@@ -148,7 +148,7 @@ fn run(
         .run::<Value>(&plan)
         .concurrency(bound)
         .on_failure(on_failure)
-        .grace(grace);
+        .grace_period(grace);
     let run = match stop {
         Stop::Never => run,
         Stop::Cancel(after) => run.cancel_on(stage.timer.sleep(after)),

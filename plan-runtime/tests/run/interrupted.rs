@@ -1,7 +1,7 @@
 //! Runs that end before their time, at any moment: between two steps, while they ask or wait, and by a panic outside their steps.
 
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, Observer, RunErrorKind, StepRef,
+    CallContext, Decision, Gate, Limits, ManualTimer, Observer, PendingCall, RunErrorKind, StepRef,
     Timer, TimerFuture,
 };
 use plan_runtime::{Error, Result, RunError, plan, tool};
@@ -239,7 +239,7 @@ fn calls_know_the_end_of_their_time() {
         let lab = Lab::default();
         let run = run(work).run(&lab).timer(lab.timer.clone());
         let run = run.cancel_on(lab.cancelling());
-        let _ = ends(&lab.timer, run.deadline(secs(60)).grace(secs(30))).unwrap();
+        let _ = ends(&lab.timer, run.deadline(secs(60)).grace_period(secs(30))).unwrap();
         assert_eq!(lab.take(), expected);
     }
 }
@@ -317,7 +317,7 @@ fn a_run_whose_timer_panics_is_over() {
 struct Silent;
 
 impl Gate for Silent {
-    async fn ask(&self, _: GatedCall) -> Decision {
+    async fn ask(&self, _: PendingCall) -> Decision {
         pending().await
     }
 }

@@ -1,7 +1,7 @@
 //! Secrets in plans inside plans, and what gates see.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::run::{Decision, Gate, GatedCall, Observer, StepError, StepRef};
+use plan_runtime::run::{Decision, Gate, Observer, PendingCall, StepError, StepRef};
 use plan_runtime::{Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -90,7 +90,7 @@ impl Observer for Log {
 }
 
 impl Gate for Log {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         let real = call.arguments_with_secrets().to_string();
         assert!(!real.contains("(secret)"), "{real}");
         let mut log = self.0.lock().unwrap();

@@ -7,7 +7,7 @@ use crate::serving::support::{
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, Run, RunErrorKind, SignalError, Throttle,
+    CallContext, Decision, Gate, Limits, PendingCall, Run, RunErrorKind, SignalError, Throttle,
 };
 use plan_runtime::{Error, Plan, Report, Result, plan, tool};
 use serde_json::{Value, json};
@@ -287,7 +287,7 @@ fn a_cancelled_run_undoes_and_can_go_on<P: Place>() {
 struct Allows;
 
 impl Gate for Allows {
-    async fn ask(&self, _: GatedCall) -> Decision {
+    async fn ask(&self, _: PendingCall) -> Decision {
         Decision::Allow
     }
 }
@@ -347,7 +347,7 @@ struct Holds {
 }
 
 impl Gate for Holds {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         if call.tool() == "give_back" && !self.allows {
             self.has_asked.store(true, Ordering::Relaxed);
             std::future::pending::<()>().await;
@@ -693,7 +693,7 @@ plan! {
 struct WhenOpen;
 
 impl Gate for WhenOpen {
-    async fn ask(&self, _: GatedCall) -> Decision {
+    async fn ask(&self, _: PendingCall) -> Decision {
         if OPEN.get() {
             Decision::Allow
         } else {

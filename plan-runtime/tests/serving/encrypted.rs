@@ -795,7 +795,7 @@ fn a_reason_is_encrypted() {
     let server = at(&db, &toolbox, &shop).0;
     let serving = server
         .serve()
-        .configure(|run, _| run.only([MARKER]))
+        .configure(|run, _| run.allow_tools([MARKER]))
         .cancel_on(super::support::until(|| {
             summary(&db, "a").refusal.is_some()
         }));

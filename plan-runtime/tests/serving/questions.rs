@@ -4,7 +4,7 @@ use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, Place, at};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunFilter, RunState, Sqlite, SqliteOptions};
-use plan_runtime::run::{Decision, Gate, GatedCall, Run, Status};
+use plan_runtime::run::{Decision, Gate, PendingCall, Run, Status};
 use plan_runtime::{Error, Report, Result, plan, tool};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -80,7 +80,7 @@ plan! {
 
 /// The gate never answers a question about a call without an end.
 impl Gate for Ends {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         let number = usize::try_from(call.arguments()["n"].as_u64().unwrap()).unwrap();
         match self.0.get(number) {
             Some(None) => pending().await,

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// toward the deadline of the run. If another step fails meanwhile and the run [stops](crate::run::OnFailure), the question is dropped.
 ///
 /// ```
-/// use plan_runtime::run::{Decision, Gate, GatedCall};
+/// use plan_runtime::run::{Decision, Gate, PendingCall};
 /// use plan_runtime::{Result, plan, tool};
 ///
 /// /// Looks up what an item costs.
@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// struct Desk;
 ///
 /// impl Gate for Desk {
-///     async fn ask(&self, call: GatedCall) -> Decision {
+///     async fn ask(&self, call: PendingCall) -> Decision {
 ///         if call.is_read_only() {
 ///             return Decision::AllowStep;
 ///         }
@@ -70,11 +70,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A gate that panics refuses the call. One that is never ready lets the run wait for its deadline.
 pub trait Gate: Send + Sync {
     /// Decides whether the call is made. Questions about several calls may be open at one time.
-    fn ask(&self, call: GatedCall) -> impl Future<Output = Decision> + Send;
+    fn ask(&self, call: PendingCall) -> impl Future<Output = Decision> + Send;
 }
 
 impl<T: Gate + ?Sized> Gate for Arc<T> {
-    fn ask(&self, call: GatedCall) -> impl Future<Output = Decision> + Send {
+    fn ask(&self, call: PendingCall) -> impl Future<Output = Decision> + Send {
         (**self).ask(call)
     }
 }
@@ -97,7 +97,7 @@ pub enum Decision {
 /// It prints as the path of the call, the tool, and the arguments as JSON, on one line of at most 4,000 characters; escapes show characters that
 /// a terminal would not.
 #[derive(Clone)]
-pub struct GatedCall {
+pub struct PendingCall {
     pub(in crate::run) context: CallContext,
     pub(in crate::run) tool: String,
     pub(in crate::run) description: String,
@@ -107,9 +107,9 @@ pub struct GatedCall {
     pub(in crate::run) shown: Option<Box<Value>>,
 }
 
-impl fmt::Debug for GatedCall {
+impl fmt::Debug for PendingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GatedCall")
+        f.debug_struct("PendingCall")
             .field("context", &self.context)
             .field("tool", &self.tool)
             .field("description", &self.description)
@@ -119,7 +119,7 @@ impl fmt::Debug for GatedCall {
     }
 }
 
-impl GatedCall {
+impl PendingCall {
     /// Where the call is: the run, the plan, the step, and the element of a `for`. It prints as a path.
     pub fn context(&self) -> &CallContext {
         &self.context
@@ -158,7 +158,7 @@ impl GatedCall {
     }
 }
 
-impl fmt::Display for GatedCall {
+impl fmt::Display for PendingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { context, tool, .. } = self;
         let (tool, arguments) = (MessageName(tool), self.arguments());
@@ -168,11 +168,11 @@ impl fmt::Display for GatedCall {
 
 /// A gate of any type.
 pub(in crate::run) trait AnyGate: Send + Sync {
-    fn ask_boxed(&self, call: GatedCall) -> Pin<Box<dyn Future<Output = Decision> + Send + '_>>;
+    fn ask_boxed(&self, call: PendingCall) -> Pin<Box<dyn Future<Output = Decision> + Send + '_>>;
 }
 
 impl<G: Gate> AnyGate for G {
-    fn ask_boxed(&self, call: GatedCall) -> Pin<Box<dyn Future<Output = Decision> + Send + '_>> {
+    fn ask_boxed(&self, call: PendingCall) -> Pin<Box<dyn Future<Output = Decision> + Send + '_>> {
         Box::pin(self.ask(call))
     }
 }
@@ -191,7 +191,7 @@ impl Question {
     /// Asks all of these. The future is ready once they have answered.
     pub(in crate::run) fn ask(
         gates: Vec<Arc<dyn AnyGate>>,
-        call: GatedCall,
+        call: PendingCall,
         bytes: usize,
     ) -> (Self, Pin<Box<dyn Future<Output = ()> + Send>>) {
         let answer = Answer::default();
@@ -219,7 +219,7 @@ impl Question {
     }
 }
 
-async fn ask_all(gates: Vec<Arc<dyn AnyGate>>, call: GatedCall) -> Decision {
+async fn ask_all(gates: Vec<Arc<dyn AnyGate>>, call: PendingCall) -> Decision {
     let mut all = Decision::AllowStep;
     for gate in gates {
         match ask(&*gate, call.clone()).await {
@@ -232,7 +232,7 @@ async fn ask_all(gates: Vec<Arc<dyn AnyGate>>, call: GatedCall) -> Decision {
 }
 
 /// Asks a gate, which may panic.
-async fn ask(gate: &dyn AnyGate, call: GatedCall) -> Decision {
+async fn ask(gate: &dyn AnyGate, call: PendingCall) -> Decision {
     let panicked = || Decision::Refuse("the gate panicked".into());
     let Ok(mut asking) = catch(|| gate.ask_boxed(call)) else {
         return panicked();

@@ -9,7 +9,7 @@ mod record;
 
 pub(super) use allowance::{Allowance, Held, Permissions};
 pub(super) use gate::{AnyGate, Question};
-pub use gate::{Decision, Gate, GatedCall};
+pub use gate::{Decision, Gate, PendingCall};
 pub(super) use inside::Inside;
 pub(super) use live::{CallState, RunningCall};
 pub(super) use polled::{Blocked, Polled};

@@ -1,7 +1,7 @@
 //! Calls that wait before they start: for the answers of gates, and for their turns among the calls of all runs with the same throttles.
 
 use super::super::StepError;
-use super::super::context::{Decision, GatedCall, Question};
+use super::super::context::{Decision, PendingCall, Question};
 use super::super::start::Started;
 use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
@@ -92,7 +92,7 @@ impl<'x> Admitting<'_, 'x> {
         &mut self,
         it: &Starting<'x>,
         host: &mut dyn Host<'x>,
-    ) -> Result<(Option<GatedCall>, usize), StepError> {
+    ) -> Result<(Option<PendingCall>, usize), StepError> {
         self.count_asked(&it.of)?;
         let seen = it.before_call(self.scene);
         let way = Way {

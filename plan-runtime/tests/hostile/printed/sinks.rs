@@ -4,7 +4,7 @@ use super::{UNSEEN, assert_line, assert_safe, document};
 use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader, Toolbox};
 use plan_runtime::journal::JournalError;
 use plan_runtime::run::{
-    Decision, Gate, GatedCall, Observer, OnFailure, SignalError, Status, StepError, StepRef,
+    Decision, Gate, Observer, OnFailure, PendingCall, SignalError, Status, StepError, StepRef,
 };
 use plan_runtime::{Error, Plan, Report, RunError};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ impl Observer for Written {
 }
 
 impl Gate for Written {
-    async fn ask(&self, call: GatedCall) -> Decision {
+    async fn ask(&self, call: PendingCall) -> Decision {
         self.add("question", &call);
         self.add("call", call.context());
         match &call.arguments()["refuse"] {

@@ -232,7 +232,9 @@ fn after(polls: u32) -> impl Future<Output = ()> + Send {
 fn the_end_of_the_grace_ends_what_makes_a_value() {
     let (plan, tools, timer) = (undone(500, "echo"), tools(), Slow::new());
     let run = tools.run(&plan, (), &()).timer(Ticking(Arc::clone(&timer)));
-    let run = run.cancel_on(after(20)).grace(Duration::from_millis(50));
+    let run = run
+        .cancel_on(after(20))
+        .grace_period(Duration::from_millis(50));
     let error = smol::block_on(run).unwrap_err();
     assert_eq!(error.kind(), RunErrorKind::Cancelled, "{error}");
     assert_eq!(error.not_undone().collect::<Vec<_>>(), ["held"]);
@@ -243,7 +245,9 @@ fn the_end_of_the_grace_ends_what_makes_a_value() {
 fn the_grace_ends_after_a_value_was_cut() {
     let (plan, tools, timer) = (undone(0, "hang"), tools(), ManualTimer::new());
     let run = tools.run(&plan, (), &()).timer(timer.clone());
-    let run = run.cancel_on(after(20)).grace(Duration::from_secs(50));
+    let run = run
+        .cancel_on(after(20))
+        .grace_period(Duration::from_secs(50));
     let error = smol::block_on(timer.skip_waits(run)).unwrap_err();
     assert_eq!(error.kind(), RunErrorKind::Cancelled, "{error}");
     assert_eq!(timer.elapsed(), Duration::from_secs(50));

@@ -291,7 +291,7 @@ impl<'p> Hand<'p> {
             .on_failure(on_failure)
             .concurrency(self.bound)
             .deadline(DEADLINE)
-            .grace(grace)
+            .grace_period(grace)
             .cancel_on(cancelled)
     }
 
