@@ -2,10 +2,10 @@
 
 use super::super::{JournalError, RunFilter, RunState, RunSummary};
 use super::encryption::{self, Cipher, Place};
+use super::jobs::{Done, Job};
 use super::owners::Owners;
 use super::schema::statement;
 use super::sealed::opened;
-use super::writer::{Done, Job};
 use super::{Sqlite, time};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};

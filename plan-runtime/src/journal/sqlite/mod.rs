@@ -1,6 +1,6 @@
 //! A journal in a file.
 //!
-//! One thread reads (`reader.rs`). One thread makes all changes (`writer.rs`): the thread takes the jobs that came during the last commit, and does these jobs in one transaction. If the
+//! One thread reads (`reader.rs`). One thread makes all changes (`writer.rs`): the thread takes the jobs (`jobs.rs`) that came during the last commit, and does these jobs in one transaction (`write.rs`). If the
 //! transaction fails, the thread does the jobs one by one. After a failed write, nothing more of the run is written under its claim, so no record is missing in the middle.
 //!
 //! Three facts decide who owns a run:
@@ -12,6 +12,7 @@
 mod encryption;
 mod failure;
 mod inspect;
+mod jobs;
 mod options;
 mod owners;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod sealed;
 mod serving;
 mod time;
 mod watching;
+mod write;
 mod writer;
 
 pub use encryption::EncryptionKey;
@@ -35,6 +37,7 @@ use super::spi::{
 use super::{Journal, JournalError};
 use encryption::{Cipher, Place};
 use failure::{Cause, Failure};
+use jobs::{Claims, Done, Held, Job, Queued, Refused, Ticket};
 use reader::Reader;
 use reply::{Reply, reply};
 use rusqlite::Connection;
@@ -46,7 +49,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 use watching::Watching;
-use writer::{Claims, Done, Held, Job, Queued, Refused, Ticket};
 
 /// A journal in an SQLite database, for one machine: any number of processes may have it open.
 ///

@@ -1,10 +1,11 @@
 //! The options of a database, and its opening.
 
 use super::failure::{Cause, Failure};
+use super::jobs::Claims;
 use super::owners::Owners;
 use super::reader::Reader;
 use super::watching::Watching;
-use super::writer::{Claims, Writer};
+use super::writer::Writer;
 use super::{Inner, Sqlite, schema};
 use crate::journal::JournalError;
 use crate::journal::arrivals::Arrivals;

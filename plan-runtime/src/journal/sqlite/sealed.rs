@@ -3,8 +3,8 @@
 use super::super::JournalError;
 use super::super::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
 use super::encryption::{self, Cipher, EncryptionKey, Place};
+use super::jobs::Held;
 use super::schema::{end_of, statement};
-use super::writer::Held;
 use super::{Sqlite, time};
 use rusqlite::{Connection, OptionalExtension, params};
 
