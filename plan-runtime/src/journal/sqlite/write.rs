@@ -325,7 +325,9 @@ impl Write<'_> {
         let sql = "SELECT number, coalesce(substr(inputs, 1, ?2), '') FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
         let mut statement = self.sql(sql)?;
         let head = statement.query_row(params![id, encryption::HEAD], |row| {
-            Ok((row.get(0)?, row.get(1)?))
+            // Damaged inputs must not keep the run from being refused.
+            let head = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?);
+            Ok((row.get(0)?, head.into_owned()))
         });
         head.optional()
     }
