@@ -20,6 +20,7 @@
 //! | `plans.rs` | the plans that its calls run |
 //! | `record.rs` | what a record says |
 //! | `turns.rs` | the order in which the run acts on its records |
+//! | `writes.rs` | the records that are not durable yet, and the waker of the outermost plan |
 
 mod begin;
 mod calls;
@@ -33,6 +34,7 @@ mod notes;
 mod plans;
 mod record;
 mod turns;
+mod writes;
 
 #[cfg(feature = "dynamic")]
 pub(crate) use begin::compare_names;
@@ -71,6 +73,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use turns::{RecordPlace, Turn, Turns};
+use writes::{Root, Write};
 
 /// The key of the record with the counts of undone steps before the run was retried, and with the count of the run.
 ///
@@ -112,6 +115,7 @@ pub(super) struct Durable {
     /// The values that are sent into the run.
     pub(super) inbox: OnceLock<Arc<Inbox>>,
     plans: Mutex<Plans>,
+    root: Arc<Root>,
     state: Mutex<State>,
 }
 
@@ -138,8 +142,6 @@ struct State {
     busy: usize,
     /// The error because of which the journal cannot be used any more.
     failure: Option<Arc<JournalError>>,
-    /// The waker of the outermost plan.
-    root: Option<Waker>,
     /// The bytes of the records.
     recorded: usize,
 }
@@ -165,6 +167,7 @@ impl Durable {
             seen: AtomicU64::new(0),
             inbox: OnceLock::new(),
             plans: Mutex::default(),
+            root: Arc::default(),
             state: Mutex::new(state),
         }
     }
@@ -252,9 +255,8 @@ impl Durable {
     pub(super) fn fail(&self, error: JournalError) {
         let mut state = self.state();
         state.failure.get_or_insert_with(|| Arc::new(error));
-        let root = state.root.take();
         drop(state);
-        root.into_iter().for_each(Waker::wake);
+        self.root.wake();
     }
 
     pub(super) fn failure(&self) -> Option<Arc<JournalError>> {
@@ -278,15 +280,19 @@ impl Durable {
         }
         let bytes = key.len() + body.len();
         let run = &self.claimed;
-        let mut written = run.journal.append(&run.claim, key, body);
+        let written = run.journal.append(&run.claim, key, body);
         let mut state = self.state();
         state.recorded += bytes;
         let place = state.turns.add(time);
-        let root = state.root.clone();
         drop(state);
-        let root = root.as_ref().unwrap_or(Waker::noop());
-        match written.as_mut().poll(&mut Context::from_waker(root)) {
-            Poll::Pending => self.state().turns.writing.push((place, written)),
+        let mut write = Write::new(place, written, &self.root);
+        match write.poll() {
+            Poll::Pending => {
+                let alarm = write.alarm();
+                self.state().turns.writing.push(write);
+                // The outermost plan, on another thread, may have looked at the writes since the alarm rang.
+                alarm.repeat();
+            }
             Poll::Ready(result) => self.has_written(place, result),
         }
         Box::pin(Turn::new(self, place, time))
@@ -316,9 +322,8 @@ impl Durable {
         let mut state = self.state();
         state.recorded += bytes;
         state.notes.add(note);
-        let root = state.root.take();
         drop(state);
-        root.into_iter().for_each(Waker::wake);
+        self.root.wake();
     }
 
     /// Writes down how something ended, unless that was written before a crash. No call waits until the record is durable, which it is before the end of the run.
@@ -335,25 +340,27 @@ impl Durable {
 
     /// Polls all writes. The outermost plan does this whenever it is polled, and is woken when a write is durable, even if nothing polls the future that waits for the record.
     pub(super) fn poll(&self, cx: &Context<'_>) {
+        self.root.set(cx.waker());
         let mut state = self.state();
-        state.root = Some(cx.waker().clone());
         state.turns.polls += 1;
-        let mut writing = std::mem::take(&mut state.turns.writing);
-        let mut notes = std::mem::take(&mut state.notes.writing);
         // Nothing is locked while a foreign future is polled.
-        drop(state);
-        writing.retain_mut(|(place, written)| {
-            match written.as_mut().poll(&mut Context::from_waker(cx.waker())) {
+        if self.root.has_rung() {
+            let mut writing = std::mem::take(&mut state.turns.writing);
+            drop(state);
+            writing.retain_mut(|write| match write.poll() {
                 Poll::Pending => true,
                 Poll::Ready(result) => {
-                    self.has_written(*place, result);
+                    self.has_written(write.place, result);
                     false
                 }
-            }
-        });
+            });
+            state = self.state();
+            state.turns.writing.append(&mut writing);
+        }
+        let mut notes = std::mem::take(&mut state.notes.writing);
+        drop(state);
         let (done, failed) = Notes::poll(&mut notes, cx);
         let mut state = self.state();
-        state.turns.writing.append(&mut writing);
         state.notes.take_back(notes, done);
         let held = if done > 0 {
             std::mem::take(&mut state.held)
@@ -396,9 +403,8 @@ impl Durable {
         if let Some((place, time, waker)) = first {
             if !state.turns.give(place) {
                 // Its future was woken, and has its turn in one of the next polls.
-                let root = state.root.clone();
                 drop(state);
-                root.into_iter().for_each(Waker::wake);
+                self.root.wake();
                 return false;
             }
             state.time.pass(time, by_clock);

@@ -1,7 +1,7 @@
 //! The order in which a run acts on its records.
 
 use super::Durable;
-use crate::journal::spi::Written;
+use super::writes::Write;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) struct Turns {
     /// The number of polls of the outermost plan.
     pub(super) polls: u64,
     /// The records that are not durable yet.
-    pub(super) writing: Vec<(RecordPlace, Written)>,
+    pub(super) writing: Vec<Write>,
     /// The number of records that this process has written.
     written: u64,
 }
@@ -170,9 +170,8 @@ impl Drop for Turn {
         let gone = state.turns.due.remove(&self.place);
         state.turns.take(self.place);
         // The next record may have its turn now, and a plan inside a call may be dropped anywhere.
-        let root = state.root.clone();
         drop(state);
         drop(gone);
-        root.into_iter().for_each(Waker::wake);
+        self.durable.root.wake();
     }
 }

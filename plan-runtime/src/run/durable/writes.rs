@@ -1,0 +1,104 @@
+//! The records that are not durable yet.
+
+use super::turns::RecordPlace;
+use crate::journal::JournalError;
+use crate::journal::spi::Written;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// The waker of the outermost plan, until the plan is woken.
+#[derive(Default)]
+pub(super) struct Root {
+    waker: Mutex<Option<Waker>>,
+    /// `true` if a write was woken since the last look at the writes.
+    has_rung: AtomicBool,
+}
+
+impl Root {
+    fn locked(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the waker, at the beginning of a poll.
+    pub(super) fn set(&self, waker: &Waker) {
+        let mut root = self.locked();
+        if root.as_ref().is_some_and(|root| root.will_wake(waker)) {
+            return;
+        }
+        let before = root.replace(waker.clone());
+        // The destructor of a waker may run any code.
+        drop(root);
+        drop(before);
+    }
+
+    pub(super) fn wake(&self) {
+        let root = self.locked().take();
+        root.into_iter().for_each(Waker::wake);
+    }
+
+    /// Returns `true` if a write was woken since the last call.
+    pub(super) fn has_rung(&self) -> bool {
+        self.has_rung.swap(false, Ordering::AcqRel)
+    }
+}
+
+/// A write of a record that waits for its turn. The write is polled when it was woken, since a run may have hundreds of writes.
+pub(super) struct Write {
+    pub(super) place: RecordPlace,
+    written: Written,
+    alarm: Arc<Alarm>,
+}
+
+pub(super) struct Alarm {
+    has_rung: AtomicBool,
+    root: Arc<Root>,
+}
+
+impl Write {
+    pub(super) fn new(place: RecordPlace, written: Written, root: &Arc<Root>) -> Self {
+        let alarm = Alarm {
+            has_rung: AtomicBool::new(true),
+            root: Arc::clone(root),
+        };
+        Self {
+            place,
+            written,
+            alarm: Arc::new(alarm),
+        }
+    }
+
+    pub(super) fn alarm(&self) -> Arc<Alarm> {
+        Arc::clone(&self.alarm)
+    }
+
+    /// Polls the write, if it is new or was woken.
+    pub(super) fn poll(&mut self) -> Poll<Result<(), JournalError>> {
+        if !self.alarm.has_rung.swap(false, Ordering::AcqRel) {
+            return Poll::Pending;
+        }
+        let waker = Waker::from(Arc::clone(&self.alarm));
+        self.written.as_mut().poll(&mut Context::from_waker(&waker))
+    }
+}
+
+impl Alarm {
+    /// Rings once more if the alarm has rung.
+    pub(super) fn repeat(&self) {
+        if self.has_rung.load(Ordering::Acquire) {
+            self.root.has_rung.store(true, Ordering::Release);
+            self.root.wake();
+        }
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.has_rung.store(true, Ordering::Release);
+        self.repeat();
+    }
+}
