@@ -24,7 +24,7 @@ pub const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long Restate keeps what became of a run, unless [`Worker::retention`] says otherwise.
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// How long running calls have to end when a worker stops, unless [`Worker::grace_period`] says otherwise.
+/// The time for running calls to end when a worker stops, unless [`Worker::grace_period`] sets another time.
 pub const GRACE: Duration = Duration::from_secs(30);
 
 /// What answers Restate: it runs plans, and makes the calls of their steps. There may be many, in many processes, each with the same tools.

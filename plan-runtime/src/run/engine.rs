@@ -26,8 +26,8 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// A durable engine: it makes the calls of a run, on whatever machine, and keeps all that happens outside of the run.
 ///
 /// A run [on an engine](super::Run::engine) still decides which step is next: conditions, lists, blocks, loops, attempts, time limits, and what is undone. The engine is asked to
-/// make each call, to sleep, and to wait for values from outside. It keeps what came of that, in its order. After a crash, it begins the run again, and gives
-/// it the same in the same order, so that the run does the same up to where it was.
+/// make each call, to sleep, and to wait for values from outside. The engine keeps the outcomes in their order. After a crash, the engine begins the run again, and gives
+/// the run these outcomes in this order, so that the run comes to the place where it was.
 ///
 /// # Rules
 ///

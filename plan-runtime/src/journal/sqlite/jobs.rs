@@ -111,7 +111,7 @@ impl Job {
         }
     }
 
-    /// The run of which it writes something that only the owner may write.
+    /// Returns the run of a job that only the owner of the run may queue.
     pub(super) fn held(&self) -> Option<&Held> {
         match self {
             Self::Describe(held, _)
