@@ -66,7 +66,6 @@ CREATE INDEX runs_failed ON {s}.runs (end_kind, number) WHERE end_kind > 0;
     // In earlier versions, only runs without a time limit counted as waiting.
     "
 ALTER TABLE {s}.runs ADD COLUMN waits boolean NOT NULL DEFAULT false;
-UPDATE {s}.runs SET waits = true WHERE rests = 'infinity';
 ",
 ];
 

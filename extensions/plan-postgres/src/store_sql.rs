@@ -98,7 +98,7 @@ impl StoreSql {
         Self {
             runs: with(
                 "SELECT number, id, plan, began, ended, end_kind, {owned},
-                    owner IS NULL AND ended IS NULL AND rests IS NOT NULL AND waits, reason
+                    owner IS NULL AND ended IS NULL AND reason IS NULL AND coalesce(rests = 'infinity' OR waits AND rests > now(), false), reason
                 FROM {s}.runs r WHERE plan IS NOT NULL",
             ),
             is_owned: with(IS_OWNED),

@@ -103,8 +103,12 @@ impl Kept {
         let end = self.run.end.as_ref();
         summary.state = end.map_or(RunState::Running, End::state);
         summary.is_owned = self.is_owned;
-        let rests = self.rest != Resting::No && self.refusal.is_none();
-        summary.waits = self.waits && rests && summary.ended.is_none();
+        let rests = match self.rest {
+            Resting::No => false,
+            Resting::Until(time) => self.waits && time > SystemTime::now(),
+            Resting::UntilMessage => true,
+        };
+        summary.waits = rests && self.refusal.is_none() && summary.ended.is_none();
         summary.refusal.clone_from(&self.refusal);
         Some(summary)
     }

@@ -414,8 +414,9 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
     let reason = match journal.look(&of.id).await {
         // An unreadable run must not stop other runs. If the journal is unreadable, the refusal fails, too.
         Err(error) => Some(error.to_string()),
-        Ok(run) => match run.and_then(|run| run.info) {
-            None => None,
+        Ok(None) => None,
+        Ok(Some(run)) => match run.info {
+            None => Some("the journal has lost its plan".to_owned()),
             Some(info) => match server.toolbox.submitted(&info) {
                 Err(error) => Some(error.to_string()),
                 Ok(submitted) => {

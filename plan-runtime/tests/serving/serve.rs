@@ -5,6 +5,7 @@ use crate::serving::support::{
     Folder, Place, at, has_ended, in_each_place, output, rests, serve, summary, until,
 };
 use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::spi::Message;
 use plan_runtime::journal::{Journal, Memory, RunFilter, RunState};
 use plan_runtime::run::Limits;
 use plan_runtime::{Plan, Result, Sleep, plan, tool};
@@ -108,6 +109,12 @@ fn an_unreadable_run_is_refused() {
         let run = summary(&db, "damaged");
         assert_eq!(run.state, RunState::Running, "{damage}");
         assert!(run.refusal.is_some(), "{damage}");
+        // Nobody knows whether the value would have to be encrypted.
+        let (path, body) = ("sure".to_owned(), "true".to_owned());
+        let signal = Message::Signal { path, body };
+        let sent = smol::block_on(db.send("damaged", &signal));
+        assert!(sent.is_err(), "{damage}");
+        smol::block_on(db.send("damaged", &Message::Cancel)).unwrap();
         assert_eq!(shop.take(), ["charge 6", "ship 6"]);
     }
 }

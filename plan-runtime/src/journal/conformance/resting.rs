@@ -101,8 +101,10 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         let store = self.open();
         let ready = self.submit(&store, "ready");
         let (second, first) = (self.begin(&store), self.begin(&store));
-        store.rest(&first, Some(Duration::from_millis(1)), 0);
-        store.rest(&second, Some(Duration::from_millis(2)), 0);
+        for (claim, time) in [(&first, 1), (&second, 2)] {
+            let time = Duration::from_millis(time);
+            store.0.rest(claim, Rest::new(Some(time), true, 0));
+        }
         for claim in [&first, &second] {
             self.is_given_up(&store, &claim.id);
             let rule = "a run is due once its rest is over";
@@ -141,6 +143,14 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         }
         good(other.send(&sent, &Message::Cancel), "anybody may send");
         assert!(one.is_due(&sent), "a message ends the rest of a run");
+        let waiting = self.begin(&one);
+        one.rest(&waiting, None, 0);
+        self.is_given_up(&one, &waiting.id);
+        good(one.send(&waiting.id, &signal("s")), "anybody may send");
+        other.refuse(&waiting.id, HOUR, reason);
+        let rule = "a run that was refused after its value came does not wait";
+        same(one.summary(&waiting.id).waits, false, rule);
+        self.end(&one, &waiting.id, End::Done("1".to_owned()));
         self.give_up(&other, &claim);
         assert!(
             one.is_due(&owned),

@@ -28,8 +28,9 @@ const CANCELLED: &str = cancelled!();
 
 /// The columns of a summary.
 pub(super) const SELECT: &str = concat!(
-    "SELECT number, id, plan, began, ended, failed, owner, reason, rests IS NOT NULL AND waits, ",
-    cancelled!()
+    "SELECT number, id, plan, began, ended, failed, owner, reason, rests, ",
+    cancelled!(),
+    ", waits"
 );
 
 /// The place of the owner in the columns.
@@ -62,7 +63,7 @@ pub(super) fn summary(
     let ended: Option<i64> = row.get(4)?;
     let owner: Option<String> = row.get(OWNER)?;
     let (id, reason): (String, Option<String>) = (row.get(1)?, row.get(7)?);
-    let rests: bool = row.get(8)?;
+    let (rests, waits): (Option<i64>, bool) = (row.get(8)?, row.get(10)?);
     let refusal = reason.map(|reason| {
         let run = (&*id, encryption::is_sealed(&reason));
         let opened = opened(cipher, run, Place::Reason, reason);
@@ -80,7 +81,9 @@ pub(super) fn summary(
     };
     summary.is_owned = owner.is_some_and(|owner| living.contains(owner));
     let is_idle = ended.is_none() && !summary.is_owned && refusal.is_none();
-    summary.waits = is_idle && rests;
+    // Only a message ends an endless rest. Such a rest of an older program has no `waits`.
+    let is_resting = |rests: i64| rests == i64::MAX || waits && rests > time::now();
+    summary.waits = is_idle && rests.is_some_and(is_resting);
     summary.refusal = refusal;
     Ok(summary)
 }

@@ -60,7 +60,6 @@ CREATE INDEX resting ON runs(rests, number) WHERE ended IS NULL;
 /// The changes of version 3.
 const WAITS: &str = "
 ALTER TABLE runs ADD COLUMN waits INTEGER NOT NULL DEFAULT 0; -- whether a step waits for a value while the run rests
-UPDATE runs SET waits = 1 WHERE rests = 0x7fffffffffffffff;
 ";
 
 /// Opens a database. `path` is absolute, so that SQLite reads nothing into it.

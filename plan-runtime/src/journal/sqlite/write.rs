@@ -271,7 +271,9 @@ impl Write<'_> {
             return Ok(Done::Written);
         }
         // Without the key, the reason is that there is none.
-        let reason = match cipher.filter(|cipher| cipher.has_sealed(&head)) {
+        let is_sealed =
+            |cipher: &Cipher| head.as_deref().is_none_or(|head| cipher.has_sealed(head));
+        let reason = match cipher.filter(|cipher| is_sealed(cipher)) {
             Some(cipher) => Cow::Owned(cipher.seal(id, Place::Reason, reason)?),
             None => Cow::Borrowed(reason),
         };
@@ -319,15 +321,15 @@ impl Write<'_> {
         }
     }
 
-    /// Returns the number of a run, and the head of its inputs, which tells whether the run is encrypted. Another run may have begun with
-    /// this id since a caller looked, so only this transaction knows.
-    fn head(&self, id: &str) -> rusqlite::Result<Option<(i64, String)>> {
-        let sql = "SELECT number, coalesce(substr(inputs, 1, ?2), '') FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
+    /// Returns the number of a run, and the head of its inputs, which tells whether the run is encrypted, unless the inputs are damaged. Another run
+    /// may have begun with this id since a caller looked, so only this transaction knows.
+    fn head(&self, id: &str) -> rusqlite::Result<Option<(i64, Option<String>)>> {
+        let sql = "SELECT number, substr(inputs, 1, ?2) FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
         let mut statement = self.sql(sql)?;
         let head = statement.query_row(params![id, encryption::HEAD], |row| {
-            // Damaged inputs must not keep the run from being refused.
-            let head = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?);
-            Ok((row.get(0)?, head.into_owned()))
+            let head = row.get_ref(1)?.as_bytes_or_null()?;
+            let head = head.map(|head| String::from_utf8(head.to_vec()).ok());
+            Ok((row.get(0)?, head.flatten()))
         });
         head.optional()
     }
@@ -338,6 +340,9 @@ impl Write<'_> {
         };
         let (path, body) = match message {
             Message::Signal { path, body } => {
+                // Nobody knows whether a value for damaged inputs has to be encrypted.
+                let damaged = || Failure::new(self.path, "the inputs of the run are damaged");
+                let head = head.ok_or_else(|| JournalError::from(damaged()))?;
                 let body = encryption::seal_like(cipher, id, &head, Place::Signal(path), body)?;
                 (Some(path), Some(body))
             }
