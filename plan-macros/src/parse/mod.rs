@@ -23,7 +23,7 @@ pub(crate) use head::krate;
 pub(crate) use test::binds_one;
 pub(crate) use token_text::{path_text, tidy, value_text};
 
-use crate::ast::{Header, Plan, Step, Tail, Value};
+use crate::ast::{Body, Header, Plan, Step, Tail, Value};
 use crate::report::Report;
 pub(crate) use crate::scan::is_source_name;
 use crate::scan::{self, PlanTokens, Statement, StatementKind};
@@ -40,11 +40,11 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         );
         return None;
     }
-    let mut broken = Vec::new();
     let head = match source.head {
-        Some(head) => Some(head::head(head, &mut broken, report)?),
+        Some(head) => Some(head::head(head, report)?),
         None => None,
     };
+    let mut broken = Vec::new();
     let mut in_body = Report::default();
     let (steps, tail) = statements(source.statements, head.as_ref(), &mut broken, &mut in_body);
     if !head.as_ref().is_some_and(|head| head.unclear_body) {
@@ -96,8 +96,13 @@ fn statements(
                     .as_ref()
                     .is_some_and(|tail| stray_attrs || is_part(&tail.tokens));
                 stray_attrs = false;
+                // It may be a part of the step before it, of which something was reported.
+                let before_it = steps.last();
+                let is_reported =
+                    before_it.is_some_and(|step: &Step| matches!(step.body, Body::Broken(_)));
                 if let Some(tail) = stray
                     && !matches!(tail.value, Value::Broken)
+                    && !is_reported
                 {
                     report.error(
                         tail.tokens,

@@ -20,7 +20,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut report = Report::default();
     let Options { krate, remote } = options(input, &mut report);
     let Some(krate) = krate else {
-        return report.into_compile_errors();
+        return report.into_item();
     };
     if let Some(remote) = remote {
         return remote::derive(input, &krate, remote, report);
@@ -35,7 +35,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         lossless: TokenStream::new(),
         parts: parts::derive_opaque(input, &krate),
     });
-    let errors = report.into_compile_errors();
+    let errors = report.into_item();
 
     let ident = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();

@@ -3,7 +3,7 @@
 use super::signature;
 use crate::docs::text_of;
 use crate::parse::functions;
-use crate::report::Report;
+use crate::report::{Report, as_item};
 use crate::shape::secret;
 use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
@@ -18,7 +18,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let ident = &input.ident;
     let options = ContractOptions::read(input, &mut report);
     let Some(krate) = options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
-        return report.into_compile_errors();
+        return report.into_item();
     };
     let mut is_owned = true;
     match &input.data {
@@ -56,7 +56,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         Some(output) => signature::is_owned_in_struct(output, &mut report),
         None => false,
     };
-    let mut errors = report.into_compile_errors();
+    let errors = report.into_compile_errors();
 
     let output = options.output.filter(|_| output_is_known);
     let output = output.unwrap_or_else(|| parse_quote!(()));
@@ -112,10 +112,8 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         output_check = TokenStream::new();
         output_type = json::unknown(&errors, &check);
     }
-    if !is_owned || !output_is_known {
-        // They are reported there.
-        errors = TokenStream::new();
-    }
+    // Otherwise they are reported there.
+    let errors = (is_owned && output_is_known).then(|| as_item(&errors));
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let tool = quote! {
         #[automatically_derived]

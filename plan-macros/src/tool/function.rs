@@ -7,7 +7,7 @@ use crate::scan::tokens::placed;
 use crate::shape::secret;
 use crate::{docs, ide, json, lossless, options};
 use heck::ToUpperCamelCase;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -25,7 +25,7 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
     item.attrs = rest;
 
     let Some(krate) = &options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
-        let errors = report.into_compile_errors();
+        let errors = report.into_item();
         return quote!(#errors #[allow(dead_code)] #item);
     };
     let unknown = report
@@ -41,8 +41,9 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         function: &item,
         signature: &signature,
     };
-    let tool = if item.sig.receiver().is_some() {
-        // Among the items of an `impl` there is no place for them.
+    // Among the items of an `impl` there is no place for others.
+    let is_method = item.sig.receiver().is_some();
+    let tool = if is_method {
         TokenStream::new()
     } else {
         let structure = tool.structure();
@@ -56,7 +57,12 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
             quote!(#structure #called)
         }
     };
-    let errors = report.into_compile_errors();
+    let errors = if is_method {
+        report.into_compile_errors()
+    } else {
+        report.into_item()
+    };
+    let function = without_parameters(&item);
     quote! {
         #errors
 
@@ -66,9 +72,26 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
             clippy::needless_pass_by_value,
             clippy::too_many_arguments,
         )]
-        #item
+        #function
         #tool
     }
+}
+
+/// The function with an empty list of parameters. Without the list, rustc would propose to make an unknown type a parameter.
+fn without_parameters(item: &ItemFn) -> TokenStream {
+    let tokens = item.to_token_stream();
+    if !item.sig.generics.params.is_empty() {
+        return tokens;
+    }
+    let name = &item.sig.ident;
+    let mut is_keyword = false;
+    let trees = tokens.into_iter().flat_map(|tree| {
+        let is_name = is_keyword && matches!(&tree, TokenTree::Ident(ident) if ident == name);
+        is_keyword = matches!(&tree, TokenTree::Ident(word) if word == "fn");
+        let parameters = is_name.then(|| quote!(<>));
+        quote!(#tree #parameters)
+    });
+    trees.collect()
 }
 
 struct Expansion<'a> {
@@ -148,7 +171,7 @@ impl Expansion<'_> {
                 clippy::struct_field_names,
                 clippy::module_name_repetitions,
             )]
-            #vis struct #ident {
+            #vis struct #ident<> {
                 #(#fields,)*
             }
         }

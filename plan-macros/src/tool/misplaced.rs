@@ -18,6 +18,6 @@ pub(super) fn expand(item: &Item) -> TokenStream {
             "a tool is an `async fn`, or a struct with `#[derive(Tool)]`",
         ),
     }
-    let errors = report.into_compile_errors();
+    let errors = report.into_item();
     quote!(#errors #item)
 }
