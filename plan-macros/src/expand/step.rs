@@ -90,7 +90,11 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             (View::Call, Some(first)) => {
                 quote_spanned!(at=> type #name = <#first as __plan::IsTool>::Output;)
             }
-            (View::Call, None) => quote_spanned!(at=> type #name = __plan::Unknown;),
+            (View::Call, None) => {
+                let value = types::of_block_in(&step.body);
+                let value = value.unwrap_or_else(|| quote!(__plan::Unknown));
+                quote_spanned!(at=> type #name = #value;)
+            }
             (View::Output | View::Result, _) => {
                 quote_spanned!(at=> type #name = __plan::Caught<#output>;)
             }
