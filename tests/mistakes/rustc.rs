@@ -35,7 +35,7 @@ const INTERNAL: &[&str] = &[
     "UntypedJson",
     "Passed",
     "Unclear",
-    "Unknown",
+    "found `Unknown`",
 ];
 
 impl Message {

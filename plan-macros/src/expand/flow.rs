@@ -21,7 +21,10 @@ impl Builder<'_> {
             Body::Compute(value) => {
                 self.data.tag('V');
                 let check = self.value(value);
-                let ty = &step.ty;
+                // An unknown type in it is reported where the alias is.
+                let name = self.cx.type_of(Source::Step(step.number));
+                let ty = step.ty.as_ref();
+                let ty = ty.map(|ty| json::checked_alias(ty, &name).1);
                 let at = step::place(step);
                 self.bindings
                     .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
