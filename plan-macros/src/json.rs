@@ -1,7 +1,7 @@
 //! The types that JSON has to hold, and how rustc is made to say of each once that it cannot.
 
 use crate::parse::tidy;
-use crate::scan::tokens::placed;
+use crate::scan::tokens::{no_parameters, placed};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -140,7 +140,8 @@ pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStrea
     if items.is_empty() {
         return (items, ty.to_token_stream());
     }
-    (quote!(type #written<> = #ty; #items), checked)
+    let no_parameters = no_parameters(name.span());
+    (quote!(type #written #no_parameters = #ty; #items), checked)
 }
 
 /// A type of which rustc says nothing, instead of one that was refused with this error.

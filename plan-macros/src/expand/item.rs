@@ -15,6 +15,7 @@ use crate::lossless;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
+use crate::scan::tokens::no_parameters;
 use crate::shape::secret;
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -183,6 +184,7 @@ fn definition(
     let unknown = unknown.map(|error| json::unknown(error, &quote!(#krate::check)));
     let broken = head.broken.iter();
     let broken = broken.map(|name| quote!(#[allow(missing_docs)] #vis #name: #unknown));
+    let no_parameters = no_parameters(name.span());
     // A derive is before the attributes that belong to it, and after those that may change what it sees.
     let belongs =
         |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
@@ -196,8 +198,7 @@ fn definition(
         #[shape(crate = #krate)]
         #(#after)*
         #documented
-        // Without the `<>`, rustc would propose to make an unknown type a parameter.
-        #vis struct #name<> { #(#fields,)* #(#broken),* }
+        #vis struct #name #no_parameters { #(#fields,)* #(#broken),* }
     }
 }
 

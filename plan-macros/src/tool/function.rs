@@ -3,7 +3,7 @@
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use crate::docs::text_of;
 use crate::report::Report;
-use crate::scan::tokens::placed;
+use crate::scan::tokens::{no_parameters, placed};
 use crate::shape::secret;
 use crate::{docs, ide, json, lossless, options};
 use heck::ToUpperCamelCase;
@@ -77,7 +77,7 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
     }
 }
 
-/// The function with an empty list of parameters. Without the list, rustc would propose to make an unknown type a parameter.
+/// The function with an empty list of parameters.
 fn without_parameters(item: &ItemFn) -> TokenStream {
     let tokens = item.to_token_stream();
     if !item.sig.generics.params.is_empty() {
@@ -88,7 +88,7 @@ fn without_parameters(item: &ItemFn) -> TokenStream {
     let trees = tokens.into_iter().flat_map(|tree| {
         let is_name = is_keyword && matches!(&tree, TokenTree::Ident(ident) if ident == name);
         is_keyword = matches!(&tree, TokenTree::Ident(word) if word == "fn");
-        let parameters = is_name.then(|| quote!(<>));
+        let parameters = is_name.then(|| no_parameters(name.span()));
         quote!(#tree #parameters)
     });
     trees.collect()
@@ -117,6 +117,7 @@ impl Expansion<'_> {
             ..
         } = self;
         let vis = &function.vis;
+        let no_parameters = no_parameters(ident.span());
         let serde = quote!(#krate::check::serde);
         let serde_path = crate::parse::tidy(&serde);
         let copied = function.attrs.iter().filter(|attr| {
@@ -171,7 +172,7 @@ impl Expansion<'_> {
                 clippy::struct_field_names,
                 clippy::module_name_repetitions,
             )]
-            #vis struct #ident<> {
+            #vis struct #ident #no_parameters {
                 #(#fields,)*
             }
         }
