@@ -87,13 +87,11 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
     )
 }
 
-/// Whether a path is that of a type of the standard library with parameters, which says what is in it.
-pub(crate) fn is_container(path: &TypePath) -> bool {
+/// Whether the segment is that of a type of the standard library with parameters, which says what is in it.
+pub(crate) fn is_container(segment: &PathSegment) -> bool {
     const OTHER: &[&str] = &["Rc", "Arc", "Result"];
-    path.path.segments.last().is_some_and(|last| {
-        let mut names = KNOWN.iter().chain(OTHER);
-        names.any(|known| last.ident == known)
-    })
+    let mut names = KNOWN.iter().chain(OTHER);
+    names.any(|known| segment.ident == known)
 }
 
 /// Whether [`checked`] writes a constant.

@@ -8,6 +8,7 @@ pub(crate) mod secret;
 use crate::docs::text_of;
 use crate::options;
 use crate::report::Report;
+use crate::unparsed;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use serde_derive_internals::ast::{Container, Data};
@@ -16,7 +17,14 @@ use serde_derive_internals::{Ctxt, Derive};
 use syn::{DeriveInput, Ident, Meta, Path, Type};
 
 /// `#[derive(Shape)]`.
-pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
+pub(crate) fn derive(item: TokenStream) -> TokenStream {
+    match syn::parse2(item.clone()) {
+        Ok(input) => described(&input),
+        Err(_) => unparsed::shape(item),
+    }
+}
+
+fn described(input: &DeriveInput) -> TokenStream {
     let mut report = Report::default();
     let Options { krate, remote } = options(input, &mut report);
     let Some(krate) = krate else {
