@@ -117,7 +117,7 @@ pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStrea
 
 /// A type of which rustc says nothing, instead of one that was refused with this error.
 pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
-    quote!(<() as #check::Checked<{ #error }>>::Itself)
+    quote!(<() as #check::Checked<{ #error true }>>::Itself)
 }
 
 /// The attribute of a field that has serde's derives take for granted that JSON can hold its type: rustc has one thing to say of a type

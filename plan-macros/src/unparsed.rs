@@ -3,33 +3,48 @@
 
 use crate::options;
 use crate::report::Report;
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::meta::ParseNestedMeta;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Data, DataStruct, DeriveInput, Fields, Generics, Token, Visibility};
+use syn::punctuated::Punctuated;
+use syn::token::{Brace, Paren};
+use syn::visit::Visit;
+use syn::{
+    Attribute, Data, DataEnum, DataStruct, DeriveInput, Expr, Fields, Generics, Path, Token,
+    Visibility, parse_quote,
+};
 
 /// The type without its fields, unless it is generic.
 pub(crate) fn header(item: TokenStream) -> Option<DeriveInput> {
     let parser = |input: ParseStream<'_>| {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis: Visibility = input.parse()?;
-        let keyword: Ident = input.call(syn::ext::IdentExt::parse_any)?;
+        let is_enum = input.peek(Token![enum]);
+        let keyword: Ident = input.call(Ident::parse_any)?;
         let ident = input.parse()?;
         let is_generic = input.peek(Token![<]);
-        while !input.is_empty() {
-            input.parse::<TokenTree>()?;
-        }
-        let data = DataStruct {
-            struct_token: Token![struct](keyword.span()),
-            fields: Fields::Unit,
-            semi_token: None,
+        input.parse::<TokenStream>()?;
+        let data = if is_enum {
+            Data::Enum(DataEnum {
+                enum_token: Token![enum](keyword.span()),
+                brace_token: Brace::default(),
+                variants: Punctuated::new(),
+            })
+        } else {
+            Data::Struct(DataStruct {
+                struct_token: Token![struct](keyword.span()),
+                fields: Fields::Unit,
+                semi_token: None,
+            })
         };
         let header = DeriveInput {
             attrs,
             vis,
             ident,
             generics: Generics::default(),
-            data: Data::Struct(data),
+            data,
         };
         Ok((!is_generic).then_some(header))
     };
@@ -39,13 +54,33 @@ pub(crate) fn header(item: TokenStream) -> Option<DeriveInput> {
 /// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc reports no unknown field of a struct with a syntax
 /// error.
 pub(crate) fn silent(ident: &Ident) -> TokenStream {
-    quote_spanned! {ident.span()=>
-        let _ = |__it: &#ident| __it.syntax;
-        ::core::panic! { "this type cannot be parsed" }
+    quote_spanned!(ident.span()=> let _ = |__it: &#ident| __it.syntax;)
+}
+
+/// Whether serde's derives cannot parse an attribute of the type, of a field or of a variant.
+pub(crate) fn is_serde_unparsed(input: &DeriveInput) -> bool {
+    struct Unparsed(bool);
+    impl<'ast> Visit<'ast> for Unparsed {
+        fn visit_attribute(&mut self, attr: &'ast Attribute) {
+            self.0 |= attr.path().is_ident("serde") && attr.parse_nested_meta(any_meta).is_err();
+        }
+    }
+    let mut unparsed = Unparsed(false);
+    unparsed.visit_derive_input(input);
+    unparsed.0
+}
+
+fn any_meta(meta: ParseNestedMeta<'_>) -> syn::Result<()> {
+    if meta.input.peek(Paren) {
+        meta.input.parse::<Group>().map(|_| ())
+    } else if meta.input.peek(Token![=]) {
+        meta.value()?.parse::<Expr>().map(|_| ())
+    } else {
+        Ok(())
     }
 }
 
-/// What `#[derive(Shape)]` and the derives of serde implement, since the derives of serde cannot parse the type either.
+/// `#[derive(Shape)]` of a type that cannot be parsed.
 pub(crate) fn shape(item: TokenStream) -> TokenStream {
     let Some(input) = header(item) else {
         return TokenStream::new();
@@ -57,26 +92,43 @@ pub(crate) fn shape(item: TokenStream) -> TokenStream {
         return TokenStream::new();
     };
     let ident = &input.ident;
-    let silent = silent(ident);
+    let silent = matches!(input.data, Data::Struct(_)).then(|| silent(ident));
+    let serde = serde(&input, &krate);
+    quote! {
+        #serde
+
+        #[automatically_derived]
+        impl #krate::Shape for #ident {
+            const SHAPE: #krate::check::TypeShape = {
+                #silent
+                #krate::check::TypeShape::Opaque
+            };
+        }
+    }
+}
+
+/// What serde's derives would implement, since they cannot parse the type either.
+pub(crate) fn serde(input: &DeriveInput, krate: &Path) -> TokenStream {
+    let ident = &input.ident;
     let serde = quote!(#krate::check::serde);
+    let (_, type_generics, where_clause) = input.generics.split_for_impl();
+    let (impl_generics, ..) = input.generics.split_for_impl();
+    let mut reading = input.generics.clone();
+    reading.params.insert(0, parse_quote!('__de));
+    let (read_generics, ..) = reading.split_for_impl();
     quote! {
         #[automatically_derived]
-        impl #serde::Serialize for #ident {
+        impl #impl_generics #serde::Serialize for #ident #type_generics #where_clause {
             fn serialize<__S: #serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
                 ::core::unreachable!()
             }
         }
 
         #[automatically_derived]
-        impl<'de> #serde::Deserialize<'de> for #ident {
-            fn deserialize<__D: #serde::Deserializer<'de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+        impl #read_generics #serde::Deserialize<'__de> for #ident #type_generics #where_clause {
+            fn deserialize<__D: #serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
                 ::core::unreachable!()
             }
-        }
-
-        #[automatically_derived]
-        impl #krate::Shape for #ident {
-            const SHAPE: #krate::check::TypeShape = { #silent };
         }
     }
 }

@@ -34,6 +34,7 @@ fn described(input: &DeriveInput) -> TokenStream {
         return remote::derive(input, &krate, remote, report);
     }
     remote::report_serde_alone(input, &mut report);
+    let serde = unparsed::is_serde_unparsed(input).then(|| unparsed::serde(input, &krate));
     let Shaped {
         shape,
         lossless,
@@ -70,6 +71,7 @@ fn described(input: &DeriveInput) -> TokenStream {
     });
     quote! {
         #errors
+        #serde
         #closed
         #lossless
         #parts

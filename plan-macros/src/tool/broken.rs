@@ -3,8 +3,8 @@
 use super::function;
 use crate::ide;
 use crate::scan::tokens::Tokens;
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::{Expr, FnArg, ItemFn, Stmt, Token, parse_quote};
 
@@ -77,47 +77,45 @@ fn is_parentheses(tokens: &Tokens) -> bool {
     tokens.peek_group(0, Delimiter::Parenthesis).is_some()
 }
 
-/// Parameters of which one cannot be parsed.
-pub(super) struct Parameters {
-    tokens: TokenStream,
-    /// The number of parameters, as rustc counts them.
-    count: usize,
-}
+/// Parameters of which one cannot be parsed, without attributes.
+pub(super) struct Parameters(Group);
 
 impl Parameters {
     /// Reads the parameters that have a name. If the type of a parameter cannot be parsed, the type is `_`.
     fn read(parameters: &Group) -> (Punctuated<FnArg, Token![,]>, Self) {
         let mut tokens = Tokens::new(parameters.stream());
         let mut inputs = Punctuated::new();
-        let mut count = 0;
         while !tokens.is_empty() {
-            count += 1;
-            let is_first = inputs.is_empty();
-            let mut part = Tokens::new(tokens.take_type(|tokens| tokens.is_punct(0, ',')));
-            tokens.next();
+            let part = tokens.take_type(|tokens| tokens.is_punct(0, ','));
+            let is_whole = syn::parse2::<FnArg>(part.clone()).is_ok();
+            let mut part = Tokens::new(part);
             while !part.is_empty() {
-                // A comma may be missing.
+                // A comma may be missing, or `>` before it.
                 let mut one = part.attributes();
                 one.extend(part.next());
                 one.extend(part.next());
-                one.extend(part.take_type(begins));
-                inputs.extend(parameter(one, is_first && inputs.is_empty()));
+                one.extend(part.take_until(|tokens| !is_whole && begins(tokens)));
+                inputs.extend(parameter(one, inputs.is_empty()));
             }
+            tokens.next();
         }
-        let tokens = without_attributes(parameters.stream());
-        (inputs, Self { tokens, count })
+        let mut bare = Group::new(
+            Delimiter::Parenthesis,
+            without_attributes(parameters.stream()),
+        );
+        // A parameter may lack its type at the end.
+        bare.set_span(parameters.span_close());
+        (inputs, Self(bare))
     }
 
     /// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc reports a syntax error once, and does not know
     /// the type of the parameter.
     pub(super) fn silent(&self, check: &TokenStream) -> TokenStream {
-        let Self { tokens, count } = self;
-        let names = (0..*count).map(|at| format_ident!("__parameter{at}"));
-        let names: Vec<Ident> = names.collect();
+        let parameters = &self.0;
         quote! {
-            #check::editor::items! { fn __unparsed(#tokens) {} }
-            let _ = |#(#names),*| __unparsed(#(#names),*);
-            ::core::panic! { "these parameters cannot be parsed" }
+            #check::editor::items! { fn __unparsed #parameters {} }
+            let _ = __unparsed as *const ();
+            ::core::assert! { false, "the parameters cannot be parsed" }
         }
     }
 }

@@ -20,11 +20,11 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     match syn::parse2(item.clone()) {
         Ok(input) => contract(&input, Report::default(), None),
         Err(_) => match unparsed::header(item) {
-            Some(input) => {
+            Some(input) if matches!(input.data, Data::Struct(_)) => {
                 let silent = unparsed::silent(&input.ident);
                 contract(&input, Report::default(), Some(silent))
             }
-            None => TokenStream::new(),
+            _ => TokenStream::new(),
         },
     }
 }

@@ -14,7 +14,9 @@ pub(super) fn on_struct(options: &TokenStream, item: ItemStruct) -> TokenStream 
         "`#[tool]` on a struct needs `#[derive(Tool)]`\nhelp: write `#[derive(Serialize, Deserialize, Shape, Tool)]` above the struct, and `#[tool(output = Type)]` below the derive",
     );
     let mut input = DeriveInput::from(item.clone());
-    input.attrs.push(parse_quote!(#[tool(#options)]));
+    if !options.is_empty() {
+        input.attrs.push(parse_quote!(#[tool(#options)]));
+    }
     let contract = contract::contract(&input, report, None);
     quote!(#item #contract)
 }
