@@ -70,6 +70,8 @@ pub(crate) struct Header {
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
     pub(crate) inputs: Vec<Input>,
+    /// The names of inputs whose types were reported.
+    pub(crate) refused: Vec<Ident>,
     /// Whether there may be other inputs, which could not be read.
     pub(crate) unclear_inputs: bool,
     /// Whether the type of the output cannot be read, so that the braces may be a part of it or of a step.

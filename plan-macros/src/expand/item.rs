@@ -159,6 +159,7 @@ fn definition(
         vis,
         name,
         inputs,
+        refused,
         ..
     } = head;
     let krate = cx.krate();
@@ -177,6 +178,13 @@ fn definition(
         let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
         quote!(#attrs #allow #granted #vis #name: #ty)
     });
+    // Code that makes a value of the plan is not wrong.
+    let unknown = cx
+        .error
+        .as_ref()
+        .map(|error| json::unknown(error, &quote!(#krate::check)));
+    let refused = refused.iter().map(|name| quote!(#vis #name: #unknown));
+    let fields = fields.chain(refused);
     // A derive is before the attributes that belong to it, and after those that may change what it sees.
     let belongs =
         |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
@@ -314,7 +322,8 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let inside = secret::of_output(ty, &Generics::default(), &quote!(__plan));
     let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
     let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
-    let take = (!lossless::are_renamed(attrs.chain(&head.attrs))).then(|| {
+    let is_whole = head.refused.is_empty() && !lossless::are_renamed(attrs.chain(&head.attrs));
+    let take = is_whole.then(|| {
         let fields = head
             .inputs
             .iter()

@@ -14,7 +14,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, Ident, LitStr, Path, Token, Type, Visibility};
+use syn::{Attribute, Ident, LitStr, Path, Token, Type, Visibility, parse_quote};
 
 /// `#![plan(crate = path)]` at the very start.
 pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> {
@@ -108,6 +108,10 @@ pub(super) fn head(
         &mut unclear_inputs,
         report,
     );
+    let is_refused = |input: &Input| matches!(input.ty, Type::Infer(_));
+    let (refused, inputs): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_refused);
+    let refused: Vec<Ident> = refused.into_iter().map(|input| input.name).collect();
+    broken.extend(refused.iter().cloned());
     // Without its brackets, a part of the head is taken for another one.
     let start = report.len();
     if let Some(at) = source
@@ -154,6 +158,7 @@ pub(super) fn head(
         vis,
         name,
         inputs,
+        refused,
         unclear_inputs,
         unclear_body,
         unclear: arrow || report.len() > before,
@@ -208,6 +213,7 @@ fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
     name.is_none()
 }
 
+/// The inputs. Those whose types were reported have the type `_`.
 fn inputs(
     source: &[scan::InputTokens],
     broken: &mut Vec<Ident>,
@@ -243,13 +249,10 @@ fn inputs(
                 if !functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report) {
                     input.attrs.retain(|attr| !attr.path().is_ident("serde"));
                 }
-                if types::is_no_application(&input.name, &input.ty, report)
-                    && types::is_owned(&input.ty, report)
-                {
-                    inputs.push(input);
-                } else {
-                    broken.push(input.name);
+                if !types::is_input(&input.name, &input.ty, report) {
+                    input.ty = parse_quote!(_);
                 }
+                inputs.push(input);
             }
             Err(error) => {
                 // It may have taken those after it.

@@ -23,8 +23,8 @@ pub(super) fn read(tokens: TokenStream) -> Result<Type, Span> {
     parser.parse2(tokens).unwrap_or(Err(last))
 }
 
-/// Reports an input that may be meant as the application, which a plan gets from `run`.
-pub(super) fn is_no_application(name: &Ident, ty: &Type, report: &mut Report) -> bool {
+/// Reports an input that no plan can have. The application comes from `run`.
+pub(super) fn is_input(name: &Ident, ty: &Type, report: &mut Report) -> bool {
     match ty {
         Type::Reference(reference) if owned::may_be_application(&reference.elem) => {
             let elem = shown(&reference.elem);
@@ -34,7 +34,7 @@ pub(super) fn is_no_application(name: &Ident, ty: &Type, report: &mut Report) ->
             );
             false
         }
-        _ => true,
+        ty => is_owned(ty, report),
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod secret;
 
 use crate::docs::text_of;
 use crate::options;
+use crate::owned;
 use crate::report::Report;
 use crate::unparsed;
 use proc_macro2::{Span, TokenStream};
@@ -34,6 +35,13 @@ fn described(input: &DeriveInput) -> TokenStream {
         return remote::derive(input, &krate, remote, report);
     }
     remote::report_serde_alone(input, &mut report);
+    let fields = input_fields(input);
+    if fields.fold(false, |any, field| {
+        any | !owned::is_sized(&field.ty, &mut report)
+    }) {
+        // rustc would report the type once more for each use.
+        return refused(input, &krate, report);
+    }
     let serde = unparsed::is_serde_unparsed(input).then(|| unparsed::serde(input, &krate));
     let Shaped {
         shape,
@@ -85,6 +93,17 @@ fn described(input: &DeriveInput) -> TokenStream {
                 #shape
             };
         }
+    }
+}
+
+/// What is left of a type that no value can have.
+fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
+    let (errors, ident) = (report.into_compile_errors(), &input.ident);
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    quote! {
+        #errors
+        #[automatically_derived]
+        impl #impl_generics #krate::Shape for #ident #type_generics #where_clause {}
     }
 }
 
