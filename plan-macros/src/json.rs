@@ -5,9 +5,7 @@ use crate::scan::tokens::placed;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{
-    Attribute, GenericArgument, Ident, LitStr, Meta, PathArguments, PathSegment, Type, TypePath,
-};
+use syn::{Attribute, GenericArgument, Ident, LitStr, Meta, PathArguments, PathSegment, Type};
 
 /// Types that JSON can hold, if it can hold their parameters.
 const KNOWN: &[&str] = &[

@@ -31,7 +31,7 @@ pub(crate) fn instead(ty: &Type) -> String {
             Some(owned) => owned.to_owned(),
             None => tidy(&path.to_token_stream()),
         },
-        Type::TraitObject(_) => return "the type itself in place of `dyn`".to_owned(),
+        Type::TraitObject(_) => return "the concrete type".to_owned(),
         _ => return "the type without `&`".to_owned(),
     };
     format!("`{shown}`")
