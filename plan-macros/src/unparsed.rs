@@ -3,7 +3,7 @@
 
 use crate::options;
 use crate::report::Report;
-use proc_macro2::{Group, Ident, TokenStream};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
@@ -12,49 +12,95 @@ use syn::punctuated::Punctuated;
 use syn::token::{Brace, Paren};
 use syn::visit::Visit;
 use syn::{
-    Attribute, Data, DataEnum, DataStruct, DeriveInput, Expr, Fields, Generics, Path, Token,
-    Visibility, parse_quote,
+    Attribute, Data, DataEnum, DataStruct, DeriveInput, Expr, Field, Fields, FieldsNamed,
+    FieldsUnnamed, Generics, Path, Token, Visibility, braced, parenthesized, parse_quote,
 };
 
-/// The type without its fields, unless it is generic.
-pub(crate) fn header(item: TokenStream) -> Option<DeriveInput> {
-    let parser = |input: ParseStream<'_>| {
-        let attrs = input.call(Attribute::parse_outer)?;
-        let vis: Visibility = input.parse()?;
-        let is_enum = input.peek(Token![enum]);
-        let keyword: Ident = input.call(Ident::parse_any)?;
-        let ident = input.parse()?;
-        let is_generic = input.peek(Token![<]);
-        input.parse::<TokenStream>()?;
-        let data = if is_enum {
-            Data::Enum(DataEnum {
-                enum_token: Token![enum](keyword.span()),
-                brace_token: Brace::default(),
-                variants: Punctuated::new(),
-            })
-        } else {
-            Data::Struct(DataStruct {
-                struct_token: Token![struct](keyword.span()),
-                fields: Fields::Unit,
-                semi_token: None,
-            })
-        };
-        let header = DeriveInput {
-            attrs,
-            vis,
-            ident,
-            generics: Generics::default(),
-            data,
-        };
-        Ok((!is_generic).then_some(header))
-    };
-    parser.parse2(item).ok().flatten()
+/// A type that syn cannot parse.
+pub(crate) enum Unparsed {
+    /// All of the type. Only separators are missing or wrong, and rustc knows all fields as well.
+    Separators(DeriveInput),
+    /// The type without its fields.
+    Fields(DeriveInput),
 }
 
-/// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc reports no unknown field of a struct with a syntax
-/// error.
+impl Unparsed {
+    pub(crate) fn read(item: TokenStream) -> Option<Self> {
+        let parser = |input: ParseStream<'_>| {
+            let attrs = input.call(Attribute::parse_outer)?;
+            let vis: Visibility = input.parse()?;
+            let is_enum = input.peek(Token![enum]);
+            let keyword: Ident = input.call(Ident::parse_any)?;
+            let ident = input.parse()?;
+            let mut generics: Generics = input.parse()?;
+            generics.where_clause = input.parse()?;
+            let is_generic = !generics.params.is_empty();
+            let body: TokenStream = input.parse()?;
+            let fields = (!is_enum).then(|| fields.parse2(body).ok()).flatten();
+            let data = if is_enum {
+                Data::Enum(DataEnum {
+                    enum_token: Token![enum](keyword.span()),
+                    brace_token: Brace::default(),
+                    variants: Punctuated::new(),
+                })
+            } else {
+                Data::Struct(DataStruct {
+                    struct_token: Token![struct](keyword.span()),
+                    fields: fields.clone().unwrap_or(Fields::Unit),
+                    semi_token: None,
+                })
+            };
+            let input = DeriveInput {
+                attrs,
+                vis,
+                ident,
+                generics,
+                data,
+            };
+            Ok(match fields {
+                Some(_) => Some(Self::Separators(input)),
+                None => (!is_generic).then_some(Self::Fields(input)),
+            })
+        };
+        parser.parse2(item).ok().flatten()
+    }
+}
+
+/// The fields of a struct, between which a `,` may be missing or another sign.
+fn fields(input: ParseStream<'_>) -> syn::Result<Fields> {
+    let content;
+    if input.peek(Paren) {
+        let paren_token = parenthesized!(content in input);
+        input.parse::<Option<Token![;]>>()?;
+        let unnamed = all(&content, Field::parse_unnamed)?;
+        return Ok(Fields::Unnamed(FieldsUnnamed {
+            paren_token,
+            unnamed,
+        }));
+    }
+    let brace_token = braced!(content in input);
+    let named = all(&content, Field::parse_named)?;
+    Ok(Fields::Named(FieldsNamed { brace_token, named }))
+}
+
+fn all(
+    input: ParseStream<'_>,
+    field: fn(ParseStream<'_>) -> syn::Result<Field>,
+) -> syn::Result<Punctuated<Field, Token![,]>> {
+    let mut fields = Punctuated::new();
+    while !input.is_empty() {
+        fields.push(input.call(field)?);
+        if input.peek(Token![,]) || input.peek(Token![;]) {
+            input.parse::<TokenTree>()?;
+        }
+    }
+    Ok(fields)
+}
+
+/// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc does not check
+/// patterns of a struct with a syntax error.
 pub(crate) fn silent(ident: &Ident) -> TokenStream {
-    quote_spanned!(ident.span()=> let _ = |__it: &#ident| __it.syntax;)
+    quote_spanned!(ident.span()=> let _ = |__it: #ident| { let #ident { .. } = __it; };)
 }
 
 /// Whether serde's derives cannot parse an attribute of the type, of a field or of a variant.
@@ -80,11 +126,8 @@ fn any_meta(meta: ParseNestedMeta<'_>) -> syn::Result<()> {
     }
 }
 
-/// `#[derive(Shape)]` of a type that cannot be parsed.
-pub(crate) fn shape(item: TokenStream) -> TokenStream {
-    let Some(input) = header(item) else {
-        return TokenStream::new();
-    };
+/// The shape of a type without its fields.
+pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
     let is_shape = |attr: &Attribute| attr.path().is_ident("shape");
     let krate = options::path(None, "#[shape(crate = …)]", &mut Report::default());
     // `crate` and `remote` are rare.
@@ -93,7 +136,7 @@ pub(crate) fn shape(item: TokenStream) -> TokenStream {
     };
     let ident = &input.ident;
     let silent = matches!(input.data, Data::Struct(_)).then(|| silent(ident));
-    let serde = serde(&input, &krate);
+    let serde = serde(input, &krate);
     quote! {
         #serde
 

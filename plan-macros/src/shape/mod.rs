@@ -9,7 +9,7 @@ use crate::docs::text_of;
 use crate::options;
 use crate::owned;
 use crate::report::Report;
-use crate::unparsed;
+use crate::unparsed::{self, Unparsed};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use serde_derive_internals::ast::{Container, Data};
@@ -20,12 +20,17 @@ use syn::{DeriveInput, Ident, Meta, Path, Type};
 /// `#[derive(Shape)]`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     match syn::parse2(item.clone()) {
-        Ok(input) => described(&input),
-        Err(_) => unparsed::shape(item),
+        Ok(input) => described(&input, unparsed::is_serde_unparsed(&input)),
+        Err(_) => match Unparsed::read(item) {
+            Some(Unparsed::Separators(input)) => described(&input, true),
+            Some(Unparsed::Fields(input)) => unparsed::shape(&input),
+            None => TokenStream::new(),
+        },
     }
 }
 
-fn described(input: &DeriveInput) -> TokenStream {
+/// The shape of a type. The derives of serde may implement nothing for the type, if they cannot parse it.
+fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
     let mut report = Report::default();
     let Options { krate, remote } = options(input, &mut report);
     let Some(krate) = krate else {
@@ -42,7 +47,7 @@ fn described(input: &DeriveInput) -> TokenStream {
         // rustc would report the type once more for each use.
         return refused(input, &krate, report);
     }
-    let serde = unparsed::is_serde_unparsed(input).then(|| unparsed::serde(input, &krate));
+    let serde = is_serde_unparsed.then(|| unparsed::serde(input, &krate));
     let Shaped {
         shape,
         lossless,

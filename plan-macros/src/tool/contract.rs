@@ -5,7 +5,8 @@ use crate::docs::text_of;
 use crate::parse::{functions, tidy};
 use crate::report::Report;
 use crate::shape::secret;
-use crate::{docs, json, lossless, options, unparsed};
+use crate::unparsed::{self, Unparsed};
+use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -19,8 +20,9 @@ use syn::{
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     match syn::parse2(item.clone()) {
         Ok(input) => contract(&input, Report::default(), None),
-        Err(_) => match unparsed::header(item) {
-            Some(input) if matches!(input.data, Data::Struct(_)) => {
+        Err(_) => match Unparsed::read(item) {
+            Some(Unparsed::Separators(input)) => contract(&input, Report::default(), None),
+            Some(Unparsed::Fields(input)) if matches!(input.data, Data::Struct(_)) => {
                 let silent = unparsed::silent(&input.ident);
                 contract(&input, Report::default(), Some(silent))
             }
