@@ -164,7 +164,9 @@ fn one_broken_head() {
             continue;
         };
         let expansion = super::plan(tokens).to_string().replace(' ', "");
-        assert_eq!(errors(&expansion), 1, "{head}: {expansion}");
+        // rustc reports an error that is also the type of a field once.
+        let in_fields = expansion.matches("Checked<{::core::compile_error!").count();
+        assert_eq!(errors(&expansion) - in_fields, 1, "{head}: {expansion}");
         for left in [
             "structBroken{",
             "<Firstas__plan::IsTool>",
