@@ -113,13 +113,11 @@ fn place(ty: &Type) -> Span {
     }
 }
 
-/// Whether a path is that of a type of the standard library with parameters, which says what is in it.
-pub(crate) fn is_container(path: &TypePath) -> bool {
+/// Whether the segment is that of a type of the standard library with parameters, which says what is in it.
+pub(crate) fn is_container(segment: &PathSegment) -> bool {
     const OTHER: &[&str] = &["Rc", "Arc", "Result"];
-    path.path.segments.last().is_some_and(|last| {
-        let mut names = KNOWN.iter().chain(OTHER);
-        names.any(|known| last.ident == known)
-    })
+    let mut names = KNOWN.iter().chain(OTHER);
+    names.any(|known| segment.ident == known)
 }
 
 /// Whether [`checked`] writes a constant.
@@ -146,7 +144,7 @@ pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStrea
 
 /// A type of which rustc says nothing, instead of one that was refused with this error.
 pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
-    quote!(<() as #check::Checked<{ #error }>>::Itself)
+    quote!(<() as #check::Checked<{ #error true }>>::Itself)
 }
 
 /// The attribute of a field that has serde's derives take for granted that JSON can hold its type: rustc has one thing to say of a type

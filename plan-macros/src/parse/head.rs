@@ -244,7 +244,7 @@ fn inputs(
                 if !functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report) {
                     input.attrs.retain(|attr| !attr.path().is_ident("serde"));
                 }
-                if types::is_owned(&input.ty, report) {
+                if types::is_input(&input.name, &input.ty, report) {
                     inputs.push(input);
                 } else {
                     broken.push(input.name);

@@ -7,7 +7,9 @@ pub(crate) mod secret;
 
 use crate::docs::text_of;
 use crate::options;
+use crate::owned;
 use crate::report::Report;
+use crate::unparsed::{self, Unparsed};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use serde_derive_internals::ast::{Container, Data};
@@ -16,7 +18,19 @@ use serde_derive_internals::{Ctxt, Derive};
 use syn::{DeriveInput, Ident, Meta, Path, Type};
 
 /// `#[derive(Shape)]`.
-pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
+pub(crate) fn derive(item: TokenStream) -> TokenStream {
+    match syn::parse2(item.clone()) {
+        Ok(input) => described(&input, unparsed::is_serde_unparsed(&input)),
+        Err(_) => match Unparsed::read(item) {
+            Some(Unparsed::Separators(input)) => described(&input, true),
+            Some(Unparsed::Fields(input)) => unparsed::shape(&input),
+            None => TokenStream::new(),
+        },
+    }
+}
+
+/// The shape of a type. The derives of serde may implement nothing for the type, if they cannot parse it.
+fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
     let mut report = Report::default();
     let Options { krate, remote } = options(input, &mut report);
     let Some(krate) = krate else {
@@ -26,6 +40,14 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         return remote::derive(input, &krate, remote, report);
     }
     remote::report_serde_alone(input, &mut report);
+    let fields = input_fields(input);
+    if fields.fold(false, |any, field| {
+        any | !owned::is_sized(&field.ty, &mut report)
+    }) {
+        // rustc would report the type once more for each use.
+        return refused(input, &krate, report);
+    }
+    let serde = is_serde_unparsed.then(|| unparsed::serde(input, &krate));
     let Shaped {
         shape,
         lossless,
@@ -62,6 +84,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     });
     quote! {
         #errors
+        #serde
         #closed
         #lossless
         #parts
@@ -75,6 +98,17 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
                 #shape
             };
         }
+    }
+}
+
+/// What is left of a type that no value can have.
+fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
+    let (errors, ident) = (report.into_item(), &input.ident);
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    quote! {
+        #errors
+        #[automatically_derived]
+        impl #impl_generics #krate::Shape for #ident #type_generics #where_clause {}
     }
 }
 

@@ -1,5 +1,6 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
+use super::broken::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use crate::docs::text_of;
 use crate::report::Report;
@@ -11,13 +12,18 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Generics, Ident, ItemFn, Path, Type};
+use syn::{Attribute, Generics, Ident, ItemFn, Path, Type, parse_quote};
 
-/// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
-pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
+/// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation. If parameters could not be parsed,
+/// rustc has reported an error.
+pub(super) fn expand(
+    options: TokenStream,
+    mut item: ItemFn,
+    unparsed: Option<&Parameters>,
+) -> TokenStream {
     let mut report = Report::default();
     let options = FunctionOptions::read(options, &item, &mut report);
-    let signature = signature::read(&mut item, &mut report);
+    let mut signature = signature::read(&mut item, &mut report);
     let (for_struct, rest) = item
         .attrs
         .drain(..)
@@ -28,9 +34,19 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         let errors = report.into_item();
         return quote!(#errors #[allow(dead_code)] #item);
     };
-    let unknown = report
-        .first()
-        .map(|error| json::unknown(&error, &quote!(#krate::check)));
+    let check = quote!(#krate::check);
+    let silent = unparsed.map(|parameters| parameters.silent(&check));
+    let is_silent = silent.is_some();
+    let error = silent.or_else(|| report.first());
+    let unknown = error.map(|error| json::unknown(&error, &check));
+    if let Some(unknown) = &unknown {
+        signature.fill(&mut item, unknown);
+    }
+    if is_silent {
+        // The body does not know all parameters.
+        item.block = parse_quote!({ ::core::unimplemented!() });
+        item.attrs.push(parse_quote!(#[allow(unused_variables)]));
+    }
     let tool = Expansion {
         unknown,
         krate,
@@ -57,11 +73,11 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
             quote!(#structure #called)
         }
     };
-    let errors = if is_method {
-        report.into_compile_errors()
-    } else {
-        report.into_item()
+    let errors = match is_method {
+        true => report.into_compile_errors(),
+        false => report.into_item(),
     };
+    let errors = (!is_silent).then_some(errors);
     let function = without_parameters(&item);
     quote! {
         #errors

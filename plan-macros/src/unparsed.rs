@@ -1,0 +1,177 @@
+//! Structs and enums with a syntax error. rustc reports the error before it calls a derive, so the derives only keep rustc from further errors where
+//! the type is used.
+
+use crate::options;
+use crate::report::Report;
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::meta::ParseNestedMeta;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::token::{Brace, Paren};
+use syn::visit::Visit;
+use syn::{
+    Attribute, Data, DataEnum, DataStruct, DeriveInput, Expr, Field, Fields, FieldsNamed,
+    FieldsUnnamed, Generics, Path, Token, Visibility, braced, parenthesized, parse_quote,
+};
+
+/// A type that syn cannot parse.
+pub(crate) enum Unparsed {
+    /// All of the type. Only separators are missing or wrong, and rustc knows all fields as well.
+    Separators(DeriveInput),
+    /// The type without its fields.
+    Fields(DeriveInput),
+}
+
+impl Unparsed {
+    pub(crate) fn read(item: TokenStream) -> Option<Self> {
+        let parser = |input: ParseStream<'_>| {
+            let attrs = input.call(Attribute::parse_outer)?;
+            let vis: Visibility = input.parse()?;
+            let is_enum = input.peek(Token![enum]);
+            let keyword: Ident = input.call(Ident::parse_any)?;
+            let ident = input.parse()?;
+            let mut generics: Generics = input.parse()?;
+            generics.where_clause = input.parse()?;
+            let is_generic = !generics.params.is_empty();
+            let body: TokenStream = input.parse()?;
+            let fields = (!is_enum).then(|| fields.parse2(body).ok()).flatten();
+            let data = if is_enum {
+                Data::Enum(DataEnum {
+                    enum_token: Token![enum](keyword.span()),
+                    brace_token: Brace::default(),
+                    variants: Punctuated::new(),
+                })
+            } else {
+                Data::Struct(DataStruct {
+                    struct_token: Token![struct](keyword.span()),
+                    fields: fields.clone().unwrap_or(Fields::Unit),
+                    semi_token: None,
+                })
+            };
+            let input = DeriveInput {
+                attrs,
+                vis,
+                ident,
+                generics,
+                data,
+            };
+            Ok(match fields {
+                Some(_) => Some(Self::Separators(input)),
+                None => (!is_generic).then_some(Self::Fields(input)),
+            })
+        };
+        parser.parse2(item).ok().flatten()
+    }
+}
+
+/// The fields of a struct, between which a `,` may be missing or another sign.
+fn fields(input: ParseStream<'_>) -> syn::Result<Fields> {
+    let content;
+    if input.peek(Paren) {
+        let paren_token = parenthesized!(content in input);
+        input.parse::<Option<Token![;]>>()?;
+        let unnamed = all(&content, Field::parse_unnamed)?;
+        return Ok(Fields::Unnamed(FieldsUnnamed {
+            paren_token,
+            unnamed,
+        }));
+    }
+    let brace_token = braced!(content in input);
+    let named = all(&content, Field::parse_named)?;
+    Ok(Fields::Named(FieldsNamed { brace_token, named }))
+}
+
+fn all(
+    input: ParseStream<'_>,
+    field: fn(ParseStream<'_>) -> syn::Result<Field>,
+) -> syn::Result<Punctuated<Field, Token![,]>> {
+    let mut fields = Punctuated::new();
+    while !input.is_empty() {
+        fields.push(input.call(field)?);
+        if input.peek(Token![,]) || input.peek(Token![;]) {
+            input.parse::<TokenTree>()?;
+        }
+    }
+    Ok(fields)
+}
+
+/// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc does not check
+/// patterns of a struct with a syntax error.
+pub(crate) fn silent(ident: &Ident) -> TokenStream {
+    quote_spanned!(ident.span()=> let _ = |__it: #ident| { let #ident { .. } = __it; };)
+}
+
+/// Whether serde's derives cannot parse an attribute of the type, of a field or of a variant.
+pub(crate) fn is_serde_unparsed(input: &DeriveInput) -> bool {
+    struct Unparsed(bool);
+    impl<'ast> Visit<'ast> for Unparsed {
+        fn visit_attribute(&mut self, attr: &'ast Attribute) {
+            self.0 |= attr.path().is_ident("serde") && attr.parse_nested_meta(any_meta).is_err();
+        }
+    }
+    let mut unparsed = Unparsed(false);
+    unparsed.visit_derive_input(input);
+    unparsed.0
+}
+
+fn any_meta(meta: ParseNestedMeta<'_>) -> syn::Result<()> {
+    if meta.input.peek(Paren) {
+        meta.input.parse::<Group>().map(|_| ())
+    } else if meta.input.peek(Token![=]) {
+        meta.value()?.parse::<Expr>().map(|_| ())
+    } else {
+        Ok(())
+    }
+}
+
+/// The shape of a type without its fields.
+pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
+    let is_shape = |attr: &Attribute| attr.path().is_ident("shape");
+    let krate = options::path(None, "#[shape(crate = …)]", &mut Report::default());
+    // `crate` and `remote` are rare.
+    let (false, Some(krate)) = (input.attrs.iter().any(is_shape), krate) else {
+        return TokenStream::new();
+    };
+    let ident = &input.ident;
+    let silent = matches!(input.data, Data::Struct(_)).then(|| silent(ident));
+    let serde = serde(input, &krate);
+    quote! {
+        #serde
+
+        #[automatically_derived]
+        impl #krate::Shape for #ident {
+            const SHAPE: #krate::check::TypeShape = {
+                #silent
+                #krate::check::TypeShape::Opaque
+            };
+        }
+    }
+}
+
+/// What serde's derives would implement, since they cannot parse the type either.
+pub(crate) fn serde(input: &DeriveInput, krate: &Path) -> TokenStream {
+    let ident = &input.ident;
+    let serde = quote!(#krate::check::serde);
+    let (_, type_generics, where_clause) = input.generics.split_for_impl();
+    let (impl_generics, ..) = input.generics.split_for_impl();
+    let mut reading = input.generics.clone();
+    reading.params.insert(0, parse_quote!('__de));
+    let (read_generics, ..) = reading.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #serde::Serialize for #ident #type_generics #where_clause {
+            fn serialize<__S: #serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+                ::core::unreachable!()
+            }
+        }
+
+        #[automatically_derived]
+        impl #read_generics #serde::Deserialize<'__de> for #ident #type_generics #where_clause {
+            fn deserialize<__D: #serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+                ::core::unreachable!()
+            }
+        }
+    }
+}
