@@ -124,6 +124,13 @@ impl Step {
         };
         self.policy.fallback = None;
     }
+
+    /// Not even the type of its output is known any more.
+    pub(crate) fn forget_type(&mut self) {
+        self.ty = None;
+        self.body = Body::Broken(None);
+        self.forget();
+    }
 }
 
 /// What a name in a value refers to.

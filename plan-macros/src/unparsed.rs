@@ -3,17 +3,16 @@
 
 use crate::options;
 use crate::report::Report;
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
+use serde_derive_internals::Derive;
 use syn::ext::IdentExt;
-use syn::meta::ParseNestedMeta;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::token::{Brace, Paren};
-use syn::visit::Visit;
 use syn::{
-    Attribute, Data, DataEnum, DataStruct, DeriveInput, Expr, Field, Fields, FieldsNamed,
-    FieldsUnnamed, Generics, Path, Token, Visibility, braced, parenthesized, parse_quote,
+    Attribute, Data, DataEnum, DataStruct, DeriveInput, Field, Fields, FieldsNamed, FieldsUnnamed,
+    Generics, Path, Token, Visibility, braced, parenthesized, parse_quote,
 };
 
 /// A type that syn cannot parse.
@@ -103,29 +102,6 @@ pub(crate) fn silent(ident: &Ident) -> TokenStream {
     quote_spanned!(ident.span()=> let _ = |__it: #ident| { let #ident { .. } = __it; };)
 }
 
-/// Whether serde's derives cannot parse an attribute of the type, of a field or of a variant.
-pub(crate) fn is_serde_unparsed(input: &DeriveInput) -> bool {
-    struct Unparsed(bool);
-    impl<'ast> Visit<'ast> for Unparsed {
-        fn visit_attribute(&mut self, attr: &'ast Attribute) {
-            self.0 |= attr.path().is_ident("serde") && attr.parse_nested_meta(any_meta).is_err();
-        }
-    }
-    let mut unparsed = Unparsed(false);
-    unparsed.visit_derive_input(input);
-    unparsed.0
-}
-
-fn any_meta(meta: ParseNestedMeta<'_>) -> syn::Result<()> {
-    if meta.input.peek(Paren) {
-        meta.input.parse::<Group>().map(|_| ())
-    } else if meta.input.peek(Token![=]) {
-        meta.value()?.parse::<Expr>().map(|_| ())
-    } else {
-        Ok(())
-    }
-}
-
 /// The shape of a type without its fields.
 pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
     let is_shape = |attr: &Attribute| attr.path().is_ident("shape");
@@ -136,7 +112,7 @@ pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
     };
     let ident = &input.ident;
     let silent = matches!(input.data, Data::Struct(_)).then(|| silent(ident));
-    let serde = serde(input, &krate);
+    let serde = serde(input, &krate, |_| true);
     quote! {
         #serde
 
@@ -150,28 +126,37 @@ pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// What serde's derives would implement, since they cannot parse the type either.
-pub(crate) fn serde(input: &DeriveInput, krate: &Path) -> TokenStream {
+/// What serde's derives would implement, if they do not: an attribute or the type is wrong, so that each use of the type would be an error.
+pub(crate) fn serde(
+    input: &DeriveInput,
+    krate: &Path,
+    missing: impl Fn(Derive) -> bool,
+) -> TokenStream {
     let ident = &input.ident;
     let serde = quote!(#krate::check::serde);
-    let (_, type_generics, where_clause) = input.generics.split_for_impl();
-    let (impl_generics, ..) = input.generics.split_for_impl();
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let mut reading = input.generics.clone();
     reading.params.insert(0, parse_quote!('__de));
     let (read_generics, ..) = reading.split_for_impl();
-    quote! {
-        #[automatically_derived]
-        impl #impl_generics #serde::Serialize for #ident #type_generics #where_clause {
-            fn serialize<__S: #serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
-                ::core::unreachable!()
+    let serialize = missing(Derive::Serialize).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #serde::Serialize for #ident #type_generics #where_clause {
+                fn serialize<__S: #serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+                    ::core::unreachable!()
+                }
             }
         }
-
-        #[automatically_derived]
-        impl #read_generics #serde::Deserialize<'__de> for #ident #type_generics #where_clause {
-            fn deserialize<__D: #serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
-                ::core::unreachable!()
+    });
+    let deserialize = missing(Derive::Deserialize).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #read_generics #serde::Deserialize<'__de> for #ident #type_generics #where_clause {
+                fn deserialize<__D: #serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+                    ::core::unreachable!()
+                }
             }
         }
-    }
+    });
+    quote!(#serialize #deserialize)
 }

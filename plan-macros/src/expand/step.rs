@@ -34,6 +34,17 @@ pub(super) fn place(step: &Step) -> Span {
     }
 }
 
+/// The type that a step declares: an alias where there is one, since the author's tokens are written once, so that rustc has one message about them.
+pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
+    let name = cx.type_of(Source::Step(step.number));
+    let ty = step.ty.as_ref()?;
+    Some(if policy::wraps(step) {
+        json::checked_alias(ty, &name).1
+    } else {
+        name.into_token_stream()
+    })
+}
+
 /// The type aliases of a step: its output, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));

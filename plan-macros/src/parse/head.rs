@@ -121,6 +121,9 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     }
     let arrow = source.output.is_some();
     let extra = source.extra.into_iter().next();
+    // The inputs may be in the second pair of parentheses.
+    let is_doubled = matches!(&extra, Some(TokenTree::Group(_)));
+    unclear_inputs |= is_doubled;
     if let Some(TokenTree::Punct(colon)) = &extra
         && colon.as_char() == ':'
         && source.braces
@@ -145,7 +148,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
             "expected nothing after the plan: each `plan!` contains one plan",
         );
     }
-    report.keep_first(start);
+    report.keep_first(if is_doubled { given } else { start });
     let mut attrs = attributes(source.attrs, report).unwrap_or_default();
     attrs.retain(|attr| is_not_of_step(attr, "a plan", report));
     let vis = parse_all(Visibility::parse, source.vis, report).unwrap_or(Visibility::Inherited);

@@ -73,6 +73,7 @@ fn statements(
     let mut tail: Option<Tail> = None;
     // Whether attributes belong to what is in the place of the tail.
     let mut stray_attrs = false;
+    let mut is_unclear = false;
     let mut keywords = scan::keywords(&statements);
     let inputs = head.iter().flat_map(|head| &head.inputs);
     let inputs = inputs.filter(|input| scan::is_keyword(&input.name));
@@ -110,7 +111,13 @@ fn statements(
                          help: `step name: Type = …;` is a computed step",
                     );
                 }
+                let has_attrs = !attrs.is_empty();
                 let mut read = flow::step(attrs, step, semicolon, end, broken, report);
+                if is_unclear {
+                    read.iter_mut().for_each(Step::forget_type);
+                }
+                // After a doubled `step`, the attributes are those of the next step.
+                is_unclear = read.is_none() && has_attrs && !semicolon;
                 if is_unreadable {
                     report.drop_since(before);
                     read.iter_mut().for_each(Step::forget);

@@ -20,7 +20,7 @@ use syn::{DeriveInput, Ident, Meta, Path, Type};
 /// `#[derive(Shape)]`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     match syn::parse2(item.clone()) {
-        Ok(input) => described(&input, unparsed::is_serde_unparsed(&input)),
+        Ok(input) => described(&input, false),
         Err(_) => match Unparsed::read(item) {
             Some(Unparsed::Separators(input)) => described(&input, true),
             Some(Unparsed::Fields(input)) => unparsed::shape(&input),
@@ -47,7 +47,10 @@ fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
         // rustc would report the type once more for each use.
         return refused(input, &krate, report);
     }
-    let serde = is_serde_unparsed.then(|| unparsed::serde(input, &krate));
+    let has_attrs = has_serde(input);
+    let serde = unparsed::serde(input, &krate, |derive| {
+        is_serde_unparsed || has_attrs && !container(input, derive).1.is_empty()
+    });
     let Shaped {
         shape,
         lossless,
@@ -110,6 +113,19 @@ fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #krate::Shape for #ident #type_generics #where_clause {}
     }
+}
+
+/// Whether the type has attributes of serde, its fields and variants included.
+fn has_serde(input: &DeriveInput) -> bool {
+    let variants = match &input.data {
+        syn::Data::Enum(data) => Some(&data.variants),
+        syn::Data::Struct(_) | syn::Data::Union(_) => None,
+    };
+    let variants = variants.into_iter().flatten();
+    let fields = input_fields(input).flat_map(|field| &field.attrs);
+    let attrs = input.attrs.iter().chain(fields);
+    let mut attrs = attrs.chain(variants.flat_map(|variant| &variant.attrs));
+    attrs.any(|attr| attr.path().is_ident("serde"))
 }
 
 /// Whether this is an enum without fields, whose values JSON may tell apart.

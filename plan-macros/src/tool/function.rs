@@ -73,9 +73,10 @@ pub(super) fn expand(
             quote!(#structure #called)
         }
     };
-    let errors = match is_method {
-        true => report.into_compile_errors(),
-        false => report.into_item(),
+    let errors = if is_method {
+        report.into_compile_errors()
+    } else {
+        report.into_item()
     };
     let errors = (!is_silent).then_some(errors);
     let function = without_parameters(&item);

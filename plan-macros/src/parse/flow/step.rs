@@ -123,16 +123,16 @@ pub(in crate::parse) fn step(
         after,
         policy,
         name,
-        ty: ty.filter(|_| !unclear),
+        ty,
         body,
         mentions: Vec::new(),
         number: 0,
         is_tail: false,
     };
     if unclear {
-        step.body = Body::Broken(None);
+        step.forget_type();
     }
-    if is_unclear || unclear || matches!(step.body, Body::Broken(_)) {
+    if is_unclear || matches!(step.body, Body::Broken(_)) {
         step.forget();
     }
     Some(step)
