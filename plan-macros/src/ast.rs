@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// The final expression.
     pub(crate) tail: Option<Tail>,
-    /// The names of inputs and steps that could not be read.
+    /// The names of steps that could not be read.
     pub(crate) broken: Vec<Ident>,
     /// The names that `for` and `if let` bind, those that are a field's name aside, once names are resolved.
     pub(crate) bound: Vec<Ident>,
@@ -70,6 +70,8 @@ pub(crate) struct Header {
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
     pub(crate) inputs: Vec<Input>,
+    /// The names of inputs that could not be read.
+    pub(crate) broken: Vec<Ident>,
     /// Whether there may be other inputs, which could not be read.
     pub(crate) unclear_inputs: bool,
     /// Whether the type of the output cannot be read, so that the braces may be a part of it or of a step.
@@ -121,6 +123,13 @@ impl Step {
             _ => Body::Broken(None),
         };
         self.policy.fallback = None;
+    }
+
+    /// Not even the type of its output is known any more.
+    pub(crate) fn forget_type(&mut self) {
+        self.ty = None;
+        self.body = Body::Broken(None);
+        self.forget();
     }
 }
 

@@ -1,12 +1,13 @@
 //! The types that JSON has to hold, and how rustc is made to say of each once that it cannot.
 
 use crate::parse::tidy;
-use crate::scan::tokens::placed;
-use proc_macro2::{TokenStream, TokenTree};
+use crate::scan::tokens::{no_parameters, placed};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, GenericArgument, Ident, LitStr, Meta, PathArguments, PathSegment, Type, TypePath,
+    Attribute, Expr, ExprLit, GenericArgument, Ident, Lit, LitStr, Meta, PathArguments,
+    PathSegment, Type, TypePath,
 };
 
 /// Types that JSON can hold, if it can hold their parameters.
@@ -22,13 +23,27 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
         Type::Tuple(tuple) => tuple.elems.iter().flat_map(unknown_parts).collect(),
         // What is in a `Box`.
         Type::Slice(slice) => unknown_parts(&slice.elem),
+        Type::Array(array) if is_short(&array.len) => unknown_parts(&array.elem),
         Type::Path(path) => match path.path.segments.last() {
             Some(last) if KNOWN.iter().any(|known| last.ident == known) || is_full_result(last) => {
                 type_arguments(last).flat_map(unknown_parts).collect()
             }
             _ => vec![ty],
         },
+        // What `unknown` gives.
+        Type::Verbatim(_) => Vec::new(),
         _ => vec![ty],
+    }
+}
+
+/// Whether JSON can hold an array of this length.
+fn is_short(length: &Expr) -> bool {
+    match length {
+        Expr::Lit(ExprLit {
+            lit: Lit::Int(length),
+            ..
+        }) => length.base10_parse::<usize>().is_ok_and(|it| it <= 32),
+        _ => false,
     }
 }
 
@@ -75,7 +90,7 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
         return (TokenStream::new(), written);
     };
     // The same place as that of the attribute below, so that rustc says the same of both, which it does once.
-    let at = first.span();
+    let at = place(first);
     let checks = parts.iter().map(|part| {
         let part = placed(part.to_token_stream(), at);
         quote_spanned!(at=> __plan::json::<#part>())
@@ -87,13 +102,22 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
     )
 }
 
-/// Whether a path is that of a type of the standard library with parameters, which says what is in it.
-pub(crate) fn is_container(path: &TypePath) -> bool {
+/// The place of the name at the end of a path, where rustc reports that a module has no such type, and otherwise that of all of a type.
+fn place(ty: &Type) -> Span {
+    match ty {
+        Type::Path(TypePath { path, .. }) => {
+            let last = path.segments.last();
+            last.map_or_else(|| ty.span(), |last| last.ident.span())
+        }
+        _ => ty.span(),
+    }
+}
+
+/// Whether the segment is that of a type of the standard library with parameters, which says what is in it.
+pub(crate) fn is_container(segment: &PathSegment) -> bool {
     const OTHER: &[&str] = &["Rc", "Arc", "Result"];
-    path.path.segments.last().is_some_and(|last| {
-        let mut names = KNOWN.iter().chain(OTHER);
-        names.any(|known| last.ident == known)
-    })
+    let mut names = KNOWN.iter().chain(OTHER);
+    names.any(|known| segment.ident == known)
 }
 
 /// Whether [`checked`] writes a constant.
@@ -114,12 +138,13 @@ pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStrea
     if items.is_empty() {
         return (items, ty.to_token_stream());
     }
-    (quote!(type #written = #ty; #items), checked)
+    let no_parameters = no_parameters(name.span());
+    (quote!(type #written #no_parameters = #ty; #items), checked)
 }
 
 /// A type of which rustc says nothing, instead of one that was refused with this error.
 pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
-    quote!(<() as #check::Checked<{ #error }>>::Itself)
+    quote!(<() as #check::Checked<{ #error true }>>::Itself)
 }
 
 /// The attribute of a field that has serde's derives take for granted that JSON can hold its type: rustc has one thing to say of a type
@@ -176,7 +201,7 @@ pub(crate) fn granted(
             )
         })
         .collect();
-    let bounds = LitStr::new(&bounds.join(", "), first.span());
+    let bounds = LitStr::new(&bounds.join(", "), place(first));
     // Documentation would show it.
     quote!(#[cfg_attr(not(doc), serde(bound = #bounds))])
 }

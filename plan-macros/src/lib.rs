@@ -23,11 +23,13 @@ mod json;
 mod lossless;
 mod names;
 mod options;
+mod owned;
 mod parse;
 mod report;
 mod scan;
 mod shape;
 mod tool;
+mod unparsed;
 
 use proc_macro::TokenStream;
 
@@ -108,7 +110,7 @@ struct Email {
 )]
 #[proc_macro_derive(Shape, attributes(serde, shape))]
 pub fn derive_shape(item: TokenStream) -> TokenStream {
-    shape::derive(&syn::parse_macro_input!(item)).into()
+    shape::derive(item.into()).into()
 }
 
 /// Makes the contract of a tool from the struct of its arguments: `#[tool(output = Receipt)]`.
@@ -116,5 +118,5 @@ pub fn derive_shape(item: TokenStream) -> TokenStream {
 /// `plan_runtime` re-exports it, and documents it.
 #[proc_macro_derive(Tool, attributes(tool))]
 pub fn derive_tool(item: TokenStream) -> TokenStream {
-    tool::derive(&syn::parse_macro_input!(item)).into()
+    tool::derive(item.into()).into()
 }

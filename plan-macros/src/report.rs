@@ -1,7 +1,7 @@
 //! The list of mistakes, to which `parse` and `names` add.
 
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use std::fmt::Display;
 
 /// The mistakes found so far: every stage that finds one adds it, so that one pass reports them all.
@@ -82,10 +82,24 @@ impl Report {
         self.errors.first().map(syn::Error::to_compile_error)
     }
 
+    /// The mistakes as calls of `compile_error!`, for an expression.
     pub(crate) fn into_compile_errors(self) -> TokenStream {
         self.errors
             .iter()
             .map(syn::Error::to_compile_error)
             .collect()
     }
+
+    /// The mistakes as an item.
+    pub(crate) fn into_item(self) -> TokenStream {
+        as_item(&self.into_compile_errors())
+    }
+}
+
+/// An item with calls of `compile_error!`. If such a call is itself an item of a module, rustc reports no unknown name of the module.
+pub(crate) fn as_item(errors: &TokenStream) -> TokenStream {
+    if errors.is_empty() {
+        return TokenStream::new();
+    }
+    quote!(const _: () = { #errors };)
 }

@@ -126,7 +126,8 @@ pub mod dynamic;
     unused_imports,
     reason = "the feature has more uses for it"
 )]
-mod dynamic;
+#[doc(hidden)]
+pub mod dynamic;
 mod error;
 mod failure;
 // Only documentation and its tests contain it.

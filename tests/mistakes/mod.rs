@@ -5,6 +5,7 @@
 
 mod applied;
 mod case;
+mod pairs;
 mod program;
 pub(crate) mod rustc;
 mod verdict;

@@ -34,6 +34,8 @@ const INTERNAL: &[&str] = &[
     "MaybeAbsent",
     "UntypedJson",
     "Passed",
+    "Unclear",
+    "found `Unknown`",
 ];
 
 impl Message {

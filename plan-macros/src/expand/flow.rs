@@ -6,8 +6,6 @@ use super::reference::path;
 use super::value::{Builder, ends, it};
 use super::{Context, step};
 use crate::ast::{Body, Branch, Condition, For, List, Literal, Step};
-use crate::json;
-use crate::names::Source;
 use crate::parse::{binds_one, pattern_text, tidy};
 use crate::shape::secret;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -21,7 +19,7 @@ impl Builder<'_> {
             Body::Compute(value) => {
                 self.data.tag('V');
                 let check = self.value(value);
-                let ty = &step.ty;
+                let ty = step::declared(step, self.cx);
                 let at = step::place(step);
                 self.bindings
                     .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
@@ -44,12 +42,12 @@ impl Builder<'_> {
 
     /// A value from outside, which has to be of the step's type.
     fn wait(&mut self, step: &Step, at: Span) {
-        let Some(ty) = &step.ty else {
+        let Some(written) = &step.ty else {
             self.data.tag('V').tag('n');
             return;
         };
-        self.data.tag('W').text(&tidy(&ty.to_token_stream()));
-        let (_, ty) = json::checked_alias(ty, &self.cx.type_of(Source::Step(step.number)));
+        self.data.tag('W').text(&tidy(&written.to_token_stream()));
+        let ty = step::declared(step, self.cx);
         let receive = quote_spanned!(at=> __plan::received::<#ty>);
         let constant = self.constant(quote!(__plan::Constant::Receive(#receive)));
         self.data.number(constant);

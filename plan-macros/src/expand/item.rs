@@ -15,6 +15,7 @@ use crate::lossless;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
+use crate::scan::tokens::no_parameters;
 use crate::shape::secret;
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -26,10 +27,10 @@ use syn::{Attribute, Generics, Type};
 /// Expands a plan, with the mistakes that were found in it.
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Report) -> TokenStream {
     let cx = Context::new(plan, names, graph, report.first());
-    let errors = report.into_compile_errors();
     let case = case(&cx);
     match &plan.head {
         Some(head) => {
+            let errors = report.into_item();
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
             let inside = item(head, &cx);
             let krate = cx.krate();
@@ -65,6 +66,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
             }
         }
         None => {
+            let errors = report.into_compile_errors();
             let inside = inline(&cx);
             let krate = cx.krate();
             quote!({
@@ -177,6 +179,12 @@ fn definition(
         let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
         quote!(#attrs #allow #granted #vis #name: #ty)
     });
+    // Code that runs the plan gives a value to each of them.
+    let unknown = cx.error.as_ref();
+    let unknown = unknown.map(|error| json::unknown(error, &quote!(#krate::check)));
+    let broken = head.broken.iter();
+    let broken = broken.map(|name| quote!(#[allow(missing_docs)] #vis #name: #unknown));
+    let no_parameters = no_parameters(name.span());
     // A derive is before the attributes that belong to it, and after those that may change what it sees.
     let belongs =
         |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
@@ -190,7 +198,7 @@ fn definition(
         #[shape(crate = #krate)]
         #(#after)*
         #documented
-        #vis struct #name { #(#fields),* }
+        #vis struct #name #no_parameters { #(#fields,)* #(#broken),* }
     }
 }
 
@@ -280,8 +288,13 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let Header {
         name, vis, output, ..
     } = head;
-    let unit: Type = syn::parse_quote!(());
-    let ty = output.as_ref().unwrap_or(&unit);
+    // Code that runs a plan whose output could not be read is not wrong.
+    let is_unknown = output.is_none() && (head.unclear || cx.plan.tail.is_some());
+    let unread = match &cx.error {
+        Some(error) if is_unknown => Type::Verbatim(json::unknown(error, &quote!(__plan))),
+        _ => syn::parse_quote!(()),
+    };
+    let ty = output.as_ref().unwrap_or(&unread);
     let shared = shared(cx, &type_name(ty), |mut builder| {
         let check = match &cx.plan.tail {
             // The missing type was reported; the output's value is still checked.
@@ -314,7 +327,8 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let inside = secret::of_output(ty, &Generics::default(), &quote!(__plan));
     let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
     let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
-    let take = (!lossless::are_renamed(attrs.chain(&head.attrs))).then(|| {
+    let is_read = head.broken.is_empty() && !lossless::are_renamed(attrs.chain(&head.attrs));
+    let take = is_read.then(|| {
         let fields = head
             .inputs
             .iter()

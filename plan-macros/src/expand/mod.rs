@@ -42,9 +42,17 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let source = scan::scan(input.clone());
     let ide = ide::is_wanted().then(|| ide::expand(&source));
     let begun = ide.as_ref().and_then(|_| ide::begun(&source));
+    let is_item = source.head.as_ref().is_some_and(scan::HeadTokens::is_item);
+    let errors = |report: Report| {
+        if is_item {
+            report.into_item()
+        } else {
+            report.into_compile_errors()
+        }
+    };
     let mut report = Report::default();
     let Some(mut plan) = parse::parse(source, &mut report) else {
-        let errors = report.into_compile_errors();
+        let errors = errors(report);
         return begun.map_or_else(|| quote!(#ide #errors), |begun| begun(&errors));
     };
     if plan.declared().any(|name| name == "gen") {
@@ -52,7 +60,7 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     }
     plan.krate = options::path(plan.krate, "#![plan(crate = …)]", &mut report);
     if plan.krate.is_none() {
-        let errors = report.into_compile_errors();
+        let errors = errors(report);
         return quote!(#ide #errors);
     }
     let names = Names::new(&mut plan, &mut report);

@@ -353,7 +353,7 @@ fn a_condition() {
                     },
                 );
                 let __k1 = __plan::slot();
-                let _ = || -> bool { __k1.value() };
+                let _ = || -> __PlanStep0 { __k1.value() };
                 __plan::written(__plan::Probe::<__PlanInput0>::WRITTEN, "tags");
                 __plan::written(__plan::Probe::<__PlanInput0>::WRITTEN, "state");
                 &[
@@ -426,7 +426,7 @@ fn a_computed_value_and_a_text() {
                     },
                 );
                 let __k1 = __plan::slot();
-                let _ = || -> bool { __k1.value() };
+                let _ = || -> __PlanStep0 { __k1.value() };
                 &[
                     __plan::Constant::Test(
                         &__q0

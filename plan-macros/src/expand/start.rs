@@ -1,9 +1,8 @@
 //! What starts the actions of a plan, and what they ask of an application.
 
 use super::value::ends;
-use super::{Context, flow, reference};
+use super::{Context, flow, reference, step};
 use crate::ast::{Body, Mention, Step};
-use crate::json;
 use crate::lossless;
 use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -18,8 +17,8 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     let mut known = HashMap::new();
     let mut call_index = 0;
     let mut start = |leaf: Leaf<'_>| {
-        let Leaf { step, path } = leaf;
-        let index = step.number;
+        let Leaf { step: of, path } = leaf;
+        let index = of.number;
         if let Some((path, number)) = path {
             let tool = &cx.tools[index][number];
             let arm = *known.entry(tool).or_insert_with(|| {
@@ -30,8 +29,7 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
                 arms.len() - 1
             });
             arms[arm].0.push(call_index);
-        } else if let (Some(ty), Body::Compute(_)) = (&step.ty, &step.body) {
-            let (_, ty) = json::checked_alias(ty, &cx.type_of(Source::Step(index)));
+        } else if let (Some(ty), Body::Compute(_)) = (step::declared(of, cx), &of.body) {
             let hand_over = if handed.contains(&Source::Step(index)) {
                 lossless::hand_over(&ty, &quote!(__plan))
             } else {

@@ -34,6 +34,17 @@ pub(super) fn place(step: &Step) -> Span {
     }
 }
 
+/// The type that a step declares: an alias where there is one, since the author's tokens are written once, so that rustc has one message about them.
+pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
+    let name = cx.type_of(Source::Step(step.number));
+    let ty = step.ty.as_ref()?;
+    Some(if policy::wraps(step) {
+        json::checked_alias(ty, &name).1
+    } else {
+        name.into_token_stream()
+    })
+}
+
 /// The type aliases of a step: its output, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
@@ -90,7 +101,11 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             (View::Call, Some(first)) => {
                 quote_spanned!(at=> type #name = <#first as __plan::IsTool>::Output;)
             }
-            (View::Call, None) => quote_spanned!(at=> type #name = __plan::Unknown;),
+            (View::Call, None) => {
+                let value = types::of_block_in(&step.body);
+                let value = value.unwrap_or_else(|| quote!(__plan::Unknown));
+                quote_spanned!(at=> type #name = #value;)
+            }
             (View::Output | View::Result, _) => {
                 quote_spanned!(at=> type #name = __plan::Caught<#output>;)
             }

@@ -101,6 +101,15 @@ impl Types {
     }
 }
 
+/// The output type of the first block that a body is, or that a branch of it is.
+pub(super) fn of_block_in(body: &Body) -> Option<TokenStream> {
+    match body {
+        Body::Block(block) => type_of_block(block),
+        Body::If(branches) => branches.iter().find_map(|it| of_block_in(&it.body)),
+        _ => None,
+    }
+}
+
 fn type_of_block(block: &Block) -> Option<TokenStream> {
     match (&block.tail, block.value()) {
         (BlockTail::None, _) => Some(quote!(())),

@@ -43,15 +43,14 @@ pub(crate) struct Names {
     bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
     inputs_help: String,
-    /// Whether there may be inputs that could not be read.
-    unclear: bool,
 }
 
 /// The names of a plan, or of a block.
 #[derive(Default)]
 struct Scope {
     sources: HashMap<String, Source>,
-    /// The names of inputs that could not be read, and of steps of which not even the type is known; reported already.
+    /// The names of inputs that could not be read, and of steps of which not even the type is known; reported already. `_` stands for an
+    /// unknown name.
     broken: HashSet<String>,
     /// What a block is in.
     around: Option<usize>,
@@ -83,6 +82,12 @@ impl Names {
                 valid && first
             });
             let inputs = head.inputs.iter().enumerate();
+            own.broken.extend(head.broken.iter().map(text_of));
+            let is_field = |name: &Ident| !is_keyword(name) && known.insert(text_of(name));
+            head.broken.retain(is_field);
+            if head.unclear_inputs {
+                own.broken.insert("_".to_owned());
+            }
             own.sources
                 .extend(inputs.map(|(index, input)| (text_of(&input.name), Source::Input(index))));
         }
@@ -95,7 +100,6 @@ impl Names {
             places: Vec::new(),
             bound: HashMap::new(),
             inputs_help,
-            unclear: plan.head.as_ref().is_some_and(|head| head.unclear_inputs),
         };
         names.steps(&mut plan.steps, &plan.broken, 0, &[], report);
         names
@@ -312,7 +316,7 @@ impl Names {
             Meaning::Broken
         } else if self.get_in(frames.scope, name).is_some() {
             Meaning::Source
-        } else if self.unclear {
+        } else if self.lacks_name(frames.scope) {
             Meaning::Broken
         } else {
             Meaning::Unknown
@@ -330,6 +334,11 @@ impl Names {
         let own =
             scopes.find(|scope| scope.broken.contains(&text) || scope.sources.contains_key(&text));
         own.is_some_and(|scope| scope.broken.contains(&text))
+    }
+
+    /// Whether the name of a step or an input could not be read, in a scope or around it: an unknown name may be the name that is missing.
+    fn lacks_name(&self, scope: usize) -> bool {
+        self.around(scope).any(|scope| scope.broken.contains("_"))
     }
 
     /// The message about a name that the plan does not have, and whether one of the plan's names was probably meant.
@@ -383,21 +392,24 @@ impl Names {
         (message, similar.is_some())
     }
 
-    /// The message about a name in `#[after(…)]` that is not a step's.
+    /// The message about a name in `#[after(…)]` that is not a step's; `None` if the name may be that of a step that could not be read.
     pub(crate) fn unknown_after(
         &self,
         after: &Ident,
         step: &Ident,
         scope: usize,
         inner_help: impl Fn(&str) -> String,
-    ) -> String {
+    ) -> Option<String> {
         let text = text_of(after);
         let step = text_of(step);
+        if self.is_broken(scope, after) {
+            return None;
+        }
         if let Some(Source::Step(_)) = self.get_in(scope, after) {
             let owner = &self.scopes[scope].owner;
-            return format!(
+            return Some(format!(
                 "`{text}` is outside this block, which a step of it cannot wait for alone\nhelp: write `#[after({text})]` on `{owner}`"
-            );
+            ));
         }
         if let Some(inner) = self
             .scopes
@@ -405,10 +417,13 @@ impl Names {
             .find(|scope| matches!(scope.sources.get(&text), Some(Source::Step(_))))
         {
             let owner = &inner.owner;
-            return format!(
+            return Some(format!(
                 "`{text}` is known only in the block of `{owner}`\n{}",
                 inner_help(owner)
-            );
+            ));
+        }
+        if self.lacks_name(scope) {
+            return None;
         }
         let known = self.scopes[scope]
             .sources
@@ -416,14 +431,14 @@ impl Names {
             .filter(|(name, source)| matches!(source, Source::Step(_)) && **name != step);
         let mut known: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
         known.sort_unstable();
-        match similar(&text, known) {
+        Some(match similar(&text, known) {
             Some(known) => {
                 format!(
                     "no step is named `{text}`\nhelp: a step with a similar name exists: `{known}`"
                 )
             }
             None => format!("no step is named `{text}`"),
-        }
+        })
     }
 }
 
@@ -441,8 +456,17 @@ fn is_untyped(body: &Body) -> bool {
             .first()
             .is_none_or(|branch| is_untyped(&branch.body)),
         Body::For(repeat) => is_untyped(&repeat.body),
-        Body::Block(block) => matches!(block.tail, BlockTail::Broken),
-        Body::Loop(repeat) => matches!(repeat.round.tail, BlockTail::Broken),
+        Body::Block(block) => is_untyped_block(block),
+        Body::Loop(repeat) => is_untyped_block(&repeat.round),
+    }
+}
+
+/// Whether nothing says what a block gives: it ends with a name that is none of its steps, or with such a body.
+fn is_untyped_block(block: &Block) -> bool {
+    let is_untyped = |step: &Step| step.ty.is_none() && is_untyped(&step.body);
+    match block.tail {
+        BlockTail::None => false,
+        _ => block.value().is_none_or(is_untyped),
     }
 }
 

@@ -279,9 +279,12 @@ impl Resolver<'_> {
                 false
             }
             None => {
-                self.report.error(after, self.names.unknown_after(after, step, scope, |owner| {
+                let message = self.names.unknown_after(after, step, scope, |owner| {
                     format!("help: write `#[after({owner})]`, which waits for all of that block")
-                }));
+                });
+                if let Some(message) = message {
+                    self.report.error(after, message);
+                }
                 false
             }
         });

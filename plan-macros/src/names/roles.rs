@@ -167,10 +167,10 @@ impl Scope<'_> {
                     let help = |owner: &str| {
                         format!("help: put the undo step into the block of `{owner}`")
                     };
-                    report.error(
-                        name,
-                        names.unknown_after(name, &step.name, self.scope, help),
-                    );
+                    let message = names.unknown_after(name, &step.name, self.scope, help);
+                    if let Some(message) = message {
+                        report.error(name, message);
+                    }
                     continue;
                 }
             };

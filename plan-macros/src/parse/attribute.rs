@@ -34,6 +34,8 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
                 // The compiler itself reports `##`.
                 if hash.spacing() == Spacing::Alone {
                     report.error(hash, "an attribute has one `#`: `#[…]`");
+                    // Its brackets may be missing.
+                    is_clear = false;
                 }
                 tokens.put_back(tree.take()?);
                 continue;

@@ -5,7 +5,7 @@ use crate::ast::{Format, FormatPart, Outcome, Reference, Value};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::argument_name;
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, LitStr, Macro, Token};
 
@@ -27,6 +27,10 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
         }
         Ok((template, args))
     };
+    if let Some(found) = no_comma(call) {
+        report.error(&found, format!("expected `,`, found `{found}`"));
+        return Some(Value::Broken);
+    }
     let (template, mut args) = parser.parse2(call.tokens.clone()).ok()?;
     let explicit = args.len();
     let parts = parts(&template, &mut args)?;
@@ -55,6 +59,16 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
         parts,
         args,
     }))
+}
+
+/// The token after the text, if it is not a comma: a name after it would not be found.
+fn no_comma(call: &Macro) -> Option<TokenTree> {
+    let mut trees = call.tokens.clone().into_iter();
+    let is_text = matches!(trees.next(), Some(TokenTree::Literal(_)));
+    let found = trees.next().filter(|_| is_text)?;
+    let is_comma = matches!(&found, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let is_token = !matches!(found, TokenTree::Group(_));
+    (is_token && !is_comma).then_some(found)
 }
 
 /// The parts of a format string; names in it become arguments.

@@ -54,11 +54,7 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 }
 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
-pub(super) fn head(
-    source: scan::HeadTokens,
-    broken: &mut Vec<Ident>,
-    report: &mut Report,
-) -> Option<Header> {
+pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
     let before = report.len();
     if let Some(keyword) = source.keywords.first() {
         let is_typo = similar(&keyword.to_string(), ["pub"]).is_some();
@@ -94,20 +90,24 @@ pub(super) fn head(
             return None;
         }
     };
-    if !source.generics.is_empty() {
+    let is_generic = !source.generics.is_empty();
+    let mut unclear_inputs = source.inputs.is_none();
+    let mut broken = Vec::new();
+    let given = report.len();
+    let mut inputs = self::inputs(
+        source.inputs.as_deref().unwrap_or_default(),
+        &mut broken,
+        &mut unclear_inputs,
+        report,
+    );
+    if is_generic {
+        report.drop_since(given);
         report.error(
             source.generics,
             "a plan cannot be generic: its inputs and its output have concrete types",
         );
-        return None;
+        broken.extend(inputs.drain(..).map(|input| input.name));
     }
-    let mut unclear_inputs = source.inputs.is_none();
-    let inputs = self::inputs(
-        source.inputs.as_deref().unwrap_or_default(),
-        broken,
-        &mut unclear_inputs,
-        report,
-    );
     // Without its brackets, a part of the head is taken for another one.
     let start = report.len();
     if let Some(at) = source
@@ -121,6 +121,9 @@ pub(super) fn head(
     }
     let arrow = source.output.is_some();
     let extra = source.extra.into_iter().next();
+    // The inputs may be in the second pair of parentheses.
+    let is_doubled = matches!(&extra, Some(TokenTree::Group(_)));
+    unclear_inputs |= is_doubled;
     if let Some(TokenTree::Punct(colon)) = &extra
         && colon.as_char() == ':'
         && source.braces
@@ -129,10 +132,10 @@ pub(super) fn head(
             colon,
             "expected `->` before the type of the output, found `:`",
         );
-        return None;
     }
-    // Without braces, the type may have taken anything.
-    let output = source.output.filter(|_| source.braces && extra.is_none());
+    // Without braces, the type may have taken anything; and it may be a parameter.
+    let is_read = source.braces && extra.is_none() && !is_generic;
+    let output = source.output.filter(|_| is_read);
     let unclear_body = matches!(&output, Some((_, ty)) if types::read(ty.clone()).is_err());
     let output = output.and_then(|(arrow, ty)| self::output(arrow, ty, report));
     if !source.braces || extra.is_some() {
@@ -145,7 +148,7 @@ pub(super) fn head(
             "expected nothing after the plan: each `plan!` contains one plan",
         );
     }
-    report.keep_first(start);
+    report.keep_first(if is_doubled { given } else { start });
     let mut attrs = attributes(source.attrs, report).unwrap_or_default();
     attrs.retain(|attr| is_not_of_step(attr, "a plan", report));
     let vis = parse_all(Visibility::parse, source.vis, report).unwrap_or(Visibility::Inherited);
@@ -154,6 +157,7 @@ pub(super) fn head(
         vis,
         name,
         inputs,
+        broken,
         unclear_inputs,
         unclear_body,
         unclear: arrow || report.len() > before,
@@ -243,7 +247,7 @@ fn inputs(
                 if !functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report) {
                     input.attrs.retain(|attr| !attr.path().is_ident("serde"));
                 }
-                if types::is_owned(&input.ty, report) {
+                if types::is_input(&input.name, &input.ty, report) {
                     inputs.push(input);
                 } else {
                     broken.push(input.name);

@@ -23,7 +23,7 @@ pub(crate) use head::krate;
 pub(crate) use test::binds_one;
 pub(crate) use token_text::{path_text, tidy, value_text};
 
-use crate::ast::{Header, Plan, Step, Tail, Value};
+use crate::ast::{Body, Header, Plan, Step, Tail, Value};
 use crate::report::Report;
 pub(crate) use crate::scan::is_source_name;
 use crate::scan::{self, PlanTokens, Statement, StatementKind};
@@ -40,11 +40,11 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         );
         return None;
     }
-    let mut broken = Vec::new();
     let head = match source.head {
-        Some(head) => Some(head::head(head, &mut broken, report)?),
+        Some(head) => Some(head::head(head, report)?),
         None => None,
     };
+    let mut broken = Vec::new();
     let mut in_body = Report::default();
     let (steps, tail) = statements(source.statements, head.as_ref(), &mut broken, &mut in_body);
     if !head.as_ref().is_some_and(|head| head.unclear_body) {
@@ -73,6 +73,7 @@ fn statements(
     let mut tail: Option<Tail> = None;
     // Whether attributes belong to what is in the place of the tail.
     let mut stray_attrs = false;
+    let mut is_unclear = false;
     let mut keywords = scan::keywords(&statements);
     let inputs = head.iter().flat_map(|head| &head.inputs);
     let inputs = inputs.filter(|input| scan::is_keyword(&input.name));
@@ -96,8 +97,13 @@ fn statements(
                     .as_ref()
                     .is_some_and(|tail| stray_attrs || is_part(&tail.tokens));
                 stray_attrs = false;
+                // It may be a part of the step before it, of which something was reported.
+                let before_it = steps.last();
+                let is_reported =
+                    before_it.is_some_and(|step: &Step| matches!(step.body, Body::Broken(_)));
                 if let Some(tail) = stray
                     && !matches!(tail.value, Value::Broken)
+                    && !is_reported
                 {
                     report.error(
                         tail.tokens,
@@ -105,7 +111,13 @@ fn statements(
                          help: `step name: Type = …;` is a computed step",
                     );
                 }
+                let has_attrs = !attrs.is_empty();
                 let mut read = flow::step(attrs, step, semicolon, end, broken, report);
+                if is_unclear {
+                    read.iter_mut().for_each(Step::forget_type);
+                }
+                // After a doubled `step`, the attributes are those of the next step.
+                is_unclear = read.is_none() && has_attrs && !semicolon;
                 if is_unreadable {
                     report.drop_since(before);
                     read.iter_mut().for_each(Step::forget);

@@ -88,7 +88,7 @@ pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Repo
         seen.push(name.clone());
         if let Err(error) = one(&name, attr, step, &mut read, report) {
             report.push(error);
-            read.unclear |= similar(&name, ["optional", "catch"]).is_some();
+            read.unclear |= similar(&name, ["optional", "catch", "collect"]).is_some();
         }
     }
     check_role(&mut read, report);
@@ -200,13 +200,13 @@ fn one(
             }
         }
         _ => {
-            let meant = meant(name);
-            match meant {
-                Some(("always", _)) => read.role = Role::Always,
-                Some(("at_most", _)) => policy.rounds = Some(attr.path().span()),
+            let (meant, similar) = (meant(name), similar(name, KNOWN));
+            match meant.map(|(known, _)| known).or(similar) {
+                Some("always") => read.role = Role::Always,
+                Some("at_most") => policy.rounds = Some(attr.path().span()),
                 _ => {}
             }
-            let help = match similar(name, KNOWN) {
+            let help = match similar {
                 _ if meant.is_some() => meant.map_or_else(String::new, |(_, help)| format!("help: {help}")),
                 Some(known) => {
                     let written = with_arguments(known, attr);

@@ -1,9 +1,10 @@
 //! The types that an author writes: of inputs, of the output, of computed steps.
 
 use super::value;
+use crate::owned;
 use crate::report::Report;
 use crate::scan::value::end_of;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::visit::{self, Visit};
@@ -22,6 +23,21 @@ pub(super) fn read(tokens: TokenStream) -> Result<Type, Span> {
     parser.parse2(tokens).unwrap_or(Err(last))
 }
 
+/// Reports an input that no plan can have. The application comes from `run`.
+pub(super) fn is_input(name: &Ident, ty: &Type, report: &mut Report) -> bool {
+    match ty {
+        Type::Reference(reference) if owned::may_be_application(&reference.elem) => {
+            let elem = shown(&reference.elem);
+            report.error(
+                ty,
+                format!("a plan owns its values, so their types cannot be references\nhelp: if `{name}` is the application, remove this input and write `run(&{name})`; if it is a value, write `{elem}`"),
+            );
+            false
+        }
+        ty => is_owned(ty, report),
+    }
+}
+
 /// Reports what no value of a plan can be.
 pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
     let before = report.len();
@@ -30,7 +46,10 @@ pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
             ty,
             "a plan's values are written as JSON and read again, so each has one type that is known: write that instead of `dyn`",
         ),
-        ty => Owned { report }.visit_type(ty),
+        ty => {
+            Owned { report }.visit_type(ty);
+            owned::is_sized(ty, report);
+        }
     }
     report.len() == before
 }
@@ -42,14 +61,15 @@ struct Owned<'a> {
 impl<'ast> Visit<'ast> for Owned<'_> {
     fn visit_type(&mut self, ty: &'ast Type) {
         let message = match ty {
-            Type::Reference(_) => {
-                "a plan owns its values, so their types cannot be references\n\
-                 help: use the owned type, such as `String` for `&str`"
-            }
+            Type::Reference(reference) => format!(
+                "a plan owns its values, so their types cannot be references\nhelp: write {}",
+                owned::instead(&reference.elem)
+            ),
             Type::ImplTrait(_) => {
                 "a plan's values have types that are written out: write the type instead of `impl`"
+                    .to_owned()
             }
-            Type::Infer(_) => "a plan's values have types that are written out, not `_`",
+            Type::Infer(_) => "a plan's values have types that are written out, not `_`".to_owned(),
             // Its parameters are not values.
             Type::FnPtr(_) | Type::TraitObject(_) => return,
             ty => return visit::visit_type(self, ty),

@@ -34,6 +34,11 @@ pub(crate) struct HeadTokens {
 }
 
 impl HeadTokens {
+    /// Whether the plan is an item, and not an expression.
+    pub(crate) fn is_item(&self) -> bool {
+        self.name.is_ok() || !self.vis.is_empty()
+    }
+
     /// The names of the inputs.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Ident> {
         let inputs = self.inputs.iter().flatten();

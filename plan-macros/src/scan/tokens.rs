@@ -1,6 +1,7 @@
 //! Looking ahead in tokens that are not Rust.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::quote_spanned;
 use std::collections::VecDeque;
 
 /// A queue of token trees with the few looks ahead that finding the ends of statements needs.
@@ -203,6 +204,12 @@ impl Tokens {
         self.is_punct(ahead, '#')
             || matches!(self.peek(ahead), Some(TokenTree::Literal(_)) if self.peek(ahead).is_some_and(|tree| tree.to_string() == "##"))
     }
+}
+
+/// `<>` after the name of an item at this place. Otherwise rustc would propose to make an unknown type in the item a parameter of the item.
+pub(crate) fn no_parameters(name: Span) -> TokenStream {
+    let at = Span::mixed_site().located_at(name);
+    quote_spanned!(at=> <>)
 }
 
 /// The same tokens, all at one place.

@@ -7,7 +7,9 @@ pub(crate) mod secret;
 
 use crate::docs::text_of;
 use crate::options;
+use crate::owned;
 use crate::report::Report;
+use crate::unparsed::{self, Unparsed};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use serde_derive_internals::ast::{Container, Data};
@@ -16,16 +18,39 @@ use serde_derive_internals::{Ctxt, Derive};
 use syn::{DeriveInput, Ident, Meta, Path, Type};
 
 /// `#[derive(Shape)]`.
-pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
+pub(crate) fn derive(item: TokenStream) -> TokenStream {
+    match syn::parse2(item.clone()) {
+        Ok(input) => described(&input, false),
+        Err(_) => match Unparsed::read(item) {
+            Some(Unparsed::Separators(input)) => described(&input, true),
+            Some(Unparsed::Fields(input)) => unparsed::shape(&input),
+            None => TokenStream::new(),
+        },
+    }
+}
+
+/// The shape of a type. The derives of serde may implement nothing for the type, if they cannot parse it.
+fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
     let mut report = Report::default();
     let Options { krate, remote } = options(input, &mut report);
     let Some(krate) = krate else {
-        return report.into_compile_errors();
+        return report.into_item();
     };
     if let Some(remote) = remote {
         return remote::derive(input, &krate, remote, report);
     }
     remote::report_serde_alone(input, &mut report);
+    let fields = input_fields(input);
+    if fields.fold(false, |any, field| {
+        any | !owned::is_sized(&field.ty, &mut report)
+    }) {
+        // rustc would report the type once more for each use.
+        return refused(input, &krate, report);
+    }
+    let has_attrs = has_serde(input);
+    let serde = unparsed::serde(input, &krate, |derive| {
+        is_serde_unparsed || has_attrs && !container(input, derive).1.is_empty()
+    });
     let Shaped {
         shape,
         lossless,
@@ -35,7 +60,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         lossless: TokenStream::new(),
         parts: parts::derive_opaque(input, &krate),
     });
-    let errors = report.into_compile_errors();
+    let errors = report.into_item();
 
     let ident = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
@@ -62,6 +87,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     });
     quote! {
         #errors
+        #serde
         #closed
         #lossless
         #parts
@@ -76,6 +102,30 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             };
         }
     }
+}
+
+/// What is left of a type that no value can have.
+fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
+    let (errors, ident) = (report.into_item(), &input.ident);
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    quote! {
+        #errors
+        #[automatically_derived]
+        impl #impl_generics #krate::Shape for #ident #type_generics #where_clause {}
+    }
+}
+
+/// Whether the type has attributes of serde, its fields and variants included.
+fn has_serde(input: &DeriveInput) -> bool {
+    let variants = match &input.data {
+        syn::Data::Enum(data) => Some(&data.variants),
+        syn::Data::Struct(_) | syn::Data::Union(_) => None,
+    };
+    let variants = variants.into_iter().flatten();
+    let fields = input_fields(input).flat_map(|field| &field.attrs);
+    let attrs = input.attrs.iter().chain(fields);
+    let mut attrs = attrs.chain(variants.flat_map(|variant| &variant.attrs));
+    attrs.any(|attr| attr.path().is_ident("serde"))
 }
 
 /// Whether this is an enum without fields, whose values JSON may tell apart.

@@ -66,7 +66,7 @@ pub(super) fn derive(
             "`remote` names the struct itself, which can derive `Shape`\nhelp: remove `remote = …`; it is for a type of another crate",
         );
     }
-    let errors = report.into_compile_errors();
+    let errors = report.into_item();
     let remote = remote.filter(|_| !is_itself);
     let (Some(remote), Some((fields, shape)), false) = (remote, shape, has_parameters) else {
         return errors;

@@ -178,7 +178,7 @@ impl<'a> Visit<'a> for HiddenIn<'a> {
         }
         let around = self.is_hidden;
         if let Type::Path(path) = ty {
-            self.is_hidden = !json::is_container(path);
+            self.is_hidden = !path.path.segments.last().is_some_and(json::is_container);
             if let (true, Some(last)) = (self.is_hidden, path.path.segments.last())
                 && !last.arguments.is_empty()
             {

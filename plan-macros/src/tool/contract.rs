@@ -2,49 +2,49 @@
 
 use super::signature;
 use crate::docs::text_of;
-use crate::parse::functions;
-use crate::report::Report;
+use crate::parse::{functions, tidy};
+use crate::report::{Report, as_item};
 use crate::shape::secret;
+use crate::unparsed::{self, Unparsed};
 use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
-use syn::{Data, DeriveInput, Field, GenericParam, LitStr, Member, Meta, Path, Type, parse_quote};
+use syn::{
+    Data, DeriveInput, Field, Fields, FieldsUnnamed, GenericParam, Ident, LitStr, Meta, Path, Type,
+    parse_quote,
+};
 
 /// `#[derive(Tool)]`.
-pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
-    let mut report = Report::default();
+pub(crate) fn derive(item: TokenStream) -> TokenStream {
+    match syn::parse2(item.clone()) {
+        Ok(input) => contract(&input, Report::default(), None),
+        Err(_) => match Unparsed::read(item) {
+            Some(Unparsed::Separators(input)) => contract(&input, Report::default(), None),
+            Some(Unparsed::Fields(input)) if matches!(input.data, Data::Struct(_)) => {
+                let silent = unparsed::silent(&input.ident);
+                contract(&input, Report::default(), Some(silent))
+            }
+            _ => TokenStream::new(),
+        },
+    }
+}
+
+/// The contract of a struct, with the errors that are in the report. If the struct has a syntax error, there is a constant that is `silent`.
+pub(super) fn contract(
+    input: &DeriveInput,
+    mut report: Report,
+    silent: Option<TokenStream>,
+) -> TokenStream {
+    let is_known = report.is_empty() && silent.is_none();
     let ident = &input.ident;
     let options = ContractOptions::read(input, &mut report);
     let Some(krate) = options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
-        return report.into_compile_errors();
+        return report.into_item();
     };
-    let mut is_owned = true;
-    match &input.data {
-        Data::Struct(data) => {
-            for (field, member) in data.fields.iter().zip(data.fields.members()) {
-                let name = match &member {
-                    Member::Named(name) => text_of(name),
-                    Member::Unnamed(index) => format!("field_{}", index.index),
-                };
-                let (attrs, refused) = (&field.attrs, functions::READ);
-                functions::refuse(attrs, "argument", &name, &field.ty, refused, &mut report);
-                if is_read(field) {
-                    is_owned &= signature::is_owned_in_struct(&field.ty, &mut report);
-                }
-            }
-        }
-        Data::Enum(data) => report.error(
-            data.enum_token,
-            "a tool is the struct of its arguments, so an enum cannot be one\nhelp: put the enum into a field of a struct",
-        ),
-        Data::Union(data) => report.error(
-            data.union_token,
-            "a tool is the struct of its arguments, so a union cannot be one",
-        ),
-    }
-    if options.output.is_none() && report.is_empty() {
+    let is_sound = check_fields(input, &mut report) && is_known;
+    if options.output.is_none() && report.is_empty() && silent.is_none() {
         report.error(
             ident,
             format_args!(
@@ -56,7 +56,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         Some(output) => signature::is_owned_in_struct(output, &mut report),
         None => false,
     };
-    let mut errors = report.into_compile_errors();
+    let errors = silent.unwrap_or_else(|| report.into_compile_errors());
 
     let output = options.output.filter(|_| output_is_known);
     let output = output.unwrap_or_else(|| parse_quote!(()));
@@ -89,7 +89,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         predicates.push(parse_quote! {
             #output: #serde::Serialize + #serde::de::DeserializeOwned + ::core::marker::Send + 'static
         });
-    } else if !is_generic && is_owned {
+    } else if !is_generic && is_sound {
         // rustc has one thing to say of a struct without derives, and of an output that JSON cannot hold.
         let predicates = &mut generics.make_where_clause().predicates;
         predicates.push(parse_quote! {
@@ -98,7 +98,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         let prefix = format!("__Output{}", text_of(ident));
         (output_check, output_type) = json::checked(&output, output_type, &prefix);
     }
-    if !is_owned {
+    if !is_sound {
         // Otherwise rustc says in its own words that a borrowed field cannot be read.
         let refused = errors.clone();
         let (_, type_generics, _) = input.generics.split_for_impl();
@@ -112,10 +112,8 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         output_check = TokenStream::new();
         output_type = json::unknown(&errors, &check);
     }
-    if !is_owned || !output_is_known {
-        // They are reported there.
-        errors = TokenStream::new();
-    }
+    // Otherwise they are reported there.
+    let errors = (is_sound && output_is_known).then(|| as_item(&errors));
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let tool = quote! {
         #[automatically_derived]
@@ -141,6 +139,60 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             #tool
         };
     }
+}
+
+/// Reports arguments that a tool cannot have, and returns whether they have types that serde can read.
+fn check_fields(input: &DeriveInput, report: &mut Report) -> bool {
+    let fields = match &input.data {
+        Data::Struct(data) => &data.fields,
+        Data::Enum(data) => {
+            report.error(
+                data.enum_token,
+                "a tool is the struct of its arguments, so an enum cannot be one\nhelp: put the enum into a field of a struct",
+            );
+            return true;
+        }
+        Data::Union(data) => {
+            report.error(
+                data.union_token,
+                "a tool is the struct of its arguments, so a union cannot be one",
+            );
+            return true;
+        }
+    };
+    if let Fields::Unnamed(fields) = fields {
+        report.error(fields, unnamed(&input.ident, fields));
+    }
+    let mut are_owned = true;
+    for field in fields {
+        if let Some(name) = field.ident.as_ref().map(text_of) {
+            let (attrs, refused) = (&field.attrs, functions::READ);
+            functions::refuse(attrs, "argument", &name, &field.ty, refused, report);
+        }
+        if is_read(field) {
+            are_owned &= signature::is_owned_in_struct(&field.ty, report);
+        }
+    }
+    are_owned
+}
+
+/// What to write in place of a tuple struct.
+fn unnamed(ident: &Ident, fields: &FieldsUnnamed) -> String {
+    let fields = fields.unnamed.iter().map(|field| {
+        let Field { vis, ty, .. } = field;
+        format!(
+            "{} …: {}",
+            tidy(&vis.to_token_stream()),
+            tidy(&ty.to_token_stream())
+        )
+        .trim_start()
+        .to_owned()
+    });
+    let fields: Vec<String> = fields.collect();
+    format!(
+        "the arguments of a tool have names, which plans use\nhelp: write `struct {ident} {{ {} }}`, with names in place of `…`",
+        fields.join(", ")
+    )
 }
 
 struct ContractOptions {

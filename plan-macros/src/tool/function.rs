@@ -1,23 +1,29 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
+use super::broken::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use crate::docs::text_of;
 use crate::report::Report;
-use crate::scan::tokens::placed;
+use crate::scan::tokens::{no_parameters, placed};
 use crate::shape::secret;
 use crate::{docs, ide, json, lossless, options};
 use heck::ToUpperCamelCase;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Generics, Ident, ItemFn, Path, Type};
+use syn::{Attribute, Generics, Ident, ItemFn, Path, Type, parse_quote};
 
-/// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
-pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
+/// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation. If parameters could not be parsed,
+/// rustc has reported an error.
+pub(super) fn expand(
+    options: TokenStream,
+    mut item: ItemFn,
+    unparsed: Option<&Parameters>,
+) -> TokenStream {
     let mut report = Report::default();
     let options = FunctionOptions::read(options, &item, &mut report);
-    let signature = signature::read(&mut item, &mut report);
+    let mut signature = signature::read(&mut item, &mut report);
     let (for_struct, rest) = item
         .attrs
         .drain(..)
@@ -25,12 +31,22 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
     item.attrs = rest;
 
     let Some(krate) = &options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
-        let errors = report.into_compile_errors();
+        let errors = report.into_item();
         return quote!(#errors #[allow(dead_code)] #item);
     };
-    let unknown = report
-        .first()
-        .map(|error| json::unknown(&error, &quote!(#krate::check)));
+    let check = quote!(#krate::check);
+    let silent = unparsed.map(|parameters| parameters.silent(&check));
+    let is_silent = silent.is_some();
+    let error = silent.or_else(|| report.first());
+    let unknown = error.map(|error| json::unknown(&error, &check));
+    if let Some(unknown) = &unknown {
+        signature.fill(&mut item, unknown);
+    }
+    if is_silent {
+        // The body does not know all parameters.
+        item.block = parse_quote!({ ::core::unimplemented!() });
+        item.attrs.push(parse_quote!(#[allow(unused_variables)]));
+    }
     let tool = Expansion {
         unknown,
         krate,
@@ -41,8 +57,9 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
         function: &item,
         signature: &signature,
     };
-    let tool = if item.sig.receiver().is_some() {
-        // Among the items of an `impl` there is no place for them.
+    // Among the items of an `impl` there is no place for others.
+    let is_method = item.sig.receiver().is_some();
+    let tool = if is_method {
         TokenStream::new()
     } else {
         let structure = tool.structure();
@@ -56,7 +73,13 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
             quote!(#structure #called)
         }
     };
-    let errors = report.into_compile_errors();
+    let errors = if is_method {
+        report.into_compile_errors()
+    } else {
+        report.into_item()
+    };
+    let errors = (!is_silent).then_some(errors);
+    let function = without_parameters(&item);
     quote! {
         #errors
 
@@ -66,9 +89,26 @@ pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
             clippy::needless_pass_by_value,
             clippy::too_many_arguments,
         )]
-        #item
+        #function
         #tool
     }
+}
+
+/// The function with an empty list of parameters.
+fn without_parameters(item: &ItemFn) -> TokenStream {
+    let tokens = item.to_token_stream();
+    if !item.sig.generics.params.is_empty() {
+        return tokens;
+    }
+    let name = &item.sig.ident;
+    let mut is_keyword = false;
+    let trees = tokens.into_iter().flat_map(|tree| {
+        let is_name = is_keyword && matches!(&tree, TokenTree::Ident(ident) if ident == name);
+        is_keyword = matches!(&tree, TokenTree::Ident(word) if word == "fn");
+        let parameters = is_name.then(|| no_parameters(name.span()));
+        quote!(#tree #parameters)
+    });
+    trees.collect()
 }
 
 struct Expansion<'a> {
@@ -94,6 +134,7 @@ impl Expansion<'_> {
             ..
         } = self;
         let vis = &function.vis;
+        let no_parameters = no_parameters(ident.span());
         let serde = quote!(#krate::check::serde);
         let serde_path = crate::parse::tidy(&serde);
         let copied = function.attrs.iter().filter(|attr| {
@@ -148,7 +189,7 @@ impl Expansion<'_> {
                 clippy::struct_field_names,
                 clippy::module_name_repetitions,
             )]
-            #vis struct #ident {
+            #vis struct #ident #no_parameters {
                 #(#fields,)*
             }
         }

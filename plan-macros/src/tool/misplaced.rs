@@ -1,23 +1,33 @@
 //! `#[tool]` where it is not allowed.
 
+use super::contract;
 use crate::report::Report;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Item;
+use syn::{DeriveInput, Item, ItemStruct, parse_quote};
 
-/// `#[tool]` on an item that is not a function.
-pub(super) fn expand(item: &Item) -> TokenStream {
+/// `#[tool]` on a struct without `#[derive(Tool)]`. The struct has a contract, so that plans find the tool.
+pub(super) fn on_struct(options: &TokenStream, item: ItemStruct) -> TokenStream {
     let mut report = Report::default();
-    match item {
-        Item::Struct(item) => report.error(
-            &item.ident,
-            "`#[tool]` on a struct needs `#[derive(Tool)]`\nhelp: write `#[derive(Serialize, Deserialize, Shape, Tool)]` above the struct, and `#[tool(output = Type)]` below the derive",
-        ),
-        other => report.error(
-            other,
-            "a tool is an `async fn`, or a struct with `#[derive(Tool)]`",
-        ),
+    report.error(
+        &item.ident,
+        "`#[tool]` on a struct needs `#[derive(Tool)]`\nhelp: write `#[derive(Serialize, Deserialize, Shape, Tool)]` above the struct, and `#[tool(output = Type)]` below the derive",
+    );
+    let mut input = DeriveInput::from(item.clone());
+    if !options.is_empty() {
+        input.attrs.push(parse_quote!(#[tool(#options)]));
     }
-    let errors = report.into_compile_errors();
+    let contract = contract::contract(&input, report, None);
+    quote!(#item #contract)
+}
+
+/// `#[tool]` on an item that is neither a function nor a struct.
+pub(super) fn on_other(item: &Item) -> TokenStream {
+    let mut report = Report::default();
+    report.error(
+        item,
+        "a tool is an `async fn`, or a struct with `#[derive(Tool)]`",
+    );
+    let errors = report.into_item();
     quote!(#errors #item)
 }

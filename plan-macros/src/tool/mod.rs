@@ -1,5 +1,6 @@
 //! `#[tool]` and `#[derive(Tool)]`.
 
+mod broken;
 mod contract;
 mod function;
 mod misplaced;
@@ -13,9 +14,9 @@ use syn::Item;
 /// `#[tool]`.
 pub(crate) fn attribute(options: TokenStream, item: TokenStream) -> TokenStream {
     match syn::parse2(item.clone()) {
-        Ok(Item::Fn(item)) => function::expand(options, item),
-        Ok(item) => misplaced::expand(&item),
-        // rustc says what is wrong with the item.
-        Err(_) => item,
+        Ok(Item::Fn(item)) => function::expand(options, item, None),
+        Ok(Item::Struct(item)) => misplaced::on_struct(&options, item),
+        Ok(item) => misplaced::on_other(&item),
+        Err(_) => broken::expand(options, item),
     }
 }

@@ -1,8 +1,10 @@
 //! What the signature of a function says of a tool, and what a tool cannot have.
 
 use crate::docs::text_of;
+use crate::owned::{self, is_borrowed_value, may_be_application};
 use crate::parse::functions;
 use crate::report::Report;
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -10,6 +12,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, PatWild, PathSegment,
     ReturnType, Safety, Token, Type, TypeImplTrait, TypeParamBound, TypePath, TypeReference,
+    parse_quote,
 };
 
 /// What a function says of the tool that it is.
@@ -124,6 +127,28 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
     signature
 }
 
+impl Signature {
+    /// Replaces each `_` in the signature, which is in place of a type that was reported.
+    pub(super) fn fill(&mut self, item: &mut ItemFn, unknown: &TokenStream) {
+        let fill = |ty: &mut Type| {
+            if matches!(ty, Type::Infer(_)) {
+                *ty = Type::Verbatim(unknown.clone());
+            }
+        };
+        for argument in &mut self.arguments {
+            argument.ty.take_if(|ty| matches!(ty, Type::Infer(_)));
+        }
+        for input in &mut item.sig.inputs {
+            if let FnArg::Typed(input) = input {
+                fill(&mut input.ty);
+            }
+        }
+        if let ReturnType::Type(_, ty) = &mut item.sig.output {
+            fill(ty);
+        }
+    }
+}
+
 /// The attribute of the parameter that gets the context of the call.
 fn is_context(attr: &Attribute) -> bool {
     attr.path().is_ident("context")
@@ -182,28 +207,6 @@ fn qualifiers(item: &ItemFn, report: &mut Report) {
             clause,
             "a tool cannot be generic, so it needs no `where` clause",
         );
-    }
-}
-
-/// `str` and slices: nobody's application, but what an argument is often lent as.
-fn is_borrowed_value(ty: &Type) -> bool {
-    match ty {
-        Type::Path(path) => path.path.is_ident("str") || path.path.is_ident("String"),
-        Type::Slice(_) | Type::Array(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether a parameter that refers to it may be meant as the application.
-fn may_be_application(ty: &Type) -> bool {
-    const NUMBERS: [&str; 6] = ["bool", "u32", "u64", "usize", "i64", "f64"];
-    match ty {
-        Type::Path(path) => {
-            !is_borrowed_value(ty)
-                && !NUMBERS.iter().any(|name| path.path.is_ident(name))
-                && path.path.get_ident().is_some()
-        }
-        _ => false,
     }
 }
 
@@ -296,10 +299,14 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
         && is_no_context(input, report)
         && is_owned(&input.ty, report)
         && no_impl_trait(&input.ty, report);
+    let ty = good.then(|| (*input.ty).clone());
+    if !owned::is_sized(&input.ty, &mut Report::default()) {
+        *input.ty = parse_quote!(_);
+    }
     Some(Argument {
         attrs,
         ident: ident?,
-        ty: good.then(|| (*input.ty).clone()),
+        ty,
     })
 }
 
@@ -325,11 +332,16 @@ fn is_no_context(input: &PatType, report: &mut Report) -> bool {
     !is_context
 }
 
-fn output(item: &ItemFn, report: &mut Report) -> Option<Type> {
-    match &item.sig.output {
+fn output(item: &mut ItemFn, report: &mut Report) -> Option<Type> {
+    match &mut item.sig.output {
         ReturnType::Type(_, ty) => {
             let good = is_owned(ty, report) & no_impl_trait(ty, report);
-            good.then(|| (**ty).clone())
+            if !good {
+                // rustc has other words for a reference without a lifetime, and for a type without a size.
+                **ty = parse_quote!(_);
+                return None;
+            }
+            Some((**ty).clone())
         }
         ReturnType::Default => {
             report.error(
@@ -378,12 +390,12 @@ pub(super) fn is_cfg(attr: &Attribute) -> bool {
 }
 
 fn is_owned(ty: &Type, report: &mut Report) -> bool {
-    Borrows::found(ty, true, report)
+    Borrows::found(ty, true, report) & owned::is_sized(ty, report)
 }
 
 /// The same of a struct with `#[derive(Tool)]`, whose lifetimes serde may read: it makes an owned `Cow<'a, str>`.
 pub(super) fn is_owned_in_struct(ty: &Type, report: &mut Report) -> bool {
-    Borrows::found(ty, false, report)
+    Borrows::found(ty, false, report) & owned::is_sized(ty, report)
 }
 
 fn no_impl_trait(ty: &Type, report: &mut Report) -> bool {
@@ -420,14 +432,7 @@ impl<'a> Borrows<'a> {
 impl<'ast> Visit<'ast> for Borrows<'_> {
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
         self.owned = false;
-        let instead = match &*reference.elem {
-            Type::Path(path) if path.path.is_ident("str") => "`String`".to_owned(),
-            Type::Slice(slice) => format!("`Vec<{}>`", slice.elem.to_token_stream()),
-            Type::Path(path) if path.path.get_ident().is_some() => {
-                format!("`{}`", path.path.to_token_stream())
-            }
-            _ => "the type without `&`".to_owned(),
-        };
+        let instead = owned::instead(&reference.elem);
         let only = if self.of_function {
             "; only the first parameter, the application, is borrowed"
         } else {

@@ -112,5 +112,5 @@ plan! {
 plan! {}
 
 fn main() {
-    drop(NoType { other: String::new() }.run(&Mail));
+    drop(NoType { text: String::new(), other: String::new() }.run(&Mail));
 }

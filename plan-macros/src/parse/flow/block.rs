@@ -91,6 +91,7 @@ fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
     let statements = scan::block(group.stream());
     let keywords = scan::keywords(&statements);
     let count = statements.len();
+    let mut is_unclear = false;
     for (place, statement) in statements.into_iter().enumerate() {
         let (before, steps_before) = (report.len(), block.steps.len());
         let is_unreadable = statement.mentions(&keywords);
@@ -102,7 +103,13 @@ fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
         } = statement;
         match kind {
             StatementKind::Step(step) => {
-                let read = step::step(attrs, step, semicolon, end, &mut block.broken, report);
+                let has_attrs = !attrs.is_empty();
+                let mut read = step::step(attrs, step, semicolon, end, &mut block.broken, report);
+                if is_unclear {
+                    read.iter_mut().for_each(Step::forget_type);
+                }
+                // After a doubled `step`, the attributes are those of the next step.
+                is_unclear = read.is_none() && has_attrs && !semicolon;
                 block.steps.extend(read);
             }
             StatementKind::Other(tokens) => {

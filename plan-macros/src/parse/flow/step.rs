@@ -6,12 +6,14 @@ use super::super::{awaited, braced, policy, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
 use crate::scan::{self, FlowTokens};
+use plan_graph::similar;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
 use syn::{Pat, Type};
 
-/// Reads a step. If it has no semicolon, its value is all up to `end`. The names that are written in place of one name are `broken`.
+/// Reads a step. If it has no semicolon, its value is all up to `end`. The names that are written in place of one name are `broken`, and
+/// `_` is if there is no name.
 pub(in crate::parse) fn step(
     attrs: TokenStream,
     source: scan::StepTokens,
@@ -37,7 +39,11 @@ pub(in crate::parse) fn step(
             value::drain(input);
             Ok(super::names_in(&pat))
         };
-        broken.extend(parser.parse2(source.extra).into_iter().flatten());
+        let mut names = parser.parse2(source.extra).unwrap_or_default();
+        if names.is_empty() {
+            names.push(Ident::new("_", end));
+        }
+        broken.append(&mut names);
         return None;
     };
     let has_type = source.ty.is_some();
@@ -117,16 +123,16 @@ pub(in crate::parse) fn step(
         after,
         policy,
         name,
-        ty: ty.filter(|_| !unclear),
+        ty,
         body,
         mentions: Vec::new(),
         number: 0,
         is_tail: false,
     };
     if unclear {
-        step.body = Body::Broken(None);
+        step.forget_type();
     }
-    if is_unclear || unclear || matches!(step.body, Body::Broken(_)) {
+    if is_unclear || matches!(step.body, Body::Broken(_)) {
         step.forget();
     }
     Some(step)
@@ -191,6 +197,15 @@ fn says_step(group: &Group) -> bool {
 fn name(source: &scan::StepTokens, end: Span, report: &mut Report) -> Option<Ident> {
     const USAGE: &str = "expected the name of the step: `step name = Tool { … };`";
     let word = source.keyword.as_ref().map(Ident::to_string);
+    if let (Some(name), Some(text), Some(second)) = (&source.keyword, &word, &source.name)
+        && second == "step"
+        && text != "let"
+        && similar(text, ["step"]).is_none()
+    {
+        let message = format!("expected `step`, found `{text}`\nhelp: write `step {text}`");
+        report.error(name, message);
+        return Some(name.clone());
+    }
     match (&source.keyword, word.as_deref()) {
         (Some(keyword), Some("step")) => {
             if source.name.is_none() {

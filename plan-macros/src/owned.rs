@@ -1,0 +1,106 @@
+//! The types that values can have: owned, and of a known size.
+
+use crate::json;
+use crate::parse::tidy;
+use crate::report::Report;
+use quote::ToTokens;
+use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type, TypePath};
+
+/// Reports each type without a size where a value needs a size, and returns whether there are none.
+pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
+    let mut found = Vec::new();
+    unsized_in(ty, &mut found);
+    for ty in &found {
+        report.error(
+            ty,
+            format_args!(
+                "`{}` has no known size, so no value has this type\nhelp: write {}",
+                tidy(&ty.to_token_stream()),
+                instead(ty)
+            ),
+        );
+    }
+    found.is_empty()
+}
+
+/// The type that owns the values to which a reference to `ty` refers, as words of a help.
+pub(crate) fn instead(ty: &Type) -> String {
+    let shown = match ty {
+        Type::Slice(slice) => format!("Vec<{}>", tidy(&slice.elem.to_token_stream())),
+        Type::Path(path) => match unsized_path(path) {
+            Some(owned) => owned.to_owned(),
+            None => tidy(&path.to_token_stream()),
+        },
+        Type::TraitObject(_) => return "the concrete type".to_owned(),
+        _ => return "the type without `&`".to_owned(),
+    };
+    format!("`{shown}`")
+}
+
+fn unsized_in<'a>(ty: &'a Type, found: &mut Vec<&'a Type>) {
+    match ty {
+        Type::Slice(_) | Type::TraitObject(_) => found.push(ty),
+        Type::Path(path) if unsized_path(path).is_some() => found.push(ty),
+        Type::Path(path) => {
+            if let Some(last) = path.path.segments.last() {
+                unsized_in_arguments(last, found);
+            }
+        }
+        Type::Paren(paren) => unsized_in(&paren.elem, found),
+        Type::Group(group) => unsized_in(&group.elem, found),
+        Type::Array(array) => unsized_in(&array.elem, found),
+        Type::Tuple(tuple) => tuple.elems.iter().for_each(|ty| unsized_in(ty, found)),
+        _ => {}
+    }
+}
+
+fn unsized_in_arguments<'a>(segment: &'a PathSegment, found: &mut Vec<&'a Type>) {
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return;
+    };
+    let is = |names: &[&str]| names.iter().any(|name| segment.ident == name);
+    let points = is(&["Box", "Rc", "Arc", "Cow"]);
+    if !points && !json::is_container(segment) {
+        return;
+    }
+    for argument in &arguments.args {
+        match argument {
+            GenericArgument::Type(Type::Slice(slice)) if points => unsized_in(&slice.elem, found),
+            GenericArgument::Type(Type::TraitObject(_)) if points => {}
+            GenericArgument::Type(Type::Path(path)) if points && unsized_path(path).is_some() => {}
+            GenericArgument::Type(ty) => unsized_in(ty, found),
+            _ => {}
+        }
+    }
+}
+
+/// The owned type in place of a type of the standard library without a size.
+fn unsized_path(path: &TypePath) -> Option<&'static str> {
+    if path.path.is_ident("str") {
+        return Some("String");
+    }
+    let mut segments = path.path.segments.iter().rev().map(|it| &it.ident);
+    let (name, module): (&Ident, &Ident) = (segments.next()?, segments.next()?);
+    match (&*module.to_string(), &*name.to_string()) {
+        ("path", "Path") => Some("std::path::PathBuf"),
+        ("ffi", "OsStr") => Some("std::ffi::OsString"),
+        ("ffi", "CStr") => Some("std::ffi::CString"),
+        _ => None,
+    }
+}
+
+/// `str` and slices: nobody's application, but often borrowed as arguments.
+pub(crate) fn is_borrowed_value(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.path.is_ident("str") || path.path.is_ident("String"),
+        Type::Slice(_) | Type::Array(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a reference to the type may be meant as the application.
+pub(crate) fn may_be_application(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let name = path.path.get_ident().map(Ident::to_string);
+    !is_borrowed_value(ty) && name.is_some_and(|name| name.starts_with(char::is_uppercase))
+}

@@ -1,0 +1,162 @@
+//! Structs and enums with a syntax error. rustc reports the error before it calls a derive, so the derives only keep rustc from further errors where
+//! the type is used.
+
+use crate::options;
+use crate::report::Report;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use serde_derive_internals::Derive;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::token::{Brace, Paren};
+use syn::{
+    Attribute, Data, DataEnum, DataStruct, DeriveInput, Field, Fields, FieldsNamed, FieldsUnnamed,
+    Generics, Path, Token, Visibility, braced, parenthesized, parse_quote,
+};
+
+/// A type that syn cannot parse.
+pub(crate) enum Unparsed {
+    /// All of the type. Only separators are missing or wrong, and rustc knows all fields as well.
+    Separators(DeriveInput),
+    /// The type without its fields.
+    Fields(DeriveInput),
+}
+
+impl Unparsed {
+    pub(crate) fn read(item: TokenStream) -> Option<Self> {
+        let parser = |input: ParseStream<'_>| {
+            let attrs = input.call(Attribute::parse_outer)?;
+            let vis: Visibility = input.parse()?;
+            let is_enum = input.peek(Token![enum]);
+            let keyword: Ident = input.call(Ident::parse_any)?;
+            let ident = input.parse()?;
+            let mut generics: Generics = input.parse()?;
+            generics.where_clause = input.parse()?;
+            let is_generic = !generics.params.is_empty();
+            let body: TokenStream = input.parse()?;
+            let fields = (!is_enum).then(|| fields.parse2(body).ok()).flatten();
+            let data = if is_enum {
+                Data::Enum(DataEnum {
+                    enum_token: Token![enum](keyword.span()),
+                    brace_token: Brace::default(),
+                    variants: Punctuated::new(),
+                })
+            } else {
+                Data::Struct(DataStruct {
+                    struct_token: Token![struct](keyword.span()),
+                    fields: fields.clone().unwrap_or(Fields::Unit),
+                    semi_token: None,
+                })
+            };
+            let input = DeriveInput {
+                attrs,
+                vis,
+                ident,
+                generics,
+                data,
+            };
+            Ok(match fields {
+                Some(_) => Some(Self::Separators(input)),
+                None => (!is_generic).then_some(Self::Fields(input)),
+            })
+        };
+        parser.parse2(item).ok().flatten()
+    }
+}
+
+/// The fields of a struct, between which a `,` may be missing or another sign.
+fn fields(input: ParseStream<'_>) -> syn::Result<Fields> {
+    let content;
+    if input.peek(Paren) {
+        let paren_token = parenthesized!(content in input);
+        input.parse::<Option<Token![;]>>()?;
+        let unnamed = all(&content, Field::parse_unnamed)?;
+        return Ok(Fields::Unnamed(FieldsUnnamed {
+            paren_token,
+            unnamed,
+        }));
+    }
+    let brace_token = braced!(content in input);
+    let named = all(&content, Field::parse_named)?;
+    Ok(Fields::Named(FieldsNamed { brace_token, named }))
+}
+
+fn all(
+    input: ParseStream<'_>,
+    field: fn(ParseStream<'_>) -> syn::Result<Field>,
+) -> syn::Result<Punctuated<Field, Token![,]>> {
+    let mut fields = Punctuated::new();
+    while !input.is_empty() {
+        fields.push(input.call(field)?);
+        if input.peek(Token![,]) || input.peek(Token![;]) {
+            input.parse::<TokenTree>()?;
+        }
+    }
+    Ok(fields)
+}
+
+/// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc does not check
+/// patterns of a struct with a syntax error.
+pub(crate) fn silent(ident: &Ident) -> TokenStream {
+    quote_spanned!(ident.span()=> let _ = |__it: #ident| { let #ident { .. } = __it; };)
+}
+
+/// The shape of a type without its fields.
+pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
+    let is_shape = |attr: &Attribute| attr.path().is_ident("shape");
+    let krate = options::path(None, "#[shape(crate = …)]", &mut Report::default());
+    // `crate` and `remote` are rare.
+    let (false, Some(krate)) = (input.attrs.iter().any(is_shape), krate) else {
+        return TokenStream::new();
+    };
+    let ident = &input.ident;
+    let silent = matches!(input.data, Data::Struct(_)).then(|| silent(ident));
+    let serde = serde(input, &krate, |_| true);
+    quote! {
+        #serde
+
+        #[automatically_derived]
+        impl #krate::Shape for #ident {
+            const SHAPE: #krate::check::TypeShape = {
+                #silent
+                #krate::check::TypeShape::Opaque
+            };
+        }
+    }
+}
+
+/// What serde's derives would implement, if they do not: an attribute or the type is wrong, so that each use of the type would be an error.
+pub(crate) fn serde(
+    input: &DeriveInput,
+    krate: &Path,
+    missing: impl Fn(Derive) -> bool,
+) -> TokenStream {
+    let ident = &input.ident;
+    let serde = quote!(#krate::check::serde);
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    let mut reading = input.generics.clone();
+    reading.params.insert(0, parse_quote!('__de));
+    let (read_generics, ..) = reading.split_for_impl();
+    let serialize = missing(Derive::Serialize).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #serde::Serialize for #ident #type_generics #where_clause {
+                fn serialize<__S: #serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+                    ::core::unreachable!()
+                }
+            }
+        }
+    });
+    let deserialize = missing(Derive::Deserialize).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #read_generics #serde::Deserialize<'__de> for #ident #type_generics #where_clause {
+                fn deserialize<__D: #serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+                    ::core::unreachable!()
+                }
+            }
+        }
+    });
+    quote!(#serialize #deserialize)
+}
