@@ -42,7 +42,7 @@ impl Function {
     fn find(item: &TokenStream) -> Option<Self> {
         let mut tokens = Tokens::new(item.clone());
         let mut before = tokens.take_until(|tokens| tokens.is_ident(0, "fn"));
-        before.extend(tokens.take_until(|tokens| is_parentheses(tokens)));
+        before.extend(tokens.take_until(is_parentheses));
         let Some(TokenTree::Group(parameters)) = tokens.next() else {
             return None;
         };
