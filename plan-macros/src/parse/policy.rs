@@ -762,7 +762,8 @@ fn duration(input: ParseStream<'_>) -> syn::Result<Duration> {
     duration_in(&input.parse()?)
 }
 
-fn duration_in(text: &LitStr) -> syn::Result<Duration> {
+/// The duration that a text literal is.
+pub(crate) fn duration_in(text: &LitStr) -> syn::Result<Duration> {
     humantime::parse_duration(&text.value()).map_err(|error| {
         syn::Error::new(
             text.span(),
