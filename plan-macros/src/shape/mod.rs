@@ -8,8 +8,9 @@ pub(crate) mod secret;
 use crate::docs::text_of;
 use crate::options;
 use crate::report::Report;
+use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use serde_derive_internals::ast::{Container, Data};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
@@ -60,9 +61,11 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             impl #impl_generics #krate::check::NeverNull for #ident #type_generics #where_clause {}
         }
     });
+    let no_text = no_text(input, &krate);
     quote! {
         #errors
         #closed
+        #no_text
         #lossless
         #parts
 
@@ -87,6 +90,54 @@ fn is_of_units(input: &DeriveInput) -> bool {
         }
         _ => false,
     }
+}
+
+/// Names the variants of an enum where a plan has a text in place of a value of the enum.
+fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
+    const SHOWN: usize = 6;
+    let syn::Data::Enum(data) = &input.data else {
+        return None;
+    };
+    if !input.generics.params.is_empty() {
+        return None;
+    }
+    let (ident, name) = (&input.ident, text_of(&input.ident));
+    let variants = data.variants.iter().take(SHOWN).map(|variant| {
+        let fields = match variant.fields {
+            // Braces twice are braces in such a note.
+            syn::Fields::Named(_) => " {{ … }}",
+            syn::Fields::Unnamed(_) => "(…)",
+            syn::Fields::Unit => "",
+        };
+        format!("`{name}::{}{fields}`", text_of(&variant.ident))
+    });
+    let variants = variants.collect::<Vec<_>>().join(", ");
+    let others = if data.variants.len() > SHOWN {
+        ", …"
+    } else {
+        ""
+    };
+    let message = format!("expected `{name}`, found text");
+    let note = format!("a value of the enum is one of its variants: {variants}{others}");
+    // The enum has neither of these names, which are longer.
+    let [takes_text, variant] = ["TakesTextAs", "VariantOf"].map(|word| {
+        let name = format!("{word}{}", name.to_upper_camel_case());
+        Ident::new(&name, ident.span())
+    });
+    let import = quote!(use #krate::check::TakesText as #takes_text;);
+    // At the place of the enum, rustc does not advise about the derived code.
+    Some(quote_spanned! {ident.span()=>
+        const _: () = {
+            #import
+            #[diagnostic::on_unimplemented(message = #message, label = "this is text", note = #note)]
+            trait #variant {}
+            #[allow(deprecated)]
+            impl #variant for #ident {}
+            #[automatically_derived]
+            #[allow(deprecated)]
+            impl #takes_text for #ident where for<'text> &'text ::core::primitive::str: #variant {}
+        };
+    })
 }
 
 /// What `#[shape(…)]` says before a type.
