@@ -171,7 +171,7 @@ impl Builder<'_> {
     }
 }
 
-/// The text for an argument `time` that is not a duration: an error if the tool is the one that waits.
+/// Finds a literal `time` that is no duration, for the tool `Sleep`.
 fn wrong_time(fields: &Fields) -> Option<(Span, String)> {
     let Fields::Named(_, fields, _) = fields else {
         return None;
@@ -185,7 +185,7 @@ fn wrong_time(fields: &Fields) -> Option<(Span, String)> {
         return None;
     };
     let error = parse::duration_in(text).err()?;
-    // Of a text with a name in braces, a warning says that it is a `format!`.
+    // A text with a name in braces has its own warning.
     (!text.value().contains(['{', '}'])).then(|| (text.span(), error.to_string()))
 }
 

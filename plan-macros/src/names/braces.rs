@@ -121,8 +121,8 @@ pub(super) fn meant(text: &LitStr, known: &dyn Fn(&Ident) -> Option<Shown>) -> O
     syn::parse_str::<syn::Expr>(&call).ok().map(|_| call)
 }
 
-/// Returns the name at the start of a path, the rest of the path, and what is known of the name. In other languages, a path may have words
-/// around the name: `steps.hold.outputs.id`.
+/// Splits a path after its name, and returns the description of the name. In other languages, a path may have words around the name:
+/// `steps.hold.outputs.id`.
 fn named<'p>(
     path: &'p str,
     known: &dyn Fn(&Ident) -> Option<Shown>,

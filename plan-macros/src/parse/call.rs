@@ -121,7 +121,7 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
     }
 }
 
-/// The type of a text or a truth value, in place of which the author of another value has to write one.
+/// Returns the type of a text or a truth value, or a placeholder.
 fn type_of(value: &TokenStream) -> &'static str {
     match syn::parse2(value.clone()) {
         Ok(syn::Expr::Lit(literal)) => match literal.lit {

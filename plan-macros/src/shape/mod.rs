@@ -92,50 +92,27 @@ fn is_of_units(input: &DeriveInput) -> bool {
     }
 }
 
-/// Names the variants of an enum where a plan has a text in place of a value of the enum.
+/// Derives the message about text in place of a value of an enum.
 fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
-    const SHOWN: usize = 6;
-    let syn::Data::Enum(data) = &input.data else {
-        return None;
-    };
-    if !input.generics.params.is_empty() {
+    let is_plain = input.generics.params.is_empty();
+    if !is_plain || !matches!(input.data, syn::Data::Enum(_)) {
         return None;
     }
-    let (ident, name) = (&input.ident, text_of(&input.ident));
-    let variants = data.variants.iter().take(SHOWN).map(|variant| {
-        let fields = match variant.fields {
-            // Braces twice are braces in such a note.
-            syn::Fields::Named(_) => " {{ … }}",
-            syn::Fields::Unnamed(_) => "(…)",
-            syn::Fields::Unit => "",
-        };
-        format!("`{name}::{}{fields}`", text_of(&variant.ident))
-    });
-    let variants = variants.collect::<Vec<_>>().join(", ");
-    let others = if data.variants.len() > SHOWN {
-        ", …"
-    } else {
-        ""
-    };
-    let message = format!("expected `{name}`, found text");
-    let note = format!("a value of the enum is one of its variants: {variants}{others}");
-    // The enum has neither of these names, which are longer.
+    let ident = &input.ident;
+    // At the place of the enum, rustc gives no advice about the derived code.
     let [takes_text, variant] = ["TakesTextAs", "VariantOf"].map(|word| {
-        let name = format!("{word}{}", name.to_upper_camel_case());
+        let name = format!("{word}{}", text_of(ident).to_upper_camel_case());
         Ident::new(&name, ident.span())
     });
-    let import = quote!(use #krate::check::TakesText as #takes_text;);
-    // At the place of the enum, rustc does not advise about the derived code.
+    let import = quote!(use #krate::check::{TakesText as #takes_text, VariantOf as #variant};);
     Some(quote_spanned! {ident.span()=>
+        #[allow(deprecated)]
         const _: () = {
             #import
-            #[diagnostic::on_unimplemented(message = #message, label = "this is text", note = #note)]
-            trait #variant {}
-            #[allow(deprecated)]
-            impl #variant for #ident {}
             #[automatically_derived]
-            #[allow(deprecated)]
-            impl #takes_text for #ident where for<'text> &'text ::core::primitive::str: #variant {}
+            impl #variant<#ident> for #ident {}
+            #[automatically_derived]
+            impl #takes_text for #ident where for<'text> &'text ::core::primitive::str: #variant<#ident> {}
         };
     })
 }

@@ -390,6 +390,14 @@ impl TakesText for Value {}
 #[diagnostic::do_not_recommend]
 impl<T: TakesText> TakesText for Option<T> {}
 
+/// A variant of the enum `E`, which text never is. The derived `TakesText` of an enum demands text to be a variant.
+#[diagnostic::on_unimplemented(
+    message = "expected `{E}`, found text",
+    label = "this is text",
+    note = "a value of the enum is one of its variants: `{E}::…`"
+)]
+pub trait VariantOf<E> {}
+
 /// A place that takes a literal of type `L`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{L}`", label = "this is `{L}`")]
 pub trait TakesLiteral<L>: Sized {
@@ -399,7 +407,7 @@ pub trait TakesLiteral<L>: Sized {
     }
 }
 
-/// A place that takes an integer without a suffix.
+/// Takes an integer without a suffix.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found an integer",
     label = "this is an integer"
@@ -414,7 +422,7 @@ pub trait TakesInteger<L>: Sized {
 #[diagnostic::do_not_recommend]
 impl<L, T: TakesLiteral<L>> TakesInteger<L> for T {}
 
-/// A place that takes a floating-point number without a suffix.
+/// Takes a floating-point number without a suffix.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found a floating-point number",
     label = "this is a floating-point number"

@@ -103,7 +103,7 @@ impl FieldNames {
     }
 }
 
-/// A tool of which only is known whether it is [`Sleep`](crate::Sleep).
+/// Tells the tool [`Sleep`](crate::Sleep) from other tools.
 pub struct Waits<const IS: bool>;
 
 /// Says whether a type is that of a tool: where it is, the constant of the type itself is found before that of [`IsValue`].

@@ -254,7 +254,7 @@ impl Finder<'_> {
             && matches!(self.names.find(name, self.frames), Meaning::Unknown)
     }
 
-    /// `n = 1`, in place of `let n = 1`. Then the name is known.
+    /// Reports the first assignment to a name without `let`, and declares the name.
     fn visit_declared(&mut self, place: &Expr, value: &Expr) {
         let Some(name) = source(place).filter(|name| self.foreign == 0 && self.is_unknown(name))
         else {
