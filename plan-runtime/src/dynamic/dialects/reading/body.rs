@@ -179,7 +179,14 @@ impl PlanReader<'_> {
         if depth > self.depth {
             return self.broken_body();
         }
-        match self.builder.text(kind.value, "the type of the value") {
+        let what = "the type of the value";
+        if kind.value.kind() != JsonType::String {
+            let note = wrong_kind(kind.value, what, "a string");
+            let help = r#"write the name of a type of Rust: `"await": "String"`"#;
+            self.builder.note(note.help(help.to_owned()));
+            return self.broken_body();
+        }
+        match self.builder.text(kind.value, what) {
             Some(text) => {
                 if let Some(meant) = type_of_rust(&text.value) {
                     let message = format!("`{}` is not a type of Rust", text.value);
