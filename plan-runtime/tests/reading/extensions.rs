@@ -312,7 +312,7 @@ error[duplicate-id]: the step `c` has the name of an input
    = help: did you mean `arguments`?
 
 error[unknown-step]: there is no step `q`
-  --> 2:42 in step `b`
+  --> 2:48 in step `b`
    = help: the steps are `a`, `b`
 "#,
             ),
