@@ -66,6 +66,8 @@ fn steps_in<'s>(steps: &'s [Step], all: &mut Vec<&'s Step>) {
 
 /// The part before the braces in the item form.
 pub(crate) struct Header {
+    /// The items before the plan; reported already.
+    pub(crate) items: TokenStream,
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,

@@ -5,11 +5,12 @@ use super::literal::Fielded;
 use super::reference::path;
 use super::value::{Builder, ends, it};
 use super::{Context, step};
-use crate::ast::{Body, Branch, Condition, For, List, Literal, Step};
-use crate::parse::{binds_one, pattern_text, tidy};
+use crate::ast::{Body, Branch, Condition, Fields, For, List, Literal, Scalar, Step, Value};
+use crate::parse::{self, binds_one, pattern_text, tidy};
 use crate::shape::secret;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Lit;
 
 impl Builder<'_> {
     /// Writes what a step does as data, and checks it.
@@ -75,6 +76,19 @@ impl Builder<'_> {
         self.bindings.check(check);
         if !checked.is_empty() {
             self.constants.check(quote!(#bind #checked));
+        }
+        if let Some((at, message)) = wrong_time(&literal.fields) {
+            self.apart.extend(quote_spanned! {at=>
+                const _: () = {
+                    #[diagnostic::on_unimplemented(message = #message, label = "expected a duration")]
+                    trait Time {
+                        const CHECKED: () = ();
+                    }
+                    #[diagnostic::do_not_recommend]
+                    impl Time for __plan::Waits<false> {}
+                    <__plan::Waits<{ <#tool as __plan::Tool>::WAITS }> as Time>::CHECKED
+                };
+            });
         }
         if !checks.is_empty() {
             self.apart.extend(quote!(const _: () = { #bind #checks };));
@@ -153,6 +167,24 @@ impl Builder<'_> {
             self.leave();
         }
     }
+}
+
+/// Finds a literal `time` that is no duration, for the tool `Sleep`.
+fn wrong_time(fields: &Fields) -> Option<(Span, String)> {
+    let Fields::Named(_, fields, _) = fields else {
+        return None;
+    };
+    let time = fields.iter().find(|field| field.name == "time")?;
+    let Value::Scalar(Scalar {
+        lit: Lit::Str(text),
+        ..
+    }) = &time.value
+    else {
+        return None;
+    };
+    let error = parse::duration_in(text).err()?;
+    // A text with a name in braces has its own warning.
+    (!text.value().contains(['{', '}'])).then(|| (text.span(), error.to_string()))
 }
 
 /// The tools of a step, numbered as they are met.

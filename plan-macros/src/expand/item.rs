@@ -50,8 +50,10 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 let (name, texts) = (&head.name, braces(plan));
                 quote!(#old impl #name { #texts })
             });
+            let items = &head.items;
             quote! {
                 #errors
+                #items
                 #case
                 #definition
                 #texts

@@ -581,7 +581,7 @@ fn a_nested_literal_and_an_order() {
                 let __l1 = __plan::literal(
                     &|| {
                         let __v = Place::Shelf {
-                            row: __plan::TakesLiteral::from_literal(3),
+                            row: __plan::TakesInteger::from_integer(3),
                             label: __plan::TakesSome::some(
                                 __plan::inner(
                                     __plan::Takes::fit(

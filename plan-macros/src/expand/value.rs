@@ -418,6 +418,10 @@ fn scalar(scalar: &Scalar) -> Tokens {
     let from = match lit {
         Lit::Str(_) => path(&["TakesText", "from_text"], at, at),
         _ if minus.is_some() => path(&["TakesNegative", "from_negative"], start, at),
+        Lit::Int(int) if int.suffix().is_empty() => path(&["TakesInteger", "from_integer"], at, at),
+        Lit::Float(float) if float.suffix().is_empty() => {
+            path(&["TakesFloat", "from_float"], at, at)
+        }
         _ => path(&["TakesLiteral", "from_literal"], start, at),
     };
     from.parens(quote!(#minus #lit).into(), at)

@@ -101,12 +101,12 @@ pub(super) fn meant(text: &LitStr, known: &dyn Fn(&Ident) -> Option<Shown>) -> O
     let mut template = String::new();
     let mut rest = value.as_str();
     while let Some((before, inside, after)) = braced(rest) {
-        template.push_str(before);
-        let path = inside.trim();
-        let end = path.find(['.', '[', ':', '?']).unwrap_or(path.len());
-        let (root, fields) = path.split_at(end);
-        let name = syn::parse_str::<Ident>(root).ok()?;
-        let (placeholder, argument) = placeholder(root, fields, known(&name)?);
+        // `${{ … }}` is one bracket. In `${…}`, the sign may be that of money.
+        let is_doubled = rest[before.len()..].starts_with("{{");
+        let sign = before.strip_suffix('$').filter(|_| is_doubled);
+        template.push_str(sign.unwrap_or(before));
+        let (root, fields, shown) = named(inside.trim(), known)?;
+        let (placeholder, argument) = placeholder(root, fields, shown);
         template.push_str(&placeholder);
         arguments.extend(argument.map(|argument| format!(", {argument}")));
         rest = after;
@@ -119,6 +119,30 @@ pub(super) fn meant(text: &LitStr, known: &dyn Fn(&Ident) -> Option<Shown>) -> O
     let call = format!("format!({template}{arguments})");
     // Advice that is not Rust helps nobody.
     syn::parse_str::<syn::Expr>(&call).ok().map(|_| call)
+}
+
+/// Splits a path after its name, and returns the description of the name. In other languages, a path may have words around the name:
+/// `steps.hold.outputs.id`.
+fn named<'p>(
+    path: &'p str,
+    known: &dyn Fn(&Ident) -> Option<Shown>,
+) -> Option<(&'p str, &'p str, Shown)> {
+    let split =
+        |path: &'p str| path.split_at(path.find(['.', '[', ':', '?']).unwrap_or(path.len()));
+    let shown = |name: &str| known(&syn::parse_str::<Ident>(name).ok()?);
+    let (root, fields) = split(path);
+    if let Some(shown) = shown(root) {
+        return Some((root, fields, shown));
+    }
+    let is_foreign = [
+        "steps", "inputs", "input", "needs", "jobs", "nodes", "tasks",
+    ]
+    .contains(&root);
+    let (name, fields) = split(fields.strip_prefix('.').filter(|_| is_foreign)?);
+    let (word, rest) = split(fields.strip_prefix('.').unwrap_or_default());
+    let is_output = ["outputs", "output", "result"].contains(&word);
+    let fields = if is_output { rest } else { fields };
+    Some((name, fields, shown(name)?))
 }
 
 /// Returns the placeholder of a value, and its argument if the placeholder does not name the value.

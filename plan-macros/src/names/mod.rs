@@ -3,6 +3,7 @@
 
 mod braces;
 mod caught;
+mod compared;
 mod computed;
 mod each;
 mod frames;
@@ -350,6 +351,10 @@ impl Names {
             let message = format!(
                 "`{text}` is known only in the block of `{owner}`\nhelp: end that block with `{text}`"
             );
+            return (message, true);
+        }
+        if ["none", "null", "nil", "undefined"].contains(&&*text) {
+            let message = format!("no step or input is named `{text}`\nhelp: write `None`");
             return (message, true);
         }
         let mut known: Vec<&str> = self

@@ -1,6 +1,7 @@
 //! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
 
 use super::caught::CaughtSteps;
+use super::compared::ComparedPattern;
 use super::frames::Frame;
 use super::roles::LateSteps;
 use super::{Frames, Meaning, Names, Source};
@@ -45,7 +46,24 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     }
     plan.bound = resolver.bound;
     plan.unused = resolver.unused;
+    let unread = unread(plan);
+    plan.unused.extend(unread);
     plan.braces = resolver.braces;
+}
+
+/// The values of always steps that no always step reads, which nothing else can read.
+fn unread(plan: &Plan) -> Vec<(Ident, bool)> {
+    let all = plan.all_steps();
+    let is_value =
+        |step: &&&Step| matches!(step.role, Role::Always) && matches!(step.body, Body::Compute(_));
+    let is_unread = |step: &&&Step| {
+        let own = Source::Step(step.number);
+        let mut mentions = all.iter().flat_map(|step| &step.mentions);
+        let is_named = !text_of(&step.name).starts_with('_');
+        is_named && mentions.all(|mention| mention.source != own)
+    };
+    let unread = all.iter().filter(is_value).filter(is_unread);
+    unread.map(|step| (step.name.clone(), false)).collect()
 }
 
 struct Resolver<'a> {
@@ -167,12 +185,13 @@ impl Resolver<'_> {
             self.frames.enter(Frame::new(names, is_broken));
         }
         let scope = repeat.round.scope;
-        let (again, again_scope) = (&mut repeat.again, repeat.scope);
+        let (again, again_scope, last) = (&mut repeat.again, repeat.scope, &repeat.last);
         let mut mentions = Vec::new();
         self.block(&mut repeat.round, |it| {
             it.frames.scope = again_scope;
             let before = it.mentions.len();
             it.truth(again);
+            it.round_before(again, last, name, collects);
             mentions = it.mentions.split_off(before);
         });
         // The value of the round before is the first input.
@@ -223,6 +242,46 @@ impl Resolver<'_> {
         if is_broken {
             repeat.last = None;
         }
+    }
+
+    /// Reports a field of the value of the round before in the condition of a loop: in the first round, there is no such value.
+    fn round_before(
+        &mut self,
+        again: &mut Value,
+        last: &Option<Ident>,
+        step: &Ident,
+        collects: bool,
+    ) {
+        let found = match &*again {
+            Value::Reference(reference) => match reference.hops.first() {
+                Some(Hop::Field(_, member)) => Some((reference.root.clone(), member.clone())),
+                _ => None,
+            },
+            Value::Computed(computed) => {
+                let is_local =
+                    |name: &Ident| computed.locals.iter().any(|(local, _)| local == name);
+                computed
+                    .fields
+                    .iter()
+                    .find(|(name, _)| is_local(name))
+                    .cloned()
+            }
+            _ => None,
+        };
+        let Some((name, member)) = found.filter(|(name, _)| last.as_ref() == Some(name)) else {
+            return;
+        };
+        let (text, member) = (text_of(&name), member.to_token_stream());
+        let this = if collects {
+            "a step of the block".to_owned()
+        } else {
+            format!("`{}.{member}`", text_of(step))
+        };
+        self.report.error(
+            name,
+            format!("`{text}` is the value of the round before, an `Option`, since the first round has none\nhelp: for the value of this round, write {this}"),
+        );
+        *again = Value::Broken;
     }
 
     /// The name at the end of a block, which is that of a step in it.
@@ -401,6 +460,14 @@ impl Resolver<'_> {
 
     /// A condition, whose frame is entered if it binds names.
     fn condition(&mut self, condition: &mut Condition) {
+        if let Condition::Holds(Value::Computed(computed)) = condition {
+            let is_unknown =
+                |name: &Ident| matches!(self.names.find(name, &self.frames), Meaning::Unknown);
+            if let Some(compared) = ComparedPattern::of(&computed.expr, &is_unknown) {
+                self.report.error(compared.pattern, compared.message());
+                *condition = Condition::Broken(compared.names);
+            }
+        }
         if let Condition::Let(_, computed, names) = condition
             && !self.computed(computed)
         {

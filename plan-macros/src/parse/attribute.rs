@@ -5,8 +5,8 @@ use crate::report::Report;
 use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, TokenStream, TokenTree};
 use quote::quote;
-use syn::Attribute;
 use syn::parse::Parser;
+use syn::{Attribute, Meta};
 
 /// Reads attributes. What is only written wrong is reported and read; `None` is for what cannot be read.
 pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec<Attribute>> {
@@ -58,6 +58,21 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
         };
         if in_brackets
             && hash.is_some()
+            && let Some((first, others)) = several(&content)
+        {
+            let each = others.iter().map(|other| format!("#[{}]", tidy(other)));
+            let each: Vec<String> = each.collect();
+            let first_shown = tidy(&first);
+            report.error(
+                quote!(#(#others),*),
+                format!(
+                    "each attribute has brackets of its own\nhelp: write `#[{first_shown}] {}`",
+                    each.join(" ")
+                ),
+            );
+            written.extend(quote!(#hash [#first] #(#[#others])*));
+        } else if in_brackets
+            && hash.is_some()
             && let Some((name, arguments)) = without_parentheses(&content)
         {
             let shown = tidy(&arguments);
@@ -83,6 +98,23 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
             None
         }
     }
+}
+
+/// The first attribute and the others in brackets that contain several: `#[optional, retry(3)]`.
+fn several(content: &TokenStream) -> Option<(TokenStream, Vec<TokenStream>)> {
+    let is_comma = |tree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == ',');
+    if !content.clone().into_iter().any(is_comma) {
+        return None;
+    }
+    let mut tokens = Tokens::new(content.clone());
+    let mut next = || {
+        let part = tokens.take_until(|tokens| tokens.is_punct(0, ','));
+        tokens.next();
+        syn::parse2::<Meta>(part.clone()).ok().map(|_| part)
+    };
+    let first = next()?;
+    let others: Vec<TokenStream> = std::iter::from_fn(next).collect();
+    (!others.is_empty() && tokens.is_empty()).then_some((first, others))
 }
 
 /// The name and the arguments of an attribute that is written `#[undo paid]`.

@@ -47,7 +47,7 @@ pub(super) fn call(
         Value::Literal(literal) => match literal.fields {
             Fields::Named(..) | Fields::Unit => Body::Call(literal),
             Fields::Unnamed(..) => {
-                unnamed(&literal.path, name, until, report);
+                unnamed(&literal.path, &literal.path, name, until, report);
                 Body::Broken(None)
             }
         },
@@ -70,26 +70,28 @@ pub(super) fn call(
     }
 }
 
-/// Says of `Tool(…)` that the arguments of a tool have names.
-fn unnamed(path: &Path, name: &Ident, until: &str, report: &mut Report) {
+/// Says of `Tool(…)` and `Tool::new(…)` that the arguments of a tool have names.
+fn unnamed(at: &Path, tool: &Path, name: &Ident, until: &str, report: &mut Report) {
     let value = if until == "`}`" {
         "write `step value: Type = …;` in the braces, then `value`".to_owned()
     } else {
         format!("give the step a type: `step {name}: Type = …;`")
     };
     report.error(
-        path,
+        at,
         format!(
             "a tool is called with named arguments: `{} {{ … }}`\n\
              help: if this is a value, not a tool, {value}",
-            path_text(path)
+            path_text(tool)
         ),
     );
 }
 
 /// Says of a value why it is not the call of a tool.
 fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Report) {
-    if let Some((function, path)) = function(tokens.clone()) {
+    if let Some((at, tool)) = constructed(tokens.clone()) {
+        unnamed(&at, &tool, name, until, report);
+    } else if let Some((function, path)) = function(tokens.clone()) {
         report.error(
             path,
             format!(
@@ -100,21 +102,35 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
             ),
         );
     } else if let Some((_, path)) = called(tokens.clone()) {
-        unnamed(&path, name, until, report);
+        unnamed(&path, &path, name, until, report);
     } else if let Some((at, message)) =
         other_control_flow(&tokens, name).or_else(|| call_for_each(tokens.clone(), name))
     {
         report.error_at(at, message);
     } else if until == "`}`" {
+        let (ty, value) = (type_of(&tokens), value_text(&tokens));
         report.error(
             tokens,
-            format!("expected a call to a tool: `{{ Tool {{ … }} }}`\nhelp: to compute a value instead, give the step a type: `step {name}: Type = …;`"),
+            format!("expected a call to a tool: `{{ Tool {{ … }} }}`\nhelp: for a value, write a step with a type in the braces: `{{ step value: {ty} = {value}; value }}`"),
         );
     } else {
         report.error(
             name,
             format!("a computed step needs a type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
         );
+    }
+}
+
+/// Returns the type of a text or a truth value, or a placeholder.
+fn type_of(value: &TokenStream) -> &'static str {
+    match syn::parse2(value.clone()) {
+        Ok(syn::Expr::Lit(literal)) => match literal.lit {
+            syn::Lit::Str(_) => "String",
+            syn::Lit::Bool(_) => "bool",
+            _ => "Type",
+        },
+        Ok(syn::Expr::Macro(call)) if call.mac.path.is_ident("format") => "String",
+        _ => "Type",
     }
 }
 
@@ -339,6 +355,17 @@ fn tool_path(tokens: TokenStream) -> Option<Path> {
         Ok(braced.then_some(path))
     };
     parser.parse2(tokens).ok().flatten()
+}
+
+/// The path `Tool::new`, as in other languages, and the `Tool` in it.
+fn constructed(tokens: TokenStream) -> Option<(Path, Path)> {
+    const WORDS: [&str; 7] = ["new", "default", "from", "create", "call", "run", "invoke"];
+    let (name, path) = called(tokens)?;
+    let mut tool = path.clone();
+    tool.segments.pop();
+    tool.segments.pop_punct();
+    let is_type = scan::value::is_type_name(&tool.segments.last()?.ident);
+    (is_type && WORDS.contains(&&*name)).then_some((path, tool))
 }
 
 /// The function that is called by `name(…)`, or as if it were a tool by `name { … }`.

@@ -1,7 +1,7 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
 use super::attribute::attributes;
-use super::other_words::HyphenatedName;
+use super::other_words::{self, HyphenatedName};
 use super::{functions, policy, types};
 use crate::ast::{Header, Input};
 use crate::docs::text_of;
@@ -55,6 +55,13 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
 pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
+    let mut items = Tokens::new(source.items.clone());
+    if items.is_ident(0, "pub") {
+        items.next();
+    }
+    if let Some((keyword, message)) = other_words::statement(&items.rest()) {
+        report.error(keyword, message);
+    }
     let before = report.len();
     if let Some(keyword) = source.keywords.first() {
         let is_typo = similar(&keyword.to_string(), ["pub"]).is_some();
@@ -153,6 +160,7 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     attrs.retain(|attr| is_not_of_step(attr, "a plan", report));
     let vis = parse_all(Visibility::parse, source.vis, report).unwrap_or(Visibility::Inherited);
     Some(Header {
+        items: source.items,
         attrs,
         vis,
         name,

@@ -20,6 +20,7 @@ mod value;
 
 pub(crate) use flow::{fields_in, names_in, pattern_text};
 pub(crate) use head::krate;
+pub(crate) use policy::duration_in;
 pub(crate) use test::binds_one;
 pub(crate) use token_text::{path_text, tidy, value_text};
 
@@ -37,6 +38,25 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         report.error_at(
             Span::call_site(),
             "a plan needs at least one step: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
+        );
+        return None;
+    }
+    if let (
+        None,
+        [
+            Statement {
+                attrs,
+                kind: StatementKind::Other(tokens),
+                ..
+            },
+        ],
+    ) = (&source.head, &*source.statements)
+        && attrs.is_empty()
+        && let Some(name) = type_name(tokens)
+    {
+        report.error(
+            tokens,
+            format!("expected the inputs and the steps of the plan\nhelp: `{name}(input: Type) -> Output {{ step … }}`"),
         );
         return None;
     }
@@ -196,6 +216,14 @@ fn check_output(
         }
         _ => {}
     }
+}
+
+/// The name that is all of the tokens, if it is that of a type and not of a constant.
+fn type_name(tokens: &TokenStream) -> Option<Ident> {
+    let name: Ident = syn::parse2(tokens.clone()).ok()?;
+    let text = name.to_string();
+    let is_constant = text.len() > 1 && !text.contains(char::is_lowercase);
+    (scan::value::is_type_name(&name) && !is_constant).then_some(name)
 }
 
 /// Whether tokens between two steps seem to be a part of one: they start with brackets.

@@ -2,6 +2,8 @@
 
 use super::braced;
 use super::token_text::value_text;
+use crate::scan::tokens::Tokens;
+use crate::scan::value::{ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
@@ -252,6 +254,52 @@ pub(super) fn calls(tokens: &TokenStream) -> Option<(Span, String)> {
             ),
         )
     })
+}
+
+/// The `?` or `??` after a value, if the tokens after it make it an operator of other languages, and what Rust has instead.
+pub(super) fn choice(item: &ValueTokens) -> Option<(TokenStream, String)> {
+    if item.extra.is_empty() {
+        return None;
+    }
+    let (before, signs) = asked(item)?;
+    let mut extra = Tokens::new(item.extra.clone());
+    let is_colon = |tokens: &Tokens| tokens.is_punct(0, ':') && !tokens.is_punct(1, ':');
+    let first = extra.take_until(is_colon);
+    let has_colon = extra.next().is_some();
+    let rest = extra.rest();
+    let [before, first, rest] = [before, first, rest].map(|tokens| value_text(&tokens));
+    if has_colon && !first.is_empty() && signs.clone().into_iter().count() == 1 {
+        let message =
+            format!("Rust has no `? :`\nhelp: write `if {before} {{ {first} }} else {{ {rest} }}`");
+        return Some((signs, message));
+    }
+    let (sign, other) = if has_colon {
+        ("?:", rest)
+    } else {
+        ("??", first)
+    };
+    let is_text = other.ends_with('"');
+    let other = if is_text {
+        format!("{other}.to_owned()")
+    } else {
+        other
+    };
+    let is_default = signs.clone().into_iter().count() == 2 || has_colon;
+    let message = format!("Rust has no `{sign}`\nhelp: write `{before}.unwrap_or({other})`");
+    is_default.then_some((signs, message))
+}
+
+/// The value before the `?` or `??` that a value ends with, and these signs.
+fn asked(item: &ValueTokens) -> Option<(TokenStream, TokenStream)> {
+    let (ValueKind::Reference(_, tokens) | ValueKind::Expr(_, tokens)) = &item.kind else {
+        return None;
+    };
+    let mut trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let is_sign =
+        |tree: &TokenTree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == '?');
+    let end = trees.iter().rposition(|tree| !is_sign(tree))? + 1;
+    let signs = trees.split_off(end);
+    (!signs.is_empty()).then(|| (trees.into_iter().collect(), signs.into_iter().collect()))
 }
 
 /// A name with hyphens, such as `my-room`.

@@ -700,7 +700,7 @@ enum Given<T> {
     Value(Box<Value>),
 }
 
-/// Whether tokens begin as a literal does.
+/// Returns `true` for tokens that begin with a literal or a minus.
 fn is_literal(tokens: &TokenStream) -> bool {
     let first = tokens.clone().into_iter().next();
     match first {
@@ -762,7 +762,8 @@ fn duration(input: ParseStream<'_>) -> syn::Result<Duration> {
     duration_in(&input.parse()?)
 }
 
-fn duration_in(text: &LitStr) -> syn::Result<Duration> {
+/// Reads a text literal as a duration.
+pub(crate) fn duration_in(text: &LitStr) -> syn::Result<Duration> {
     humantime::parse_duration(&text.value()).map_err(|error| {
         syn::Error::new(
             text.span(),

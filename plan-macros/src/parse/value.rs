@@ -1,6 +1,6 @@
 //! Any value: of an argument, of a computed step, of the output.
 
-use super::{awaited, format, json, literal, reference, test};
+use super::{awaited, format, json, literal, other_words, reference, test};
 use crate::ast::{Computed, Scalar, Value};
 use crate::docs::last_name;
 use crate::report::Report;
@@ -30,6 +30,10 @@ pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> V
 }
 
 pub(super) fn read(item: ValueTokens, end: Span, next: &str, report: &mut Report) -> Value {
+    if let Some((sign, message)) = other_words::choice(&item) {
+        report.error(sign, message);
+        return Value::Broken;
+    }
     let value = match item.kind {
         ValueKind::List(bracket, values) => {
             let values = separated(values, bracket.span.close(), report);

@@ -116,6 +116,9 @@ pub(crate) fn has_steps(group: &Group) -> bool {
     let mut statements = super::block(group.stream()).into_iter();
     statements.any(|statement| {
         let step = statement.step();
-        step.is_some_and(|step| step.keyword.is_some() || !statement.attrs.is_empty())
+        step.is_some_and(|step| {
+            let is_begun = step.keyword.is_some() || step.equals.is_some();
+            is_begun || !statement.attrs.is_empty()
+        })
     })
 }

@@ -9,6 +9,8 @@ use syn::{Token, Type};
 
 /// The part before the braces in the item form.
 pub(crate) struct HeadTokens {
+    /// The items before the plan, where there should be none: `use tools::Say;`.
+    pub(crate) items: TokenStream,
     pub(crate) attrs: TokenStream,
     pub(crate) vis: TokenStream,
     /// Keywords before the name, where none belongs: `async fn`.
@@ -69,6 +71,7 @@ impl ToTokens for InputTokens {
 
 /// The head, and the content of its braces; `None` if this is the expression form.
 pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
+    let items = items(tokens);
     let attrs = tokens.attributes();
     tokens.ungroup();
     let mut vis = TokenStream::new();
@@ -124,6 +127,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let body = tokens.peek_group(0, Delimiter::Brace).map(Group::stream);
     tokens.next();
     let head = HeadTokens {
+        items,
         attrs,
         vis,
         keywords,
@@ -138,6 +142,21 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
         after: tokens.rest(),
     };
     Some((head, Tokens::new(body.unwrap_or_default())))
+}
+
+/// Takes the items that end with a semicolon.
+fn items(tokens: &mut Tokens) -> TokenStream {
+    const WORDS: [&str; 4] = ["use", "const", "static", "type"];
+    let is_item = |tokens: &Tokens| {
+        let at = usize::from(tokens.is_ident(0, "pub"));
+        WORDS.iter().any(|word| tokens.is_ident(at, word))
+    };
+    let mut items = TokenStream::new();
+    while is_item(tokens) {
+        items.extend(tokens.take_until(|tokens| tokens.is_punct(0, ';')));
+        items.extend(tokens.next());
+    }
+    items
 }
 
 /// Whether `(crate)` is here, as after a `pub`.

@@ -10,8 +10,9 @@ use crate::options;
 use crate::owned;
 use crate::report::Report;
 use crate::unparsed::{self, Unparsed};
+use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use serde_derive_internals::ast::{Container, Data};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
@@ -85,10 +86,12 @@ fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
             impl #impl_generics #krate::check::NeverNull for #ident #type_generics #where_clause {}
         }
     });
+    let no_text = no_text(input, &krate);
     quote! {
         #errors
         #serde
         #closed
+        #no_text
         #lossless
         #parts
 
@@ -137,6 +140,31 @@ fn is_of_units(input: &DeriveInput) -> bool {
         }
         _ => false,
     }
+}
+
+/// Derives the message about text in place of a value of an enum.
+fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
+    let is_plain = input.generics.params.is_empty();
+    if !is_plain || !matches!(input.data, syn::Data::Enum(_)) {
+        return None;
+    }
+    let ident = &input.ident;
+    // At the place of the enum, rustc gives no advice about the derived code.
+    let [takes_text, variant] = ["TakesTextAs", "VariantOf"].map(|word| {
+        let name = format!("{word}{}", text_of(ident).to_upper_camel_case());
+        Ident::new(&name, ident.span())
+    });
+    let import = quote!(use #krate::check::{TakesText as #takes_text, VariantOf as #variant};);
+    Some(quote_spanned! {ident.span()=>
+        #[allow(deprecated)]
+        const _: () = {
+            #import
+            #[automatically_derived]
+            impl #variant<#ident> for #ident {}
+            #[automatically_derived]
+            impl #takes_text for #ident where for<'text> &'text ::core::primitive::str: #variant<#ident> {}
+        };
+    })
 }
 
 /// What `#[shape(…)]` says before a type.

@@ -390,19 +390,57 @@ impl TakesText for Value {}
 #[diagnostic::do_not_recommend]
 impl<T: TakesText> TakesText for Option<T> {}
 
+/// A variant of the enum `E`, which text never is. The derived `TakesText` of an enum demands text to be a variant.
+#[diagnostic::on_unimplemented(
+    message = "expected `{E}`, found text",
+    label = "this is text",
+    note = "a value of the enum is one of its variants: `{E}::…`"
+)]
+pub trait VariantOf<E> {}
+
 /// A place that takes a literal of type `L`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{L}`", label = "this is `{L}`")]
 pub trait TakesLiteral<L>: Sized {
-    /// `1`, `true`, `'x'`
+    /// `1_u64`, `true`, `'x'`
     fn from_literal(_: L) -> Self {
         unreachable()
     }
 }
 
+/// Takes an integer without a suffix.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found an integer",
+    label = "this is an integer"
+)]
+pub trait TakesInteger<L>: Sized {
+    /// `1`
+    fn from_integer(_: L) -> Self {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<L, T: TakesLiteral<L>> TakesInteger<L> for T {}
+
+/// Takes a floating-point number without a suffix.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found a floating-point number",
+    label = "this is a floating-point number"
+)]
+pub trait TakesFloat<L>: Sized {
+    /// `1.5`
+    fn from_float(_: L) -> Self {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<L, T: TakesLiteral<L>> TakesFloat<L> for T {}
+
 /// A place that takes a literal of type `L` with a minus before it.
 #[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found a negative `{L}`",
-    label = "this is a negative `{L}`"
+    message = "expected `{Self}`, found a negative number",
+    label = "this is a negative number"
 )]
 pub trait TakesNegative<L>: Sized {
     /// `-1`

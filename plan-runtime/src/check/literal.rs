@@ -103,6 +103,9 @@ impl FieldNames {
     }
 }
 
+/// Tells the tool [`Sleep`](crate::Sleep) from other tools.
+pub struct Waits<const IS: bool>;
+
 /// Says whether a type is that of a tool: where it is, the constant of the type itself is found before that of [`IsValue`].
 pub struct ValueOf<T>(PhantomData<fn() -> T>);
 

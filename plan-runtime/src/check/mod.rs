@@ -30,9 +30,9 @@ mod segment;
 pub use application::{CalledDirectlyOn, CalledOn, Calls, First, HasTool, Kind, KnownOn, NoKind};
 pub use argument::{
     Allows, AlwaysPresent, CanBe, FitsInto, FitsIntoSome, Holds, IsUntyped, MaybeAbsent,
-    ShownInText, Takes, TakesList, TakesLiteral, TakesNegative, TakesNone, TakesOutcome,
-    TakesOutcomes, TakesSome, TakesStruct, TakesText, UntypedJson, any, inner, show, shown,
-    untyped,
+    ShownInText, Takes, TakesFloat, TakesInteger, TakesList, TakesLiteral, TakesNegative,
+    TakesNone, TakesOutcome, TakesOutcomes, TakesSome, TakesStruct, TakesText, UntypedJson,
+    VariantOf, any, inner, show, shown, untyped,
 };
 pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;
@@ -58,8 +58,8 @@ pub use json::{
     json_or_application, outcome, tool_struct,
 };
 pub use literal::{
-    ComputedValue, IsValue, Literal, MayDereference, MayTake, Slot, ValueOf, arguments, literal,
-    slot, takable, takable_result, value_of, witness,
+    ComputedValue, IsValue, Literal, MayDereference, MayTake, Slot, ValueOf, Waits, arguments,
+    literal, slot, takable, takable_result, value_of, witness,
 };
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
 pub use run::{

@@ -295,7 +295,25 @@ error[duplicate-id]: the step `c` has the name of an input
                 r#""await": 1"#,
                 r#"error[wrong-kind]: the type of the value is `1`, but must be a string
   --> 2:24 in step `b`
-   = help: write it in quotes: `"1"`
+   = help: write the name of a type of Rust: `"await": "String"`
+"#,
+            ),
+            (
+                r#""await": "boolean""#,
+                r#"error[wrong-kind]: `boolean` is not a type of Rust
+  --> 2:24 in step `b`
+   = help: write `"await": "bool"`
+"#,
+            ),
+            (
+                r#""tool": "t", "args": {"x": "$ref:q"}"#,
+                r#"error[unknown-member]: unknown member `args` in a step
+  --> 2:28 in step `b`
+   = help: did you mean `arguments`?
+
+error[unknown-step]: there is no step `q`
+  --> 2:48 in step `b`
+   = help: the steps are `a`, `b`
 "#,
             ),
             (
@@ -322,7 +340,7 @@ error[duplicate-id]: the step `c` has the name of an input
                 r#""await": 2"#,
                 r#"error[wrong-kind]: the type of the value is `2`, but must be a string
   --> 2:24 in step `b`
-   = help: write it in quotes: `"2"`
+   = help: write the name of a type of Rust: `"await": "String"`
 "#,
             ),
             (
@@ -732,7 +750,7 @@ warning[unknown-member]: unknown member `if` in a step
                 r#""await": 2"#,
                 r#"error[wrong-kind]: the type of the value is `2`, but must be a string
   --> 2:24 in step `b`
-   = help: write it in quotes: `"2"`
+   = help: write the name of a type of Rust: `"await": "String"`
 "#,
             ),
             (

@@ -254,6 +254,22 @@ impl Finder<'_> {
             && matches!(self.names.find(name, self.frames), Meaning::Unknown)
     }
 
+    /// Reports the first assignment to a name without `let`, and declares the name.
+    fn visit_declared(&mut self, place: &Expr, value: &Expr) {
+        let Some(name) = source(place).filter(|name| self.foreign == 0 && self.is_unknown(name))
+        else {
+            return;
+        };
+        let word = match value {
+            Expr::Struct(_) => "step",
+            _ => "let",
+        };
+        let message =
+            format!("the name `{name}` is not declared\nhelp: write `{word} {name} = …;`");
+        self.refuse(&name, &message);
+        self.bind(&syn::parse_quote!(#name));
+    }
+
     /// `self.n`, in place of `n`.
     fn visit_self(&mut self, field: &ExprField) {
         if let (Expr::Path(base), Member::Named(name)) = (&*field.base, &field.member)
@@ -354,6 +370,7 @@ impl Finder<'_> {
                 visit(self, &mut both.right);
             }
             Expr::Assign(assign) => {
+                self.visit_declared(&assign.left, &assign.right);
                 self.keep(&assign.left, assign.eq_token);
                 self.visit_looked(&mut assign.left);
                 self.visit_expr_mut(&mut assign.right);

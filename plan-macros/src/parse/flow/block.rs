@@ -18,8 +18,10 @@ pub(super) fn is_block(group: &Group) -> bool {
         let Some(step) = statement.step() else {
             return false;
         };
-        let keyword = step.keyword.as_ref();
-        keyword.is_some_and(|keyword| keyword == "step" || keyword == "let" && is_work(&step.value))
+        match &step.keyword {
+            Some(keyword) => keyword == "step" || keyword == "let" && is_work(&step.value),
+            None => step.equals.is_some() && is_work(&step.value),
+        }
     })
 }
 

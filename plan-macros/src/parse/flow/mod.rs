@@ -16,7 +16,7 @@ use super::value;
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
 use crate::scan::tokens::Tokens;
-use crate::scan::value::end_of;
+use crate::scan::value::{end_of, is_type_name};
 use crate::scan::{BranchTokens, FlowTokens, ForTokens, has_steps};
 use plan_graph::similar;
 use proc_macro2::{Group, Ident, Spacing, Span, TokenStream, TokenTree};
@@ -270,6 +270,29 @@ fn misspelled_operator(tokens: &TokenStream) -> Option<(Span, String)> {
     })
 }
 
+/// The pattern that is before a `=` in a condition without `let`, and the part of the condition that needs one.
+fn without_let(tokens: &TokenStream) -> Option<(Pat, String)> {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let is = |at: usize, signs: &str| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if signs.contains(punct.as_char()));
+    let joins = |at: &usize| is(*at, "&") && is(at + 1, "&");
+    (1..trees.len()).find_map(|at| {
+        if !is(at, "=") || is(at + 1, "=>") || is(at - 1, "=<>!+-*/%^&|") {
+            return None;
+        }
+        let start = (0..at).rev().find(joins).map_or(0, |joins| joins + 2);
+        let end = (at..trees.len()).find(joins).unwrap_or(trees.len());
+        let pattern = trees[start..at].iter().cloned().collect();
+        let pattern = Pat::parse_multi.parse2(pattern).ok()?;
+        let path = match &pattern {
+            Pat::TupleStruct(pattern) => &pattern.path,
+            Pat::Struct(pattern) => &pattern.path,
+            _ => return None,
+        };
+        let written = value_text(&trees[start..end].iter().cloned().collect());
+        is_type_name(&path.segments.last()?.ident).then_some((pattern, written))
+    })
+}
+
 /// Whether these tokens are `let` and a pattern.
 fn after_let(trees: &[TokenTree]) -> bool {
     let at = trees
@@ -307,6 +330,15 @@ fn conditions(tokens: TokenStream, keyword: Span, report: &mut Report) -> Vec<Co
     if tokens.is_empty() {
         report.error_at(keyword, "expected a condition after `if`");
         return vec![Condition::Broken(Vec::new())];
+    }
+    if let Some((pattern, written)) = without_let(&tokens) {
+        report.error(
+            &pattern,
+            format!("a pattern in a condition comes after `let`\nhelp: write `let {written}`"),
+        );
+        let mut names = names_of_lets(&tokens);
+        names.extend(names_in(&pattern));
+        return vec![Condition::Broken(names)];
     }
     if let Some((at, message)) = misspelled_operator(&tokens) {
         report.error_at(at, message);

@@ -7,6 +7,7 @@ use crate::report::Report;
 use crate::scan::LoopTokens;
 use crate::scan::value::end_of;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 
 const USAGE: &str = "a loop is written `loop { … } while condition`";
 
@@ -123,18 +124,18 @@ fn again(
         report.error_at(keyword, "expected a condition after `while`");
         return Value::Broken;
     }
-    if let Some((at, message)) = super::misspelled_operator(&condition) {
-        report.error_at(at, message);
-        return Value::Broken;
-    }
     let first = condition.clone().into_iter().next();
-    if let Some(TokenTree::Ident(word)) = first
-        && word == "let"
-    {
+    let word = first.filter(|first| matches!(first, TokenTree::Ident(word) if word == "let"));
+    let pattern = super::without_let(&condition).map(|(pattern, _)| pattern.to_token_stream());
+    if let Some(at) = word.map(Into::into).or(pattern) {
         report.error(
-            word,
+            at,
             "the condition of a loop is a `bool`, and binds nothing\nhelp: write `matches!(value, pattern)`, or `value.is_some()`",
         );
+        return Value::Broken;
+    }
+    if let Some((at, message)) = super::misspelled_operator(&condition) {
+        report.error_at(at, message);
         return Value::Broken;
     }
     let end = end_of(&condition).unwrap_or(end);

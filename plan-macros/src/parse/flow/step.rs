@@ -2,12 +2,12 @@
 
 use super::super::other_words::HyphenatedName;
 use super::super::token_text::value_text;
-use super::super::{awaited, braced, policy, types, value};
+use super::super::{awaited, braced, call, policy, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
 use crate::scan::{self, FlowTokens};
 use plan_graph::similar;
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
 use syn::{Pat, Type};
@@ -49,14 +49,35 @@ pub(in crate::parse) fn step(
     let has_type = source.ty.is_some();
     let has_value = source.equals.is_some();
     let written_type = source.ty.as_ref().map(|(_, ty)| ty.clone());
-    let ty = source
-        .ty
-        .and_then(|(colon, ty)| self::ty(ty, colon, has_value, &name, report));
+    let ty = source.ty.and_then(|(colon, ty)| {
+        if ty.is_empty() && call::is_call(&source.value) {
+            report.error_at(
+                colon,
+                format!("a step that calls a tool has no type\nhelp: write `step {name} = …;`"),
+            );
+            return None;
+        }
+        self::ty(ty, colon, has_value, &name, report)
+    });
     let (value, extra) = (source.value, source.extra);
     let body = if let Some(equals) = source.equals {
         let early = extra.clone().into_iter().next();
         let early = early.filter(|_| scan::starts_with(&extra, ';'));
         let mut value = scan::tokens::Tokens::new(quote!(#value #extra));
+        if let Some(rest) = value
+            .peek_punct(0)
+            .filter(|it| matches!(it.as_char(), '>' | '='))
+        {
+            let mut first = Punct::new('=', Spacing::Joint);
+            first.set_span(equals);
+            let sign = quote!(#first #rest);
+            let written = value_text(&sign);
+            report.error(
+                sign,
+                format!("a step has `=` before its work or its value\nhelp: write `=` instead of `{written}`"),
+            );
+            value.next();
+        }
         let misplaced = value.attributes();
         let value = value.rest();
         if !misplaced.is_empty() {

@@ -179,8 +179,23 @@ impl PlanReader<'_> {
         if depth > self.depth {
             return self.broken_body();
         }
-        match self.builder.text(kind.value, "the type of the value") {
-            Some(text) => Body::Await(Await::new(text.value.into_owned())),
+        let what = "the type of the value";
+        if kind.value.kind() != JsonType::String {
+            let note = wrong_kind(kind.value, what, "a string");
+            let help = r#"write the name of a type of Rust: `"await": "String"`"#;
+            self.builder.note(note.help(help.to_owned()));
+            return self.broken_body();
+        }
+        match self.builder.text(kind.value, what) {
+            Some(text) => {
+                if let Some(meant) = type_of_rust(&text.value) {
+                    let message = format!("`{}` is not a type of Rust", text.value);
+                    let note = Note::error(Code::WrongKind, kind.value.place(), message);
+                    let help = format!(r#"write `"await": "{meant}"`"#);
+                    self.builder.note(note.help(help));
+                }
+                Body::Await(Await::new(text.value.into_owned()))
+            }
             None => self.broken_body(),
         }
     }
@@ -411,6 +426,19 @@ pub(super) fn one_branch(
         format!(r#"write `"if": [{branches}]` in place of the `tool`"#)
     } else {
         format!(r#"put the branch in a list: `"if": [{branches}]`"#)
+    })
+}
+
+/// The type of Rust that the name of a type of JSON or of another language means.
+fn type_of_rust(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "boolean" | "true" | "false" => "bool",
+        "string" | "str" | "text" => "String",
+        "number" | "float" | "double" => "f64",
+        "integer" | "int" => "i64",
+        "array" | "list" => "Vec<Value>",
+        "object" | "json" | "any" | "dict" => "Value",
+        _ => return None,
     })
 }
 

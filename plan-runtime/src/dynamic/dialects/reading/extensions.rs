@@ -3,7 +3,9 @@
 //! The systems that the dialects come from ignore such members. So one counts only in the form that plan JSON has, and beside a tool in the
 //! compat profile only if it was never ignored.
 
+use super::holder::Holder;
 use super::layout::Layout;
+use super::promise::synonym;
 use super::{Member, Members, PlanReader};
 use crate::dynamic::json_node::JsonType;
 use crate::dynamic::{Dialect, Profile};
@@ -66,13 +68,22 @@ pub(super) fn known<'a>(
             _ => is_strict || is_form(member, layout),
         }
     };
-    let read: Vec<bool> = members.list.iter().map(is_read).collect();
-    let unknown = members.list.iter().zip(&read);
-    let unknown = unknown.filter(|(_, is_read)| !**is_read);
-    let mut is_meant = false;
-    for (member, _) in unknown {
+    let mut read: Vec<bool> = members.list.iter().map(is_read).collect();
+    let (mut is_meant, mut arguments) = (false, None);
+    for (index, member) in members.list.iter().enumerate() {
+        if read[index] {
+            continue;
+        }
         let is_error = reader.builder.unknown_in_step(&members, member, layout);
         is_meant |= is_error && BODIES.contains(&&*member.name);
+        let meant = synonym(Holder::Step, member)
+            .filter(|meant| is_error && !has_own && *meant == layout.body[1]);
+        arguments = arguments.or(meant.map(|meant| (index, meant)));
+    }
+    // Arguments by the name of other languages are read, so that no argument is missing.
+    if let Some((index, meant)) = arguments {
+        members.list[index].name = meant.into();
+        read[index] = true;
     }
     let mut read = read.into_iter();
     members.list.retain(|_| read.next().unwrap_or(false));
