@@ -36,7 +36,7 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
     }
 }
 
-/// Whether JSON can hold an array of this length.
+/// Returns `true` if JSON can hold an array of this length.
 fn is_short(length: &Expr) -> bool {
     match length {
         Expr::Lit(ExprLit {
@@ -113,7 +113,7 @@ fn place(ty: &Type) -> Span {
     }
 }
 
-/// Whether the segment is that of a type of the standard library with parameters, which says what is in it.
+/// Returns `true` if the segment names a type of the standard library with parameters, which are the types of its values.
 pub(crate) fn is_container(segment: &PathSegment) -> bool {
     const OTHER: &[&str] = &["Rc", "Arc", "Result"];
     let mut names = KNOWN.iter().chain(OTHER);

@@ -23,7 +23,7 @@ pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
     found.is_empty()
 }
 
-/// The type that owns the values to which a reference to `ty` refers, as words of a help.
+/// Returns the owned type in place of a reference to `ty`, as words of a help.
 pub(crate) fn instead(ty: &Type) -> String {
     let shown = match ty {
         Type::Slice(slice) => format!("Vec<{}>", tidy(&slice.elem.to_token_stream())),
@@ -98,7 +98,7 @@ pub(crate) fn is_borrowed_value(ty: &Type) -> bool {
     }
 }
 
-/// Whether a reference to the type may be meant as the application.
+/// Returns `true` if a reference to the type may be meant as the application.
 pub(crate) fn may_be_application(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let name = path.path.get_ident().map(Ident::to_string);

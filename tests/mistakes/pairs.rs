@@ -3,7 +3,7 @@
 use crate::mistakes::case::Case;
 use crate::mistakes::{program, rustc, together, verdict};
 
-/// Where the code of a mistake is.
+/// The place of a mistake in the code.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Input,

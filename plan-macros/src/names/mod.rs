@@ -337,7 +337,7 @@ impl Names {
         own.is_some_and(|scope| scope.broken.contains(&text))
     }
 
-    /// Whether the name of a step or an input could not be read, in a scope or around it: an unknown name may be the name that is missing.
+    /// Returns `true` if a name of a step or an input could not be read, in a scope or around the scope. An unknown name may be this name.
     fn lacks_name(&self, scope: usize) -> bool {
         self.around(scope).any(|scope| scope.broken.contains("_"))
     }
@@ -452,7 +452,7 @@ fn is_round_before(name: &str) -> bool {
     ["last", "previous", "prev", "before"].contains(&name)
 }
 
-/// Whether nothing says what a body gives.
+/// Returns `true` if the type of a body is unknown.
 fn is_untyped(body: &Body) -> bool {
     match body {
         Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(Some(_)) => false,
@@ -466,7 +466,7 @@ fn is_untyped(body: &Body) -> bool {
     }
 }
 
-/// Whether nothing says what a block gives: it ends with a name that is none of its steps, or with such a body.
+/// Returns `true` if the type of a block is unknown, since the block ends with a name that is none of its steps, or with a body of unknown type.
 fn is_untyped_block(block: &Block) -> bool {
     let is_untyped = |step: &Step| step.ty.is_none() && is_untyped(&step.body);
     match block.tail {

@@ -107,7 +107,7 @@ fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
     }
 }
 
-/// What is left of a type that no value can have.
+/// Returns the rest of a type that no value can have.
 fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
     let (errors, ident) = (report.into_item(), &input.ident);
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
@@ -118,7 +118,7 @@ fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
     }
 }
 
-/// Whether the type has attributes of serde, its fields and variants included.
+/// Returns `true` if the type, a field or a variant has an attribute of serde.
 fn has_serde(input: &DeriveInput) -> bool {
     let variants = match &input.data {
         syn::Data::Enum(data) => Some(&data.variants),

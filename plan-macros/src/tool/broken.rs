@@ -108,8 +108,8 @@ impl Parameters {
         (inputs, Self(bare))
     }
 
-    /// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc reports a syntax error once, and does not know
-    /// the type of the parameter.
+    /// Returns code in a constant that rustc neither evaluates nor reports: rustc has reported the syntax error, and does not know the type of
+    /// the parameter.
     pub(super) fn silent(&self, check: &TokenStream) -> TokenStream {
         let parameters = &self.0;
         quote! {
@@ -120,7 +120,7 @@ impl Parameters {
     }
 }
 
-/// Whether a parameter begins: `name:`.
+/// Returns `true` if a parameter begins: `name:`.
 fn begins(tokens: &Tokens) -> bool {
     tokens.peek_ident(0).is_some() && tokens.is_punct(1, ':') && !tokens.is_punct(2, ':')
 }

@@ -89,7 +89,7 @@ fn plans() -> Toolbox<Shop> {
         .with::<AskBriefly>()
 }
 
-/// One place is enough for the other run.
+/// A server with one place runs the other run.
 #[test]
 fn an_unreadable_run_is_refused() {
     for damage in [

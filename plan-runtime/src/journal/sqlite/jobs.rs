@@ -74,9 +74,9 @@ pub(super) enum Done {
     GivenUp {
         is_due: bool,
     },
-    /// How many.
+    /// The number of deleted runs.
     Deleted(u64),
-    /// Whether more is left.
+    /// Contains `true` if more is left.
     Purged(bool),
 }
 

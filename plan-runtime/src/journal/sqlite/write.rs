@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The most records that one transaction removes.
 const REMOVED: i64 = 1000;
 
-/// A transaction, and what jobs need of it.
+/// A transaction for jobs.
 pub(super) struct Write<'a> {
     pub(super) path: &'a Arc<Path>,
     pub(super) change: &'a Transaction<'a>,
@@ -308,7 +308,7 @@ impl Write<'_> {
             self.sql("DELETE FROM records WHERE run = ?1 AND key = ?2")?
                 .execute(params![held.run, key])?;
         }
-        // What has cancelled it does not count any more.
+        // Earlier cancellations do not count any more.
         for sql in [
             "DELETE FROM ends WHERE run = ?1",
             "DELETE FROM messages WHERE run = ?1 AND path IS NULL",
