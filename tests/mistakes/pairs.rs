@@ -1,9 +1,9 @@
-//! Two mistakes in one module, of all pairs of kinds: each mistake gives its own error.
+//! Pairs of mistakes in one module. Each mistake gives its own error.
 
 use crate::mistakes::case::Case;
 use crate::mistakes::{program, rustc, together, verdict};
 
-/// The place of a mistake in the code.
+/// Where a mistake stands: in a plan, or among the items.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Input,
@@ -11,7 +11,7 @@ enum Place {
     Item,
 }
 
-/// Kinds of mistakes, with their names, places and code, in which `$` is a number.
+/// The mistakes, with their names and places. `$` in their code is a number.
 const KINDS: &[(&str, Place, &str)] = &[
     ("syntax", Place::Step, "step s$ «=» ;"),
     ("name", Place::Step, "step s$ = Say { text: «ordr$» };"),

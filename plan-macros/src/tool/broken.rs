@@ -108,8 +108,7 @@ impl Parameters {
         (inputs, Self(bare))
     }
 
-    /// Returns code in a constant that rustc neither evaluates nor reports: rustc has reported the syntax error, and does not know the type of
-    /// the parameter.
+    /// Returns code in an unused constant. rustc has reported the syntax error, and does not know the type of the parameter.
     pub(super) fn silent(&self, check: &TokenStream) -> TokenStream {
         let parameters = &self.0;
         quote! {

@@ -322,7 +322,7 @@ fn a_panic_is_the_reason_of_its_run_alone<P: Place>() {
     );
 }
 
-/// Reports say when a run began, whoever looks at it, and each time.
+/// Each report contains the time at which its run began.
 fn a_run_begins_when_it_was_submitted<P: Place>() {
     let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let (db, other) = (folder.open(), folder.open());
