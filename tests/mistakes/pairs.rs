@@ -3,7 +3,7 @@
 use crate::mistakes::case::Case;
 use crate::mistakes::{program, rustc, together, verdict};
 
-/// Where a mistake stands: in a plan, or among the items.
+/// The part of the module that contains a mistake.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Input,
@@ -11,7 +11,7 @@ enum Place {
     Item,
 }
 
-/// The mistakes, with their names and places. `$` in their code is a number.
+/// A name, a place and code for each mistake. `$` in the code is a number.
 const KINDS: &[(&str, Place, &str)] = &[
     ("syntax", Place::Step, "step s$ «=» ;"),
     ("name", Place::Step, "step s$ = Say { text: «ordr$» };"),

@@ -16,7 +16,7 @@ pub(super) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     if let Ok(parsed) = function.parse(&function.parameters) {
         return function::expand(options, parsed, None);
     }
-    // An editor looks for its place in the tokens as they are.
+    // An editor searches the unchanged tokens for the cursor.
     let nothing = Group::new(Delimiter::Parenthesis, TokenStream::new());
     match function.parse(&nothing) {
         Ok(mut parsed) if !ide::is_wanted() => {
@@ -77,7 +77,7 @@ fn is_parentheses(tokens: &Tokens) -> bool {
     tokens.peek_group(0, Delimiter::Parenthesis).is_some()
 }
 
-/// Parameters of which one cannot be parsed, without attributes.
+/// Parameters without attributes, after a syntax error in one of them.
 pub(super) struct Parameters(Group);
 
 impl Parameters {
