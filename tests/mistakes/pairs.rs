@@ -11,7 +11,7 @@ enum Place {
     Item,
 }
 
-/// A name, a place and code for each mistake. `$` in the code is a number.
+/// The mistakes. Each `$` in their code is a number.
 const KINDS: &[(&str, Place, &str)] = &[
     ("syntax", Place::Step, "step s$ «=» ;"),
     ("name", Place::Step, "step s$ = Say { text: «ordr$» };"),
