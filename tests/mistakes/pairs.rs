@@ -3,7 +3,7 @@
 use crate::mistakes::case::Case;
 use crate::mistakes::{program, rustc, together, verdict};
 
-/// The part of the module that contains a mistake.
+/// The position of a mistake within its module.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Input,
@@ -72,7 +72,7 @@ const KINDS: &[(&str, Place, &str)] = &[
     ("rust", Place::Item, "fn rust$() -> u64 { «missing$»() }"),
 ];
 
-/// The two mistakes in one plan, and in two.
+/// Returns a plan with both mistakes, and two plans with one mistake each.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (at, first) in KINDS.iter().enumerate() {
@@ -96,7 +96,7 @@ fn case(name: String, code: String) -> Case {
     }
 }
 
-/// A plan with these mistakes, and the items among them.
+/// Returns a plan with these mistakes, after the wrong items.
 fn module(mistakes: &[(&(&str, Place, &str), usize)]) -> String {
     let all = |place: Place, before: &str| -> String {
         let here = mistakes.iter().filter(|((_, at, _), _)| *at == place);
