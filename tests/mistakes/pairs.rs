@@ -72,7 +72,7 @@ const KINDS: &[(&str, Place, &str)] = &[
     ("rust", Place::Item, "fn rust$() -> u64 { «missing$»() }"),
 ];
 
-/// Returns a plan with both mistakes, and two plans with one mistake each.
+/// Returns the programs of all pairs.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (at, first) in KINDS.iter().enumerate() {
