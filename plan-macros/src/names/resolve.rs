@@ -46,24 +46,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     }
     plan.bound = resolver.bound;
     plan.unused = resolver.unused;
-    let unread = unread(plan);
-    plan.unused.extend(unread);
     plan.braces = resolver.braces;
-}
-
-/// The values of always steps that no always step reads, which nothing else can read.
-fn unread(plan: &Plan) -> Vec<(Ident, bool)> {
-    let all = plan.all_steps();
-    let is_value =
-        |step: &&&Step| matches!(step.role, Role::Always) && matches!(step.body, Body::Compute(_));
-    let is_unread = |step: &&&Step| {
-        let own = Source::Step(step.number);
-        let mut mentions = all.iter().flat_map(|step| &step.mentions);
-        let is_named = !text_of(&step.name).starts_with('_');
-        is_named && mentions.all(|mention| mention.source != own)
-    };
-    let unread = all.iter().filter(is_value).filter(is_unread);
-    unread.map(|step| (step.name.clone(), false)).collect()
 }
 
 struct Resolver<'a> {

@@ -110,6 +110,17 @@ fn members_of_steps() {
 ",
             ),
             (
+                r#"{"id": "a", "tool": {"name": "t"}, "args": {"object": {"x": 99999999999999999999999}}}"#,
+                "error[unknown-member]: unknown member `args` in a step
+  --> 2:38 in step `a`
+   = help: did you mean `arguments`?
+
+error[inexact-number]: the number 99999999999999999999999 cannot be represented exactly
+  --> 2:63 in step `a`
+   = help: write it as a string, if the tool takes one
+",
+            ),
+            (
                 r#"{"id": 7, "tool": {"name": "t"}}"#,
                 "error[wrong-kind]: the id of a step is `7`, but must be a string
   --> 2:10
