@@ -103,7 +103,7 @@ pub(crate) fn silent(ident: &Ident) -> TokenStream {
     quote_spanned!(ident.span()=> let _ = |__it: #ident| { let #ident { .. } = __it; };)
 }
 
-/// Whether serde's derives cannot parse an attribute of the type, of a field or of a variant.
+/// Returns `true` if serde's derives cannot parse an attribute of the type, of a field or of a variant.
 pub(crate) fn is_serde_unparsed(input: &DeriveInput) -> bool {
     struct Unparsed(bool);
     impl<'ast> Visit<'ast> for Unparsed {
@@ -150,7 +150,7 @@ pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// What serde's derives would implement, since they cannot parse the type either.
+/// The implementations of serde's derives, which cannot parse the type either.
 pub(crate) fn serde(input: &DeriveInput, krate: &Path) -> TokenStream {
     let ident = &input.ident;
     let serde = quote!(#krate::check::serde);
