@@ -4,6 +4,7 @@ mod broken;
 mod contract;
 mod function;
 mod misplaced;
+mod parameters;
 mod signature;
 
 pub(crate) use contract::derive;

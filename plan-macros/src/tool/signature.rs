@@ -1,8 +1,8 @@
 //! What the signature of a function says of a tool, and what a tool cannot have.
 
 use crate::docs::text_of;
-use crate::owned::{self, is_borrowed_value, may_be_application};
 use crate::parse::functions;
+use crate::parse::owned::{self, is_borrowed_value, may_be_application};
 use crate::report::Report;
 use plan_graph::similar;
 use proc_macro2::TokenStream;
