@@ -285,11 +285,11 @@ impl Durable {
         state.recorded += bytes;
         let place = state.turns.add(time);
         drop(state);
-        let mut write = Write::new(place, written, &self.root);
+        let mut write = Write::new(written, &self.root);
         match write.poll() {
             Poll::Pending => {
                 let alarm = write.alarm();
-                self.state().turns.writing.push(write);
+                self.state().turns.writing.push((place, write));
                 // The outermost plan, on another thread, may have looked at the writes since the alarm rang.
                 alarm.repeat();
             }
@@ -347,10 +347,10 @@ impl Durable {
         if self.root.has_rung() {
             let mut writing = std::mem::take(&mut state.turns.writing);
             drop(state);
-            writing.retain_mut(|write| match write.poll() {
+            writing.retain_mut(|(place, write)| match write.poll() {
                 Poll::Pending => true,
                 Poll::Ready(result) => {
-                    self.has_written(write.place, result);
+                    self.has_written(*place, result);
                     false
                 }
             });

@@ -38,7 +38,7 @@ pub(super) struct Turns {
     /// The number of polls of the outermost plan.
     pub(super) polls: u64,
     /// The records that are not durable yet.
-    pub(super) writing: Vec<Write>,
+    pub(super) writing: Vec<(RecordPlace, Write)>,
     /// The number of records that this process has written.
     written: u64,
 }

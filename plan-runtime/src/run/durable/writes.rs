@@ -1,6 +1,5 @@
 //! The records that are not durable yet.
 
-use super::turns::RecordPlace;
 use crate::journal::JournalError;
 use crate::journal::spi::Written;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +44,6 @@ impl Root {
 
 /// A write of a record that waits for its turn. The write is polled when it was woken, since a run may have hundreds of writes.
 pub(super) struct Write {
-    pub(super) place: RecordPlace,
     written: Written,
     alarm: Arc<Alarm>,
 }
@@ -56,13 +54,12 @@ pub(super) struct Alarm {
 }
 
 impl Write {
-    pub(super) fn new(place: RecordPlace, written: Written, root: &Arc<Root>) -> Self {
+    pub(super) fn new(written: Written, root: &Arc<Root>) -> Self {
         let alarm = Alarm {
             has_rung: AtomicBool::new(true),
             root: Arc::clone(root),
         };
         Self {
-            place,
             written,
             alarm: Arc::new(alarm),
         }
