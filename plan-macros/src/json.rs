@@ -1,5 +1,6 @@
 //! The types that JSON has to hold, and how rustc is made to say of each once that it cannot.
 
+use crate::parse::owned::KNOWN;
 use crate::parse::tidy;
 use crate::scan::tokens::{no_parameters, placed};
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -9,13 +10,6 @@ use syn::{
     Attribute, Expr, ExprLit, GenericArgument, Ident, Lit, LitStr, Meta, PathArguments,
     PathSegment, Type, TypePath,
 };
-
-/// Types that JSON can hold, if it can hold their parameters.
-const KNOWN: &[&str] = &[
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
-    "u64", "u128", "usize", "str", "String", "Value", "Option", "Vec", "VecDeque", "Box",
-    "BTreeMap", "BTreeSet", "HashMap", "HashSet",
-];
 
 /// The types in a type of which only rustc knows whether JSON can hold them: `Email` in `Vec<Email>`.
 fn unknown_parts(ty: &Type) -> Vec<&Type> {
@@ -111,13 +105,6 @@ fn place(ty: &Type) -> Span {
         }
         _ => ty.span(),
     }
-}
-
-/// Whether the segment is that of a type of the standard library with parameters, which says what is in it.
-pub(crate) fn is_container(segment: &PathSegment) -> bool {
-    const OTHER: &[&str] = &["Rc", "Arc", "Result"];
-    let mut names = KNOWN.iter().chain(OTHER);
-    names.any(|known| segment.ident == known)
 }
 
 /// Whether [`checked`] writes a constant.

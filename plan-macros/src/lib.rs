@@ -23,7 +23,6 @@ mod json;
 mod lossless;
 mod names;
 mod options;
-mod owned;
 mod parse;
 mod report;
 mod scan;

@@ -7,19 +7,19 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use serde_derive_internals::Derive;
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::token::{Brace, Paren};
 use syn::{
     Attribute, Data, DataEnum, DataStruct, DeriveInput, Field, Fields, FieldsNamed, FieldsUnnamed,
-    Generics, Path, Token, Visibility, braced, parenthesized, parse_quote,
+    Generics, Path, Token, Variant, Visibility, braced, parenthesized, parse_quote,
 };
 
 /// A type that syn cannot parse.
 pub(crate) enum Unparsed {
     /// All of the type. Only separators are missing or wrong, and rustc knows all fields as well.
     Separators(DeriveInput),
-    /// The type without its fields.
+    /// The type without its fields or variants.
     Fields(DeriveInput),
 }
 
@@ -35,19 +35,24 @@ impl Unparsed {
             generics.where_clause = input.parse()?;
             let is_generic = !generics.params.is_empty();
             let body: TokenStream = input.parse()?;
-            let fields = (!is_enum).then(|| fields.parse2(body).ok()).flatten();
-            let data = if is_enum {
-                Data::Enum(DataEnum {
+            let (data, is_known) = if is_enum {
+                let variants = variants.parse2(body);
+                let is_known = variants.is_ok();
+                let data = DataEnum {
                     enum_token: Token![enum](keyword.span()),
                     brace_token: Brace::default(),
-                    variants: Punctuated::new(),
-                })
+                    variants: variants.unwrap_or_default(),
+                };
+                (Data::Enum(data), is_known)
             } else {
-                Data::Struct(DataStruct {
+                let fields = fields.parse2(body);
+                let is_known = fields.is_ok();
+                let data = DataStruct {
                     struct_token: Token![struct](keyword.span()),
-                    fields: fields.clone().unwrap_or(Fields::Unit),
+                    fields: fields.unwrap_or(Fields::Unit),
                     semi_token: None,
-                })
+                };
+                (Data::Struct(data), is_known)
             };
             let input = DeriveInput {
                 attrs,
@@ -56,9 +61,10 @@ impl Unparsed {
                 generics,
                 data,
             };
-            Ok(match fields {
-                Some(_) => Some(Self::Separators(input)),
-                None => (!is_generic).then_some(Self::Fields(input)),
+            Ok(if is_known {
+                Some(Self::Separators(input))
+            } else {
+                (!is_generic).then_some(Self::Fields(input))
             })
         };
         parser.parse2(item).ok().flatten()
@@ -82,18 +88,24 @@ fn fields(input: ParseStream<'_>) -> syn::Result<Fields> {
     Ok(Fields::Named(FieldsNamed { brace_token, named }))
 }
 
-fn all(
+fn variants(input: ParseStream<'_>) -> syn::Result<Punctuated<Variant, Token![,]>> {
+    let content;
+    braced!(content in input);
+    all(&content, Variant::parse)
+}
+
+fn all<T>(
     input: ParseStream<'_>,
-    field: fn(ParseStream<'_>) -> syn::Result<Field>,
-) -> syn::Result<Punctuated<Field, Token![,]>> {
-    let mut fields = Punctuated::new();
+    one: fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<Punctuated<T, Token![,]>> {
+    let mut found = Punctuated::new();
     while !input.is_empty() {
-        fields.push(input.call(field)?);
+        found.push(input.call(one)?);
         if input.peek(Token![,]) || input.peek(Token![;]) {
             input.parse::<TokenTree>()?;
         }
     }
-    Ok(fields)
+    Ok(found)
 }
 
 /// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc does not check

@@ -10,6 +10,7 @@ mod head;
 mod json;
 mod literal;
 mod other_words;
+pub(crate) mod owned;
 mod policy;
 mod reference;
 mod tail;

@@ -1,7 +1,6 @@
 //! The types that an author writes: of inputs, of the output, of computed steps.
 
-use super::value;
-use crate::owned;
+use super::{owned, value};
 use crate::report::Report;
 use crate::scan::value::end_of;
 use proc_macro2::{Ident, Span, TokenStream};

@@ -7,7 +7,7 @@ pub(crate) mod secret;
 
 use crate::docs::text_of;
 use crate::options;
-use crate::owned;
+use crate::parse::owned;
 use crate::report::Report;
 use crate::unparsed::{self, Unparsed};
 use proc_macro2::{Span, TokenStream};
@@ -104,7 +104,7 @@ fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
     }
 }
 
-/// What is left of a type that no value can have.
+/// The shape of a type without a size, which has no values.
 fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
     let (errors, ident) = (report.into_item(), &input.ident);
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();

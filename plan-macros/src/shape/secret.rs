@@ -3,6 +3,7 @@
 use crate::docs::text_of;
 use crate::json;
 use crate::options;
+use crate::parse::owned;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -178,7 +179,7 @@ impl<'a> Visit<'a> for HiddenIn<'a> {
         }
         let around = self.is_hidden;
         if let Type::Path(path) = ty {
-            self.is_hidden = !path.path.segments.last().is_some_and(json::is_container);
+            self.is_hidden = !path.path.segments.last().is_some_and(owned::is_container);
             if let (true, Some(last)) = (self.is_hidden, path.path.segments.last())
                 && !last.arguments.is_empty()
             {

@@ -1,12 +1,12 @@
 //! Functions with a syntax error: rustc reports the error before it calls this macro, and plans still find the tool.
 
 use super::function;
+use super::parameters::Parameters;
 use crate::ide;
 use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
-use syn::punctuated::Punctuated;
-use syn::{Expr, FnArg, ItemFn, Stmt, Token, parse_quote};
+use syn::{Expr, ItemFn, Stmt};
 
 /// `#[tool]` on tokens that syn cannot parse.
 pub(super) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -16,7 +16,7 @@ pub(super) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     if let Ok(parsed) = function.parse(&function.parameters) {
         return function::expand(options, parsed, None);
     }
-    // An editor looks for its place in the tokens as they are.
+    // An editor expects all tokens in the expansion.
     let nothing = Group::new(Delimiter::Parenthesis, TokenStream::new());
     match function.parse(&nothing) {
         Ok(mut parsed) if !ide::is_wanted() => {
@@ -42,7 +42,7 @@ impl Function {
     fn find(item: &TokenStream) -> Option<Self> {
         let mut tokens = Tokens::new(item.clone());
         let mut before = tokens.take_until(|tokens| tokens.is_ident(0, "fn"));
-        before.extend(tokens.take_until(|tokens| is_parentheses(tokens)));
+        before.extend(tokens.take_until(is_parentheses));
         let Some(TokenTree::Group(parameters)) = tokens.next() else {
             return None;
         };
@@ -75,80 +75,4 @@ impl Function {
 
 fn is_parentheses(tokens: &Tokens) -> bool {
     tokens.peek_group(0, Delimiter::Parenthesis).is_some()
-}
-
-/// Parameters of which one cannot be parsed, without attributes.
-pub(super) struct Parameters(Group);
-
-impl Parameters {
-    /// Reads the parameters that have a name. If the type of a parameter cannot be parsed, the type is `_`.
-    fn read(parameters: &Group) -> (Punctuated<FnArg, Token![,]>, Self) {
-        let mut tokens = Tokens::new(parameters.stream());
-        let mut inputs = Punctuated::new();
-        while !tokens.is_empty() {
-            let part = tokens.take_type(|tokens| tokens.is_punct(0, ','));
-            let is_whole = syn::parse2::<FnArg>(part.clone()).is_ok();
-            let mut part = Tokens::new(part);
-            while !part.is_empty() {
-                // A comma may be missing, or `>` before it.
-                let mut one = part.attributes();
-                one.extend(part.next());
-                one.extend(part.next());
-                one.extend(part.take_until(|tokens| !is_whole && begins(tokens)));
-                inputs.extend(parameter(one, inputs.is_empty()));
-            }
-            tokens.next();
-        }
-        let mut bare = Group::new(
-            Delimiter::Parenthesis,
-            without_attributes(parameters.stream()),
-        );
-        // A parameter may lack its type at the end.
-        bare.set_span(parameters.span_close());
-        (inputs, Self(bare))
-    }
-
-    /// Code in a constant that rustc does not evaluate, and about which rustc says nothing: rustc reports a syntax error once, and does not know
-    /// the type of the parameter.
-    pub(super) fn silent(&self, check: &TokenStream) -> TokenStream {
-        let parameters = &self.0;
-        quote! {
-            #check::editor::items! { fn __unparsed #parameters {} }
-            let _ = __unparsed as *const ();
-            ::core::assert! { false, "the parameters cannot be parsed" }
-        }
-    }
-}
-
-/// Whether a parameter begins: `name:`.
-fn begins(tokens: &Tokens) -> bool {
-    tokens.peek_ident(0).is_some() && tokens.is_punct(1, ':') && !tokens.is_punct(2, ':')
-}
-
-fn parameter(tokens: TokenStream, is_first: bool) -> Option<FnArg> {
-    if let Ok(parsed) = syn::parse2(tokens.clone()) {
-        return Some(parsed);
-    }
-    let mut tokens = Tokens::new(tokens);
-    tokens.attributes();
-    let name = tokens.next_ident()?;
-    let is_reference = |tree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == '&');
-    // The application is not among the arguments.
-    let is_application = is_first && tokens.rest().into_iter().any(is_reference);
-    (!is_application).then(|| parse_quote!(#name: _))
-}
-
-/// The parameters without attributes that are for the struct of the arguments.
-fn without_attributes(parameters: TokenStream) -> TokenStream {
-    let mut tokens = Tokens::new(parameters);
-    let mut rest = TokenStream::new();
-    while !tokens.is_empty() {
-        if tokens.is_punct(0, '#') && tokens.peek_group(1, Delimiter::Bracket).is_some() {
-            tokens.next();
-            tokens.next();
-        } else {
-            rest.extend(tokens.next());
-        }
-    }
-    rest
 }

@@ -176,7 +176,7 @@ fn check_fields(input: &DeriveInput, report: &mut Report) -> bool {
     are_owned
 }
 
-/// What to write in place of a tuple struct.
+/// Returns the error for a tuple struct.
 fn unnamed(ident: &Ident, fields: &FieldsUnnamed) -> String {
     let fields = fields.unnamed.iter().map(|field| {
         let Field { vis, ty, .. } = field;

@@ -1,6 +1,6 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
-use super::broken::Parameters;
+use super::parameters::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use crate::docs::text_of;
 use crate::report::Report;

@@ -21,7 +21,7 @@ pub(super) fn on_struct(options: &TokenStream, item: ItemStruct) -> TokenStream 
     quote!(#item #contract)
 }
 
-/// `#[tool]` on an item that is neither a function nor a struct.
+/// `#[tool]` on another item.
 pub(super) fn on_other(item: &Item) -> TokenStream {
     let mut report = Report::default();
     report.error(

@@ -1,9 +1,10 @@
 //! What the signature of a function says of a tool, and what a tool cannot have.
 
 use crate::docs::text_of;
-use crate::owned::{self, is_borrowed_value, may_be_application};
 use crate::parse::functions;
+use crate::parse::owned::{self, is_borrowed_value, may_be_application};
 use crate::report::Report;
+use plan_graph::similar;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -57,6 +58,9 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
         output: None,
     };
     for (i, input) in item.sig.inputs.iter_mut().enumerate() {
+        if let FnArg::Typed(input) = input {
+            correct_context(input, report);
+        }
         match input {
             FnArg::Receiver(receiver) => report.error(
                 receiver,
@@ -312,14 +316,7 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
 
 /// Reports a `CallContext` among the arguments, which no plan can give.
 fn is_no_context(input: &PatType, report: &mut Report) -> bool {
-    let is_context = match &*input.ty {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "CallContext" && last.arguments.is_none()),
-        _ => false,
-    };
+    let is_context = has_context_type(input);
     if is_context {
         report.error(
             input,
@@ -330,6 +327,32 @@ fn is_no_context(input: &PatType, report: &mut Report) -> bool {
         );
     }
     !is_context
+}
+
+fn has_context_type(input: &PatType) -> bool {
+    let Type::Path(path) = &*input.ty else {
+        return false;
+    };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident == "CallContext" && last.arguments.is_none())
+}
+
+/// Reports an attribute that is meant as `#[context]`, and corrects the attribute.
+fn correct_context(input: &mut PatType, report: &mut Report) {
+    if !has_context_type(input) || input.attrs.iter().any(is_context) {
+        return;
+    }
+    for attr in &mut input.attrs {
+        let name = attr.path().get_ident().map(Ident::to_string);
+        let Some(name) = name.filter(|name| similar(name, ["context"]).is_some()) else {
+            continue;
+        };
+        report.error(
+            attr.path(),
+            format_args!("a parameter has no attribute `{name}`\nhelp: write `#[context]`"),
+        );
+        *attr = parse_quote!(#[context]);
+    }
 }
 
 fn output(item: &mut ItemFn, report: &mut Report) -> Option<Type> {

@@ -1,10 +1,16 @@
 //! The types that values can have: owned, and of a known size.
 
-use crate::json;
-use crate::parse::tidy;
+use super::tidy;
 use crate::report::Report;
 use quote::ToTokens;
 use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type, TypePath};
+
+/// Types that JSON can hold, if it can hold their parameters.
+pub(crate) const KNOWN: &[&str] = &[
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
+    "u64", "u128", "usize", "str", "String", "Value", "Option", "Vec", "VecDeque", "Box",
+    "BTreeMap", "BTreeSet", "HashMap", "HashSet",
+];
 
 /// Reports each type without a size where a value needs a size, and returns whether there are none.
 pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
@@ -23,7 +29,7 @@ pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
     found.is_empty()
 }
 
-/// The type that owns the values to which a reference to `ty` refers, as words of a help.
+/// Returns the type to write in place of a reference to `ty`, with its backticks.
 pub(crate) fn instead(ty: &Type) -> String {
     let shown = match ty {
         Type::Slice(slice) => format!("Vec<{}>", tidy(&slice.elem.to_token_stream())),
@@ -60,7 +66,7 @@ fn unsized_in_arguments<'a>(segment: &'a PathSegment, found: &mut Vec<&'a Type>)
     };
     let is = |names: &[&str]| names.iter().any(|name| segment.ident == name);
     let points = is(&["Box", "Rc", "Arc", "Cow"]);
-    if !points && !json::is_container(segment) {
+    if !points && !is_container(segment) {
         return;
     }
     for argument in &arguments.args {
@@ -72,6 +78,13 @@ fn unsized_in_arguments<'a>(segment: &'a PathSegment, found: &mut Vec<&'a Type>)
             _ => {}
         }
     }
+}
+
+/// Returns `true` for a type of the standard library whose parameters are the types of its values.
+pub(crate) fn is_container(segment: &PathSegment) -> bool {
+    const OTHER: &[&str] = &["Rc", "Arc", "Result"];
+    let mut names = KNOWN.iter().chain(OTHER);
+    names.any(|known| segment.ident == known)
 }
 
 /// The owned type in place of a type of the standard library without a size.
@@ -89,7 +102,7 @@ fn unsized_path(path: &TypePath) -> Option<&'static str> {
     }
 }
 
-/// `str` and slices: nobody's application, but often borrowed as arguments.
+/// Returns `true` for `str` and slices, which are often borrowed as arguments.
 pub(crate) fn is_borrowed_value(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => path.path.is_ident("str") || path.path.is_ident("String"),
@@ -98,7 +111,7 @@ pub(crate) fn is_borrowed_value(ty: &Type) -> bool {
     }
 }
 
-/// Whether a reference to the type may be meant as the application.
+/// Returns `true` if `&ty` is probably the application.
 pub(crate) fn may_be_application(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let name = path.path.get_ident().map(Ident::to_string);

@@ -1,0 +1,83 @@
+//! Parameters with a syntax error.
+
+use crate::scan::tokens::Tokens;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+use syn::punctuated::Punctuated;
+use syn::{FnArg, Token, parse_quote};
+
+/// The parameters without their attributes.
+pub(super) struct Parameters(Group);
+
+impl Parameters {
+    /// Reads the parameters that have a name. If the type of a parameter cannot be parsed, the type is `_`.
+    pub(super) fn read(parameters: &Group) -> (Punctuated<FnArg, Token![,]>, Self) {
+        let mut tokens = Tokens::new(parameters.stream());
+        let mut inputs = Punctuated::new();
+        while !tokens.is_empty() {
+            let part = tokens.take_type(|tokens| tokens.is_punct(0, ','));
+            let is_whole = syn::parse2::<FnArg>(part.clone()).is_ok();
+            let mut part = Tokens::new(part);
+            while !part.is_empty() {
+                // A comma may be missing, or `>` before it.
+                let mut one = part.attributes();
+                one.extend(part.next());
+                one.extend(part.next());
+                one.extend(part.take_until(|tokens| !is_whole && begins(tokens)));
+                inputs.extend(parameter(one, inputs.is_empty()));
+            }
+            tokens.next();
+        }
+        let mut bare = Group::new(
+            Delimiter::Parenthesis,
+            without_attributes(parameters.stream()),
+        );
+        // A parameter may lack its type at the end.
+        bare.set_span(parameters.span_close());
+        (inputs, Self(bare))
+    }
+
+    /// Returns code for a constant. rustc does not evaluate the constant, since the type of a parameter is unknown, and reports the syntax error only
+    /// once.
+    pub(super) fn silent(&self, check: &TokenStream) -> TokenStream {
+        let parameters = &self.0;
+        quote! {
+            #check::editor::items! { fn __unparsed #parameters {} }
+            let _ = __unparsed as *const ();
+            ::core::assert! { false, "the parameters cannot be parsed" }
+        }
+    }
+}
+
+/// Returns `true` at `name:`, the start of a parameter.
+fn begins(tokens: &Tokens) -> bool {
+    tokens.peek_ident(0).is_some() && tokens.is_punct(1, ':') && !tokens.is_punct(2, ':')
+}
+
+fn parameter(tokens: TokenStream, is_first: bool) -> Option<FnArg> {
+    if let Ok(parsed) = syn::parse2(tokens.clone()) {
+        return Some(parsed);
+    }
+    let mut tokens = Tokens::new(tokens);
+    tokens.attributes();
+    let name = tokens.next_ident()?;
+    let is_reference = |tree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == '&');
+    // The application is not among the arguments.
+    let is_application = is_first && tokens.rest().into_iter().any(is_reference);
+    (!is_application).then(|| parse_quote!(#name: _))
+}
+
+/// The parameters without attributes that are for the struct of the arguments.
+fn without_attributes(parameters: TokenStream) -> TokenStream {
+    let mut tokens = Tokens::new(parameters);
+    let mut rest = TokenStream::new();
+    while !tokens.is_empty() {
+        if tokens.is_punct(0, '#') && tokens.peek_group(1, Delimiter::Bracket).is_some() {
+            tokens.next();
+            tokens.next();
+        } else {
+            rest.extend(tokens.next());
+        }
+    }
+    rest
+}
