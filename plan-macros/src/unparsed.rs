@@ -138,7 +138,7 @@ pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// What serde's derives would implement, if they do not: an attribute or the type is wrong, so that each use of the type would be an error.
+/// Returns implementations in place of missing ones of serde's derives. Without them, each use of the type would be an error.
 pub(crate) fn serde(
     input: &DeriveInput,
     krate: &Path,

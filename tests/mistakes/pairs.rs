@@ -1,9 +1,9 @@
-//! Two mistakes in one module, of all pairs of kinds: each mistake gives its own error.
+//! Pairs of mistakes in one module. Each mistake gives its own error.
 
 use crate::mistakes::case::Case;
 use crate::mistakes::{program, rustc, together, verdict};
 
-/// Where the code of a mistake is.
+/// The kind of code that is wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Input,
@@ -11,7 +11,7 @@ enum Place {
     Item,
 }
 
-/// Kinds of mistakes, with their names, places and code, in which `$` is a number.
+/// The names of mistakes, with wrong code. A number replaces `$`.
 const KINDS: &[(&str, Place, &str)] = &[
     ("syntax", Place::Step, "step s$ «=» ;"),
     ("name", Place::Step, "step s$ = Say { text: «ordr$» };"),

@@ -336,7 +336,7 @@ impl Names {
         own.is_some_and(|scope| scope.broken.contains(&text))
     }
 
-    /// Whether the name of a step or an input could not be read, in a scope or around it: an unknown name may be the name that is missing.
+    /// Returns `true` if a scope or an enclosing scope lacks the name of a step or an input. An unknown name may be the missing name.
     fn lacks_name(&self, scope: usize) -> bool {
         self.around(scope).any(|scope| scope.broken.contains("_"))
     }
@@ -461,7 +461,7 @@ fn is_untyped(body: &Body) -> bool {
     }
 }
 
-/// Whether nothing says what a block gives: it ends with a name that is none of its steps, or with such a body.
+/// Returns `true` if the last name of a block is not a step of the block, or if the step has an unknown type.
 fn is_untyped_block(block: &Block) -> bool {
     let is_untyped = |step: &Step| step.ty.is_none() && is_untyped(&step.body);
     match block.tail {

@@ -115,7 +115,7 @@ fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
     }
 }
 
-/// Whether the type has attributes of serde, its fields and variants included.
+/// Returns `true` if the type, a field or a variant has an attribute of serde.
 fn has_serde(input: &DeriveInput) -> bool {
     let variants = match &input.data {
         syn::Data::Enum(data) => Some(&data.variants),
