@@ -96,7 +96,7 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
     )
 }
 
-/// The place of the name at the end of a path, where rustc reports that a module has no such type, and otherwise that of all of a type.
+/// Returns the place of the last name of a path. rustc reports there that a module has no such type.
 fn place(ty: &Type) -> Span {
     match ty {
         Type::Path(TypePath { path, .. }) => {

@@ -138,7 +138,7 @@ pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
     }
 }
 
-/// Returns implementations in place of those of serde's derives, which refuse the type because of a wrong attribute. Without them, each use of the type would be an error.
+/// Returns implementations in place of missing ones of serde's derives. Without them, each use of the type would be an error.
 pub(crate) fn serde(
     input: &DeriveInput,
     krate: &Path,

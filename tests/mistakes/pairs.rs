@@ -3,7 +3,7 @@
 use crate::mistakes::case::Case;
 use crate::mistakes::{program, rustc, together, verdict};
 
-/// The position of a mistake within its module.
+/// The kind of code that is wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Input,
@@ -11,7 +11,7 @@ enum Place {
     Item,
 }
 
-/// The mistakes. Each `$` in their code is a number.
+/// The names of mistakes, with wrong code. A number replaces `$`.
 const KINDS: &[(&str, Place, &str)] = &[
     ("syntax", Place::Step, "step s$ «=» ;"),
     ("name", Place::Step, "step s$ = Say { text: «ordr$» };"),

@@ -337,7 +337,7 @@ impl Names {
         own.is_some_and(|scope| scope.broken.contains(&text))
     }
 
-    /// Returns `true` if a name of a step or an input could not be read, in a scope or around the scope. An unknown name may be this name.
+    /// Returns `true` if a scope or an enclosing scope lacks the name of a step or an input. An unknown name may be the missing name.
     fn lacks_name(&self, scope: usize) -> bool {
         self.around(scope).any(|scope| scope.broken.contains("_"))
     }
@@ -466,7 +466,7 @@ fn is_untyped(body: &Body) -> bool {
     }
 }
 
-/// Returns `true` if the type of a block is unknown, since the block ends with a name that is none of its steps, or with a body of unknown type.
+/// Returns `true` if the last name of a block is not a step of the block, or if the step has an unknown type.
 fn is_untyped_block(block: &Block) -> bool {
     let is_untyped = |step: &Step| step.ty.is_none() && is_untyped(&step.body);
     match block.tail {

@@ -36,7 +36,7 @@ pub(crate) struct HeadTokens {
 }
 
 impl HeadTokens {
-    /// Set if the plan is an item, and not an expression.
+    /// Returns `true` if the plan is an item, and not an expression.
     pub(crate) fn is_item(&self) -> bool {
         self.name.is_ok() || !self.vis.is_empty()
     }
