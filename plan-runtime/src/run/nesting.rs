@@ -14,8 +14,8 @@ thread_local! {
     static STARTED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many calls are started, and woken ones polled again, in one turn of the outermost run. Then others on the thread have theirs.
-const STARTS: usize = 512;
+/// The most calls that one turn of the outermost run starts or polls again, so that no poll takes a millisecond. Other tasks of the thread have their turns after that.
+const STARTS: usize = 256;
 
 /// A run that is polled more often than this in one turn of the outermost run is blocked on by a tool, and would wait for ever.
 const POLLS: u32 = 16;
