@@ -22,7 +22,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         Ok(input) => contract(&input, Report::default(), None),
         Err(_) => match Unparsed::read(item) {
             Some(Unparsed::Separators(input)) => contract(&input, Report::default(), None),
-            Some(Unparsed::Fields(input)) if matches!(input.data, Data::Struct(_)) => {
+            Some(Unparsed::Fields(input)) => {
                 let silent = unparsed::silent(&input.ident);
                 contract(&input, Report::default(), Some(silent))
             }

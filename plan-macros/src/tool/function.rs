@@ -57,7 +57,7 @@ pub(super) fn expand(
         function: &item,
         signature: &signature,
     };
-    // Among the items of an `impl` there is no place for others.
+    // An `impl` has no place for other items.
     let is_method = item.sig.receiver().is_some();
     let tool = if is_method {
         TokenStream::new()
