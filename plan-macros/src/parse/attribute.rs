@@ -76,11 +76,19 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
             && let Some((name, arguments)) = without_parentheses(&content)
         {
             let shown = tidy(&arguments);
-            report.error(
-                &arguments,
-                format!("the arguments of an attribute are in parentheses\nhelp: write `#[{name}({shown})]`"),
-            );
-            written.extend(quote!(#hash [#name(#arguments)]));
+            let second = arguments.clone().into_iter().next();
+            let is_twice = second.is_some_and(|second| name == second.to_string());
+            let (message, right) = if is_twice {
+                let message = format!("`{name}` is here twice\nhelp: write `#[{shown}]`");
+                (message, arguments.clone())
+            } else {
+                let message = format!(
+                    "the arguments of an attribute are in parentheses\nhelp: write `#[{name}({shown})]`"
+                );
+                (message, quote!(#name(#arguments)))
+            };
+            report.error(&arguments, message);
+            written.extend(quote!(#hash [#right]));
         } else if in_brackets && hash.is_some() {
             written.extend(quote!(#hash #tree));
         } else {
