@@ -1,52 +1,20 @@
-//! The arena of steps, and the scopes whose steps follow each other there.
+//! The arena of steps, the scopes whose steps follow each other there, and the order in which steps, attempts and elements start.
+//!
+//! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
 
-use super::attempt::{Activity, AttemptPhase};
-use super::capacity::Capacity;
 use super::failures::Full;
-use super::ids::{RowId, RunId, ScopeId, StepId, StepSlot, Table};
-use super::ready::ReadySet;
-use super::state::{Owner, Runs, ScopeRun};
-use super::tables::Tables;
-use super::word::Hot;
-use std::sync::Arc;
+use super::ids::{AttemptId, RowId, RunId, ScopeId, StepId, StepSlot};
+use super::parts::{
+    Activity, Attempt, LinePlace, Owner, Pending, Phase, ScopeRun, StepRun, StepStatus,
+};
+use super::state::MachineState;
 
-/// The steps of a run in their scopes, and the order in which the steps start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Arena {
-    pub(super) tables: Arc<Tables>,
-    pub(super) hot: Vec<Hot>,
-    pub(super) ready: ReadySet,
-    pub(super) scopes: Table<ScopeId, ScopeRun>,
-    /// Scopes that are over for good. The driver may forget these.
-    pub(super) freed: Vec<ScopeId>,
-    // A run of plain steps does not look at the rest.
-    /// Scopes whose rows are free once the driver has taken all commands.
-    released: Vec<ScopeId>,
-    /// The last free run of each row of the table of scopes. Each leads to the next by its `open`.
-    free: Table<RowId, Option<ScopeId>>,
-}
-
-impl Arena {
-    pub(super) fn new(tables: &Arc<Tables>) -> Self {
-        let mut free = Table::default();
-        free.rows.resize(tables.rows.rows.len(), None);
-        Self {
-            tables: Arc::clone(tables),
-            hot: Vec::new(),
-            ready: ReadySet::new(),
-            scopes: Table::default(),
-            freed: Vec::new(),
-            released: Vec::new(),
-            free,
-        }
-    }
-
+impl MachineState {
     /// Adds a scope. The owner of the scope is in the scope around.
-    pub(super) fn open(
+    pub(super) fn open_scope(
         &mut self,
         row: RowId,
         around: Option<(Owner, ScopeId)>,
-        most: &Capacity,
     ) -> Result<ScopeId, Full> {
         let of = &self.tables.rows[row];
         let (depth, plans) = around.map_or((0, 0), |(_, around)| {
@@ -54,50 +22,47 @@ impl Arena {
             let plans = u32::from(self.tables.is_plan(row));
             (around.depth + 1, around.plans + plans)
         });
-        if depth >= most.depth {
+        if depth >= self.capacity.depth {
             return Err(Full::Depth);
         }
-        if plans > most.plans {
+        if plans > self.capacity.plans {
             return Err(Full::Plans);
         }
         let owner = around.map(|around| around.0);
+        let mut it = ScopeRun::new(row, owner, depth, plans);
         let start = &self.tables.hot[of.first as usize..(of.first + of.len) as usize];
-        let (scope, mut it) = if let Some(scope) = self.free[row] {
+        let colds = of.colds.len();
+        let scope = if let Some(scope) = self.free_scopes[row].pop() {
             let old = &mut self.scopes[scope];
-            let next = Some(ScopeId(old.open)).filter(|next| *next != scope);
-            let mut it = ScopeRun::new(row, of.first, old.slot(StepId(of.first)), owner);
+            it.shift = old.shift;
             it.runs = std::mem::take(&mut old.runs);
-            it.line = std::mem::take(&mut old.line);
-            it.line.clear();
-            self.free[row] = next;
+            it.runs.clear();
             let base = it.slot(StepId(of.first)).index();
-            let hot = &mut self.hot[base..base + start.len()];
-            for (hot, start) in hot.iter_mut().zip(start) {
+            for (hot, start) in self.hot.rows[base..].iter_mut().zip(start) {
                 *hot = start.within(scope);
             }
-            (scope, it)
+            self.scopes[scope] = it;
+            scope
         } else {
-            let scope = ScopeId(self.scopes.next(most.scopes).ok_or(Full::Scopes)?);
-            let base = self.hot.len();
-            if base + start.len() > most.slots as usize {
+            let (scope, base) = (self.scopes.rows.len(), self.hot.rows.len());
+            if scope >= self.capacity.scopes as usize {
+                return Err(Full::Scopes);
+            }
+            if base + start.len() > self.capacity.slots as usize {
                 return Err(Full::Slots);
             }
-            self.hot.extend(start.iter().map(|it| it.within(scope)));
+            let scope = ScopeId(scope as u32);
+            it.shift = (base as u32).wrapping_sub(of.first);
+            self.hot
+                .rows
+                .extend(start.iter().map(|it| it.within(scope)));
             if owner.is_none() {
-                self.ready.grow(self.hot.len());
+                self.ready.grow(self.hot.rows.len());
             }
-            let it = ScopeRun::new(row, of.first, StepSlot(base as u32), owner);
-            (scope, it)
-        };
-        it.runs.clear();
-        it.runs
-            .resize((of.colds.end - of.colds.start) as usize, None);
-        (it.depth, it.plans) = (depth, plans);
-        if scope.index() == self.scopes.rows.len() {
             self.scopes.rows.push(it);
-        } else {
-            self.scopes[scope] = it;
-        }
+            scope
+        };
+        self.scopes[scope].runs.resize(colds, None);
         Ok(scope)
     }
 
@@ -109,43 +74,197 @@ impl Arena {
         it.runs[cold.index() - first]
     }
 
-    /// Frees the values of a scope that is over for good, and of the scopes in it. Its row is free as soon as the driver has taken all commands.
-    pub(super) fn release(&mut self, runs: &Runs, scope: ScopeId) {
-        let (mut open, mut next) = (Vec::new(), Some(scope));
-        while let Some(scope) = next {
-            self.freed.push(scope);
-            let it = &self.scopes[scope];
-            for run in it.runs.iter().flatten() {
-                let attempts = runs[*run].attempts.iter();
-                open.extend(
-                    attempts.filter_map(|tried| match (&tried.activity, tried.phase) {
-                        (Activity::Scope(inner), AttemptPhase::Kept) => Some(*inner),
-                        _ => None,
-                    }),
-                );
-            }
-            next = open.pop();
+    /// Adds the run of a step. A row that was used before keeps its memory.
+    pub(super) fn open_run(&mut self, mut new: StepRun) -> RunId {
+        if let Some(free) = self.runs.free.last().copied() {
+            let old = &mut self.runs[free];
+            new.attempts = std::mem::take(&mut old.attempts);
+            new.attempts.clear();
+            new.elements = std::mem::take(&mut old.elements);
+            new.elements.clear();
         }
+        self.runs.add(new)
+    }
+
+    /// Frees the values of a scope that is over for good, and of the scopes in it. Its row is free as soon as the driver has taken all commands.
+    pub(super) fn release(&mut self, scope: ScopeId) {
         self.released.push(scope);
+        let mut open = vec![scope];
+        while let Some(scope) = open.pop() {
+            self.freed.push(scope);
+            for run in self.scopes[scope].runs.iter().flatten() {
+                let attempts = self.runs[*run].attempts.rows.iter();
+                open.extend(attempts.filter_map(Attempt::kept));
+            }
+        }
     }
 
     /// Frees the rows of released scopes and of the runs in these scopes.
-    pub(super) fn recycle(&mut self, runs: &mut Runs) {
+    pub(super) fn recycle(&mut self) {
         while let Some(scope) = self.released.pop() {
             let it = &mut self.scopes[scope];
             for run in it.runs.iter().flatten() {
-                for tried in runs[*run].attempts.take_all() {
-                    if let (Activity::Scope(inner), AttemptPhase::Kept) =
-                        (tried.activity, tried.phase)
-                    {
-                        self.released.push(inner);
-                    }
-                }
-                runs.free.push(*run);
+                let attempts = &mut self.runs[*run].attempts;
+                self.released
+                    .extend(attempts.rows.iter().filter_map(Attempt::kept));
+                attempts.clear();
+                self.runs.free.push(*run);
             }
-            // The last of the list leads to itself.
-            it.open = self.free[it.row].map_or(scope.0, |next| next.0);
-            self.free[it.row] = Some(scope);
+            self.free_scopes[it.row].push(scope);
         }
+    }
+}
+
+/// The first in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    /// A step that may start.
+    Step(StepSlot),
+    /// The run of a step, which has an attempt or an element that may start.
+    Run(RunId),
+}
+
+/// An entry of the line.
+enum Found {
+    First(First),
+    Inside(ScopeId),
+}
+
+impl Pending {
+    /// The number of the next job that may start, if there is one.
+    fn next_job(&self) -> Option<u32> {
+        let again = self.again.first().map(|it| it.0);
+        again.or_else(|| (!self.queue.is_empty()).then_some(self.jobs))
+    }
+}
+
+impl StepRun {
+    /// Returns `true` if an attempt or an element may start.
+    fn may_go_on(&self) -> bool {
+        let may_start = !self.is.ended && self.failed.is_none() && !self.is.cut;
+        may_start
+            && !self.is.deferred
+            && self.questions.is_empty()
+            && self.active < self.amounts.at_once.max(1)
+    }
+}
+
+impl MachineState {
+    /// Has the run of a step continue as soon as there is a permit, if an attempt or an element may start.
+    pub(super) fn line_up_run(&mut self, run: RunId) {
+        let it = &mut self.runs[run];
+        let Some(job) = it.pending.next_job().filter(|_| it.may_go_on()) else {
+            return;
+        };
+        if it.pending.lined_up.is_some_and(|lined_up| lined_up <= job) {
+            return;
+        }
+        it.pending.lined_up = Some(job);
+        let place = LinePlace {
+            step: it.step,
+            job,
+            attempt: AttemptId::NONE,
+        };
+        let scope = it.scope;
+        self.line_up(scope, place);
+    }
+
+    pub(super) fn line_up(&mut self, mut scope: ScopeId, mut place: LinePlace) {
+        loop {
+            let it = &mut self.scopes[scope];
+            let was_empty = it.line.is_empty();
+            it.line.insert(place);
+            let Some(Owner { run, attempt }) = it.owner.filter(|_| was_empty) else {
+                return;
+            };
+            let it = &self.runs[run];
+            place = LinePlace {
+                step: it.step,
+                job: it.attempts[attempt].job,
+                attempt,
+            };
+            scope = it.scope;
+        }
+    }
+
+    /// Takes the first out of the line, unless a plain step of the plan itself comes before.
+    pub(super) fn next_in_line(&mut self) -> Option<First> {
+        let (scope, place, first) = self.first_in_line()?;
+        self.leave_line(scope, place);
+        Some(first)
+    }
+
+    /// Returns the first in line with its place, unless a plain step of the plan itself comes before.
+    pub(super) fn first_in_line(&mut self) -> Option<(ScopeId, LinePlace, First)> {
+        let mut scope = ScopeId::ROOT;
+        loop {
+            let it = &mut self.scopes[scope];
+            let Some(place) = it.line.first().copied() else {
+                // The place that led to this scope is the first around it.
+                let owner = it.owner?;
+                scope = self.runs[owner.run].scope;
+                self.scopes[scope].line.pop_first();
+                continue;
+            };
+            let slot = it.slot(place.step);
+            let is_before = |plain: StepSlot| scope == ScopeId::ROOT && plain < slot;
+            if self.ready.peek().is_some_and(is_before) {
+                return None;
+            }
+            match self.at_place(scope, place) {
+                Some(Found::Inside(inner)) => scope = inner,
+                Some(Found::First(first)) => return Some((scope, place, first)),
+                None => self.leave_line(scope, place),
+            }
+        }
+    }
+
+    fn leave_line(&mut self, scope: ScopeId, place: LinePlace) {
+        self.scopes[scope].line.remove(&place);
+        if let Some(run) = self.run_of(scope, place.step)
+            && place.attempt == AttemptId::NONE
+        {
+            let it = &mut self.runs[run];
+            if it.pending.lined_up == Some(place.job) {
+                it.pending.lined_up = None;
+            }
+            // Another job may come first now.
+            if it.pending.next_job() != Some(place.job) {
+                self.line_up_run(run);
+            }
+        }
+    }
+
+    /// Returns the entry at a place, unless the entry is outdated.
+    fn at_place(&self, scope: ScopeId, place: LinePlace) -> Option<Found> {
+        let it = &self.scopes[scope];
+        let slot = it.slot(place.step);
+        let hot = self.hot[slot];
+        let is_step = place.attempt == AttemptId::NONE;
+        if is_step && hot.status() == StepStatus::Waiting {
+            let may_start = match it.phase {
+                Phase::Work => hot.is_work() && !it.is_stopping,
+                Phase::Undo => !hot.is_work() && !hot.is_always(),
+                Phase::Always => hot.is_always(),
+                Phase::Inputs | Phase::Output | Phase::Over => false,
+            };
+            return may_start.then_some(Found::First(First::Step(slot)));
+        }
+        let run = self.run_of(scope, place.step)?;
+        let it = &self.runs[run];
+        if is_step {
+            let may_start = it.may_go_on() && it.pending.next_job() == Some(place.job);
+            return may_start.then_some(Found::First(First::Run(run)));
+        }
+        it.attempts.get(place.attempt)?.inside().map(Found::Inside)
+    }
+
+    /// Has an attempt begin as soon as there is a permit.
+    pub(super) fn wait_in_line(&mut self, run: RunId, attempt: AttemptId) {
+        let it = &mut self.runs[run];
+        let tried = &mut it.attempts[attempt];
+        tried.activity = Activity::Ready;
+        it.pending.again.insert((tried.job, attempt));
+        self.line_up_run(run);
     }
 }

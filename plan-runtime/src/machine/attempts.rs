@@ -1,125 +1,111 @@
 //! Attempts of calls, waits, elements and rounds: their time limits, and the waits between them.
 
-use super::attempt::{Activity, Attempt, AttemptPhase};
-use super::core::{Core, Reaction, Todo, Turn};
-use super::describe::Recovery;
-use super::event::{CallError, Command};
+use super::engine::Core;
+use super::event::{CallError, Command, Pause};
 use super::failures::{Cutoff, Failures, Reason};
-use super::ids::{AttemptId, RunId};
-use super::lookup::Lookup;
+use super::ids::{AttemptId, BodyId, RunId};
+use super::nodes::Recovery;
+use super::parts::{Activity, Attempt, AttemptPhase, Owner, WHOLE};
 use super::rows::{CallKind, OpenQuestion};
-use super::state::{Owner, WHOLE};
+use super::state::{Reaction, Todo, Turn};
 use super::tables::StepBody;
 use std::sync::Arc;
 
 impl Core {
     /// Begins an attempt that has waited for a permit, unless a time limit has passed.
     pub(super) fn begin_ready(&mut self, run: RunId, attempt: AttemptId) {
-        let it = &mut self.dispatcher.runs[run];
+        let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let Some(reason) = tried.late.take() else {
             return self.admit_or_start(run, attempt);
         };
-        let failed = match std::mem::replace(&mut tried.activity, Activity::Nothing) {
-            Activity::Ready(failed) => failed,
-            _ => None,
-        };
+        tried.activity = Activity::Nothing;
+        let failed = tried.failed.take();
         let (element, number, body) = (tried.element, tried.number, tried.body);
-        self.dispatcher.end_attempt(run, attempt);
+        self.state.end_attempt(run, attempt);
         let failures = match failed {
             Some(failures) => *failures,
-            None => Failures::of(Lookup(self).failure(run, element, number, reason)),
+            None => Failures::of(self.state.view().failure_in(run, element, number, reason)),
         };
-        if self.arena.tables.is_loop(body) {
-            self.fail_run(run, element, failures);
-        } else {
-            self.fail(run, element, failures);
-        }
+        self.fail_body(run, body, element, failures);
     }
 
-    /// Begins an attempt, now or as soon as there is a permit. A further attempt comes after a failure.
-    pub(super) fn begin_attempt(
-        &mut self,
-        run: RunId,
-        tried: Attempt,
-        failed: Option<Box<Failures>>,
-        turn: Turn,
-    ) {
-        let it = &mut self.dispatcher.runs[run];
+    /// Begins an attempt, now or as soon as there is a permit.
+    pub(super) fn begin_attempt(&mut self, run: RunId, tried: Attempt, turn: Turn) {
+        let it = &mut self.state.runs[run];
         it.running += 1;
-        let is_wait = self.arena.tables.bodies[tried.body] == StepBody::Await;
+        let is_wait = self.state.tables.bodies[tried.body] == StepBody::Await;
         let attempt = it.attempts.add(tried);
         if let Some(timer) = it.attempts[attempt].deadline {
-            self.dispatcher.calls.move_to(timer, attempt);
+            self.state.calls.move_to(timer, attempt);
         }
         if is_wait || turn == Turn::Now {
             self.admit_or_start(run, attempt);
         } else {
-            self.arena
-                .wait_in_line(&mut self.dispatcher.runs, run, attempt, failed);
+            self.state.wait_in_line(run, attempt);
         }
     }
 
     pub(super) fn admit_or_start(&mut self, run: RunId, attempt: AttemptId) {
-        let it = &self.dispatcher.runs[run];
+        let it = &self.state.runs[run];
         let body = it.attempts[attempt].body;
         let is_call = matches!(
-            self.arena.tables.bodies[body],
+            self.state.tables.bodies[body],
             StepBody::Call | StepBody::Open(_)
         );
-        if is_call && self.arena.tables.colds[it.cold].timing.admits {
-            return self.dispatcher.ask_to_admit(run, attempt);
+        if is_call && self.state.tables.colds[it.cold].timing.admits {
+            return self.state.ask_to_admit(run, attempt);
         }
         self.start_attempt(run, attempt);
     }
 
     /// Starts an attempt. After an attempt that is too much, the run is over.
     pub(super) fn start_attempt(&mut self, run: RunId, attempt: AttemptId) {
-        let it = &self.dispatcher.runs[run];
+        let it = &self.state.runs[run];
         let body = it.attempts[attempt].body;
         let place = it.step_place(attempt);
         let number = place.attempt;
-        let activity = match self.arena.tables.bodies[body] {
+        let activity = match self.state.tables.bodies[body] {
             StepBody::Call | StepBody::Value | StepBody::Open(_) => {
-                let Some(call) = self.dispatcher.open(run, Some(attempt), CallKind::Call) else {
+                let Some(call) = self.state.open(run, attempt, CallKind::Call) else {
                     return;
                 };
-                if self.arena.tables.bodies[body] != StepBody::Value
-                    && let Err(full) = self.dispatcher.starts_left.count(number)
+                if self.state.tables.bodies[body] != StepBody::Value
+                    && let Err(full) = self.state.capacity.count(number)
                 {
-                    return self.dispatcher.overflow(run, Some(attempt), full);
+                    return self.state.overflow(run, attempt, full);
                 }
-                self.dispatcher.calling += 1;
-                self.dispatcher.out.push_back(Command::Start(call, place));
+                self.state.calling += 1;
+                self.state.out.push_back(Command::Start(call, place));
                 Activity::Call(call)
             }
             StepBody::Await => {
-                let Some(call) = self.dispatcher.open(run, Some(attempt), CallKind::Await) else {
+                let Some(call) = self.state.open(run, attempt, CallKind::Await) else {
                     return;
                 };
-                self.dispatcher.out.push_back(Command::Await(call, place));
+                self.state.out.push_back(Command::Await(call, place));
                 Activity::Await(call)
             }
             StepBody::Loop(row) | StepBody::Scope(row) => {
-                let is_call = self.arena.tables.is_plan(row);
+                let is_call = self.state.tables.is_plan(row);
                 let counted = if is_call {
-                    self.dispatcher.starts_left.count(number)
+                    self.state.capacity.count(number)
                 } else {
                     Ok(())
                 };
                 let owner = Some(Owner { run, attempt });
                 match counted.and_then(|()| self.begin_scope(row, owner)) {
                     Ok(scope) => Activity::Scope(scope),
-                    Err(full) => return self.dispatcher.overflow(run, Some(attempt), full),
+                    Err(full) => return self.state.overflow(run, attempt, full),
                 }
             }
             StepBody::If(..) | StepBody::For(_) => Activity::Nothing,
         };
-        let it = &mut self.dispatcher.runs[run];
-        it.attempts[attempt].activity = activity;
+        let it = &mut self.state.runs[run];
+        let tried = &mut it.attempts[attempt];
+        (tried.activity, tried.failed) = (activity, None);
         it.active += 1;
-        let tables = &self.arena.tables;
-        self.dispatcher.limit_attempt(tables, run, attempt);
+        self.state.limit_attempt(run, attempt);
     }
 
     /// An attempt has ended.
@@ -129,16 +115,13 @@ impl Core {
         attempt: AttemptId,
         result: Result<(), Failures>,
     ) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.dispatcher.runs[run];
+        let tables = Arc::clone(&self.state.tables);
+        let it = &mut self.state.runs[run];
         it.running -= 1;
         self.todo.push_back(Todo::Run(run));
         let tried = &mut it.attempts[attempt];
         let (element, number, late) = (tried.element, tried.number, tried.late.take());
-        let inside = match tried.activity {
-            Activity::Scope(scope) => Some(scope),
-            _ => None,
-        };
+        let inside = tried.inside();
         let is_kept = result.is_ok() && inside.is_some() && tables.can_undo(tried.body);
         let is_loop = tables.is_loop(tried.body);
         tried.phase = if is_kept {
@@ -155,27 +138,23 @@ impl Core {
             && !is_kept
             && !(is_loop && result.is_ok())
         {
-            self.arena.release(&self.dispatcher.runs, scope);
+            self.state.release(scope);
         }
         let failures = match result {
             Ok(()) if is_loop => {
-                let tried = &mut self.dispatcher.runs[run].attempts[attempt];
+                let tried = &mut self.state.runs[run].attempts[attempt];
                 // The wait for the next round continues.
                 let every = tried.every.take();
-                self.dispatcher.drop_timers(run, attempt);
-                self.dispatcher.runs[run].attempts[attempt].every = every;
-                return self.dispatcher.ask(
-                    &self.arena.tables,
-                    run,
-                    OpenQuestion::Again { run, attempt },
-                );
+                self.state.drop_timers(run, attempt);
+                self.state.runs[run].attempts[attempt].every = every;
+                return self.state.ask(OpenQuestion::Again { run, attempt });
             }
             Ok(()) => {
-                self.dispatcher.drop_timers(run, attempt);
-                let it = &mut self.dispatcher.runs[run];
+                self.state.drop_timers(run, attempt);
+                let it = &mut self.state.runs[run];
                 it.outstanding -= 1;
                 if !is_kept {
-                    it.attempts.free(attempt);
+                    it.attempts.release(attempt);
                 }
                 return;
             }
@@ -183,14 +162,14 @@ impl Core {
         };
         match (failures.cutoff, late) {
             (Some(Cutoff::Limit), Some(reason)) => {
-                let failure = Lookup(self).failure(run, element, number, reason);
+                let failure = self.state.view().failure_in(run, element, number, reason);
                 let mut late = Failures::of(failure);
                 late.add(failures);
                 self.attempt_failed(run, attempt, late);
             }
             (Some(_), _) => {
-                self.dispatcher.drop_timers(run, attempt);
-                let it = &mut self.dispatcher.runs[run];
+                self.state.drop_timers(run, attempt);
+                let it = &mut self.state.runs[run];
                 if failures.is_lasting() {
                     it.note(element, failures);
                 } else {
@@ -203,8 +182,8 @@ impl Core {
 
     /// Begins the next attempt, if one may help. Otherwise, the element has failed.
     fn attempt_failed(&mut self, run: RunId, attempt: AttemptId, failures: Failures) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.dispatcher.runs[run];
+        let tables = Arc::clone(&self.state.tables);
+        let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let (body, element, number) = (tried.body, tried.element, tried.number);
         let job = tried.job;
@@ -213,44 +192,47 @@ impl Core {
             && !it.is.cut
             && it.failed.is_none()
             && tables.bodies[body] != StepBody::Await
-            && !self.arena.scopes[it.scope].stops_work();
+            && !self.state.scopes[it.scope].stops_work();
         let deadline = if may_retry {
             tried.deadline.take()
         } else {
             None
         };
-        self.dispatcher.drop_timers(run, attempt);
-        let it = &mut self.dispatcher.runs[run];
-        it.attempts.free(attempt);
-        if !may_retry && tables.is_loop(body) {
-            return self.fail_run(run, element, failures);
-        } else if !may_retry {
-            return self.fail(run, element, failures);
+        self.state.drop_timers(run, attempt);
+        let it = &mut self.state.runs[run];
+        it.attempts.release(attempt);
+        if !may_retry {
+            return self.fail_body(run, body, element, failures);
         }
-        let mut next = Attempt::new(body, element, number + 1);
+        let mut next = Attempt::new(body, element, number + 1, job);
         next.deadline = deadline;
-        next.job = job;
+        next.failed = Some(Box::new(failures));
         if !tables.colds[it.cold].timing.backoff {
-            return self.begin_attempt(run, next, Some(Box::new(failures)), Turn::InLine);
+            return self.begin_attempt(run, next, Turn::InLine);
         }
         it.running += 1;
         let attempt = it.attempts.add(next);
         if let Some(timer) = deadline {
-            self.dispatcher.calls.move_to(timer, attempt);
+            self.state.calls.move_to(timer, attempt);
         }
-        if let Some(timer) = self
-            .dispatcher
-            .open_timer(run, Some(attempt), CallKind::Backoff)
-        {
-            let tried = &mut self.dispatcher.runs[run].attempts[attempt];
-            tried.activity = Activity::Backoff(timer, Box::new(failures));
+        if let Some(timer) = self.state.open_timer(run, attempt, Pause::Backoff) {
+            self.state.runs[run].attempts[attempt].activity = Activity::Backoff(timer);
+        }
+    }
+
+    /// An element or a round has failed for good. A loop fails with its round.
+    fn fail_body(&mut self, run: RunId, body: BodyId, element: u32, failures: Failures) {
+        if self.state.tables.is_loop(body) {
+            self.fail_run(run, element, failures);
+        } else {
+            self.fail(run, element, failures);
         }
     }
 
     /// An element has failed for good.
     pub(super) fn fail(&mut self, run: RunId, element: u32, failures: Failures) {
-        let it = &mut self.dispatcher.runs[run];
-        let is_recovered = match self.arena.tables.colds[it.cold].each {
+        let it = &mut self.state.runs[run];
+        let is_recovered = match self.state.tables.colds[it.cold].each {
             _ if element == WHOLE || it.is.doomed => false,
             Recovery::Catch => true,
             Recovery::Replace => !failures.is_lasting(),
@@ -259,13 +241,9 @@ impl Core {
         if is_recovered {
             it.left.add_absorbed(failures.clone());
             it.is.recovered = true;
-            if self.arena.tables.colds[it.cold].timing.fallback {
+            if self.state.tables.colds[it.cold].timing.fallback {
                 it.absorbed.push((element, failures));
-                return self.dispatcher.ask(
-                    &self.arena.tables,
-                    run,
-                    OpenQuestion::Fallback { run, element },
-                );
+                return self.state.ask(OpenQuestion::Fallback { run, element });
             }
             it.outstanding -= 1;
         } else {
@@ -275,7 +253,7 @@ impl Core {
 
     /// A step has failed at an element, so nothing more of it starts. Elements that wait for another attempt have failed as well.
     pub(super) fn fail_run(&mut self, run: RunId, element: u32, failures: Failures) {
-        let it = &mut self.dispatcher.runs[run];
+        let it = &mut self.state.runs[run];
         let has_failed = it.failed.is_some();
         it.note(element, failures);
         it.pending.queue.clear();
@@ -284,49 +262,40 @@ impl Core {
         if has_failed {
             return;
         }
-        for attempt in self.dispatcher.runs[run].attempts.in_order() {
-            let it = &mut self.dispatcher.runs[run];
+        for attempt in self.state.runs[run].attempts.in_order() {
+            let it = &mut self.state.runs[run];
             if !it.attempts.runs(attempt) {
                 continue;
             }
-            match &mut it.attempts[attempt].activity {
-                Activity::Backoff(_, failures)
-                | Activity::Ready(Some(failures))
-                | Activity::Asked(_, Some(failures)) => {
-                    let failures = std::mem::take(&mut **failures);
-                    let element = it.attempts[attempt].element;
-                    it.note(element, failures);
-                    self.dispatcher.end_attempt(run, attempt);
+            let tried = &mut it.attempts[attempt];
+            if tried.is_pending() {
+                let element = tried.element;
+                if let Some(failures) = tried.failed.take() {
+                    it.note(element, *failures);
                 }
-                Activity::Ready(None) | Activity::Asked(_, None) => {
-                    self.dispatcher.end_attempt(run, attempt);
-                }
-                _ => {}
+                self.state.end_attempt(run, attempt);
             }
         }
-        if self.settings.reaction == Reaction::Cancel {
+        if self.reaction == Reaction::Cancel {
             self.cut_attempts(run, Cutoff::Beside, false);
         }
     }
 
     /// Drops the calls of a step, and cuts its scopes.
     pub(super) fn cut_attempts(&mut self, run: RunId, cutoff: Cutoff, waits: bool) {
-        let it = &mut self.dispatcher.runs[run];
+        let it = &mut self.state.runs[run];
         it.is.cut = true;
         it.pending.queue.clear();
         self.drop_questions(run);
-        for attempt in self.dispatcher.runs[run].attempts.in_order() {
-            let it = &self.dispatcher.runs[run];
+        for attempt in self.state.runs[run].attempts.in_order() {
+            let it = &self.state.runs[run];
             if !it.attempts.runs(attempt) {
                 continue;
             }
-            match &it.attempts[attempt].activity {
-                Activity::Scope(scope) => {
-                    let scope = *scope;
-                    self.cut_scope(scope, cutoff);
-                }
-                activity if waits && self.dispatcher.is_certain(activity) => {}
-                _ => self.dispatcher.end_attempt(run, attempt),
+            match it.attempts[attempt].activity {
+                Activity::Scope(scope) => self.cut_scope(scope, cutoff),
+                activity if waits && self.state.is_certain(activity) => {}
+                _ => self.state.end_attempt(run, attempt),
             }
         }
         self.todo.push_back(Todo::Run(run));
@@ -334,40 +303,30 @@ impl Core {
 
     /// An attempt has reached a time limit.
     pub(super) fn limit_reached(&mut self, run: RunId, attempt: AttemptId, reason: Reason) {
-        let it = &mut self.dispatcher.runs[run];
+        let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let (element, number) = (tried.element, tried.number);
-        match &mut tried.activity {
+        match tried.activity {
             Activity::Scope(scope) => {
-                let scope = *scope;
                 tried.late = tried.late.or(Some(reason));
                 self.cut_scope(scope, Cutoff::Limit);
             }
             // The attempt begins too late.
-            Activity::Ready(_) | Activity::Asked(..) => tried.late = tried.late.or(Some(reason)),
-            Activity::Backoff(_, failures) => {
-                let failures = std::mem::take(&mut **failures);
-                self.dispatcher.end_attempt(run, attempt);
+            Activity::Ready | Activity::Asked(_) => tried.late = tried.late.or(Some(reason)),
+            Activity::Backoff(_) => {
+                let (body, failed) = (tried.body, tried.failed.take());
+                self.state.end_attempt(run, attempt);
                 self.todo.push_back(Todo::Run(run));
-                let body = self.dispatcher.runs[run].attempts[attempt].body;
-                if self.arena.tables.is_loop(body) {
-                    self.fail_run(run, element, failures);
-                } else {
-                    self.fail(run, element, failures);
-                }
+                self.fail_body(run, body, element, *failed.unwrap_or_default());
             }
-            Activity::Call(_)
-            | Activity::Await(_)
-            | Activity::Every
-            | Activity::Nothing
-            | Activity::Free(_) => {
+            Activity::Call(_) | Activity::Await(_) | Activity::Every | Activity::Nothing => {
                 // The time limit of the element continues in the next attempt.
                 let deadline = tried.deadline.take();
-                self.dispatcher.end_attempt(run, attempt);
-                let it = &mut self.dispatcher.runs[run];
+                self.state.end_attempt(run, attempt);
+                let it = &mut self.state.runs[run];
                 it.running += 1;
                 it.attempts[attempt].deadline = deadline;
-                let failure = Lookup(self).failure(run, element, number, reason);
+                let failure = self.state.view().failure_in(run, element, number, reason);
                 self.attempt_ended(run, attempt, Err(Failures::of(failure)));
             }
         }
@@ -381,43 +340,45 @@ impl Core {
         again: Result<u32, CallError>,
     ) {
         self.round_over(run, attempt);
-        let it = &self.dispatcher.runs[run];
+        let it = &self.state.runs[run];
         let tried = &it.attempts[attempt];
         let (element, is_kept) = (tried.element, tried.phase == AttemptPhase::Kept);
         let round = it.place(element);
         let most = it.amounts.at_most;
-        let is_stopping = it.is.cut || self.arena.scopes[it.scope].stops_work();
+        let is_stopping = it.is.cut || self.state.scopes[it.scope].stops_work();
         let reason = match again {
             Err(error) => {
-                let reason = Reason::Error(error.error);
-                let failure = Lookup(self).failure(run, element, tried.number, reason);
-                return self.fail_run(run, element, Failures::of(error.mark(failure)));
+                let failures = self
+                    .state
+                    .view()
+                    .error_in(run, element, tried.number, error);
+                return self.fail_run(run, element, failures);
             }
-            Ok(0) => None,
-            Ok(_) if round + 1 >= most => Some(Reason::TooManyRounds(most)),
-            Ok(_) if it.is.late => Some(Reason::Deadline),
+            Ok(0) => {
+                self.state.runs[run].outstanding -= 1;
+                return;
+            }
+            Ok(_) if round + 1 >= most => Reason::TooManyRounds(most),
+            Ok(_) if it.is.late => Reason::Deadline,
             Ok(_) if is_stopping => {
-                self.dispatcher.runs[run].is.cut = true;
+                self.state.runs[run].is.cut = true;
                 return;
             }
             Ok(_) => return self.next_round(run, attempt, is_kept),
         };
-        match reason {
-            None => self.dispatcher.runs[run].outstanding -= 1,
-            Some(reason) => {
-                let number = tried.number;
-                let failure = Lookup(self).failure(run, element, number, reason);
-                self.fail_run(run, element, Failures::of(failure));
-            }
-        }
+        let failure = self
+            .state
+            .view()
+            .failure_in(run, element, tried.number, reason);
+        self.fail_run(run, element, Failures::of(failure));
     }
 
     /// Closes all questions about a step.
     pub(super) fn drop_questions(&mut self, run: RunId) {
         let mut round = None;
-        self.dispatcher.drop_questions(run, |asked| {
+        self.state.drop_questions(run, |asked| {
             if let OpenQuestion::Again { attempt, .. } = asked {
-                round = Some(*attempt);
+                round = Some(attempt);
             }
             true
         });

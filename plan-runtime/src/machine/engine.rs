@@ -1,20 +1,33 @@
 //! The machine: the short way of plain steps, events, and the next command.
 
-use super::arena::Arena;
-use super::capacity::{Capacity, Overflow};
-use super::core::{Core, Over, Reaction, Settings, Todo, Turn};
-use super::dispatcher::Dispatcher;
+use super::arena::First;
 use super::event::{CallEnd, Command, Event, StepPlace};
+use super::failures::Full;
 use super::ids::{CallId, RowId, ScopeId, StepSlot};
-use super::line::First;
-use super::lookup::Lookup;
+use super::parts::{Owner, StepStatus, WHOLE};
 use super::rows::COLD_CALLS;
-use super::state::{Owner, WHOLE};
+use super::state::{Capacity, MachineState, Over, Overflow, Reaction, Todo, Turn};
 use super::tables::Tables;
 use super::view::MachineView;
-use super::word::StepStatus;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// The transitions of a run, and the settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Core {
+    pub(super) state: MachineState,
+    pub(super) todo: VecDeque<Todo>,
+    pub(super) reaction: Reaction,
+    /// `true` to tell the driver the ends of steps.
+    pub(super) tells: bool,
+    /// `true` to tell the driver the ends of scopes.
+    pub(super) tells_scopes: bool,
+    /// `true` if the driver has nothing to do for steps that are not plain.
+    pub(super) is_quiet: bool,
+    /// `true` once the run was cancelled, has passed its deadline, or is over before its time.
+    pub(super) is_stopped: bool,
+    pub(super) over: Over,
+}
 
 /// A run. Each event changes the state of the run, and the state determines the next command.
 ///
@@ -48,15 +61,11 @@ impl Machine {
         };
         capacity.slots = capacity.slots.max(tables.rows[RowId(0)].len);
         let core = Core {
-            arena: Arena::new(tables),
+            state: MachineState::new(tables, capacity),
             todo: VecDeque::new(),
-            dispatcher: Dispatcher::new(&capacity),
-            settings: Settings {
-                reaction,
-                capacity,
-                tells: false,
-                tells_scopes: false,
-            },
+            reaction,
+            tells: false,
+            tells_scopes: false,
             is_quiet: true,
             is_stopped: false,
             over: Over::No,
@@ -70,13 +79,13 @@ impl Machine {
 
     /// Tells the driver the ends of steps. Call this setter before the first event.
     pub fn telling(mut self) -> Self {
-        self.core.settings.tells = true;
+        self.core.tells = true;
         self
     }
 
     /// Tells the driver the ends of scopes. Call this setter before the first event.
     pub fn telling_scopes(mut self) -> Self {
-        self.core.settings.tells_scopes = true;
+        self.core.tells_scopes = true;
         self
     }
 
@@ -84,9 +93,9 @@ impl Machine {
     #[inline]
     pub fn handle(&mut self, event: Event) {
         if let Event::Ended(call, _) = &event
-            && !self.core.dispatcher.certain.is_empty()
+            && !self.core.state.certain.is_empty()
         {
-            self.core.dispatcher.certain.remove(call);
+            self.core.state.certain.remove(call);
         }
         match event {
             Event::Ended(CallId(slot), CallEnd::Done) if slot < COLD_CALLS => {
@@ -100,26 +109,26 @@ impl Machine {
     #[inline(never)]
     fn plain_ended(&mut self, slot: u32) {
         let core = &mut self.core;
-        let hot = &mut core.arena.hot[slot as usize];
+        let hot = &mut core.state.hot[StepSlot(slot)];
         if !hot.is_running() {
             return;
         }
         let number = hot.scope();
-        let scope = &mut core.arena.scopes[number];
+        let scope = &mut core.state.scopes[number];
         if scope.is_stopping | scope.has_failed {
             return self.plain_ended_late(StepSlot(slot));
         }
         hot.complete();
-        core.dispatcher.calling -= 1;
+        core.state.calling -= 1;
         scope.open -= 1;
-        for reader in core.arena.tables.readers(scope.step(StepSlot(slot))) {
+        for reader in core.state.tables.readers(scope.step(StepSlot(slot))) {
             let slot = scope.slot(*reader);
-            let hot = &mut core.arena.hot[slot.index()];
+            let hot = &mut core.state.hot[slot];
             hot.waiting -= 1;
             if hot.waiting == 0 {
                 scope.open += 1;
                 if hot.is_plain_in_root() {
-                    core.arena.ready.insert(slot);
+                    core.state.ready.insert(slot);
                 } else {
                     core.todo.push_back(Todo::Start(slot));
                 }
@@ -136,8 +145,8 @@ impl Machine {
     fn plain_ended_late(&mut self, slot: StepSlot) {
         self.recycle();
         let core = &mut self.core;
-        core.dispatcher.calling -= 1;
-        let scope = core.arena.hot[slot.index()].scope();
+        core.state.calling -= 1;
+        let scope = core.state.hot[slot].scope();
         core.finish_step(scope, slot, StepStatus::Completed, None);
         self.work_off();
     }
@@ -156,8 +165,8 @@ impl Machine {
         let core = &mut self.core;
         if core.is_quiet {
             if may_start
-                && core.dispatcher.calling < self.bound
-                && let Some(slot) = core.arena.ready.pop()
+                && core.state.calling < self.bound
+                && let Some(slot) = core.state.ready.pop()
             {
                 return self.start_plain(slot);
             }
@@ -169,16 +178,15 @@ impl Machine {
     #[inline]
     fn start_plain(&mut self, slot: StepSlot) -> Option<Command> {
         let core = &mut self.core;
-        let hot = &mut core.arena.hot[slot.index()];
-        if hot.counts() {
-            match core.dispatcher.starts_left.calls.checked_sub(1) {
-                Some(left) => core.dispatcher.starts_left.calls = left,
-                None => return self.plain_exceeds(slot),
-            }
+        let hot = &mut core.state.hot[slot];
+        if hot.counts()
+            && let Err(full) = core.state.capacity.count(1)
+        {
+            return self.plain_exceeds(slot, full);
         }
-        core.dispatcher.calling += 1;
+        core.state.calling += 1;
         hot.start();
-        let step = core.arena.scopes[hot.scope()].step(slot);
+        let step = core.state.scopes[hot.scope()].step(slot);
         let place = StepPlace {
             step,
             slot,
@@ -190,9 +198,9 @@ impl Machine {
     /// A plain step is one call too many.
     #[cold]
     #[inline(never)]
-    fn plain_exceeds(&mut self, slot: StepSlot) -> Option<Command> {
-        self.core.dispatcher.full = Some(Overflow {
-            full: self.core.dispatcher.starts_left.full(1),
+    fn plain_exceeds(&mut self, slot: StepSlot, full: Full) -> Option<Command> {
+        self.core.state.full = Some(Overflow {
+            full,
             slot,
             element: WHOLE,
             attempt: 1,
@@ -209,14 +217,14 @@ impl Machine {
                 return Some(command);
             }
             let core = &mut self.core;
-            if let Some(scope) = core.arena.freed.pop() {
+            if let Some(scope) = core.state.freed.pop() {
                 return Some(Command::Free(scope));
             }
-            if !may_start || core.dispatcher.calling >= self.bound {
+            if !may_start || core.state.calling >= self.bound {
                 return self.next_done();
             }
-            match core.arena.next_in_line(&mut core.dispatcher.runs) {
-                Some(First::Step(slot)) if core.arena.hot[slot.index()].is_plain() => {
+            match core.state.next_in_line() {
+                Some(First::Step(slot)) if core.state.hot[slot].is_plain() => {
                     return self.start_plain(slot);
                 }
                 Some(first) => {
@@ -224,8 +232,8 @@ impl Machine {
                     self.work_off();
                 }
                 None => {
-                    core.is_quiet = core.arena.scopes[ScopeId::ROOT].line.is_empty();
-                    return match core.arena.ready.pop() {
+                    core.is_quiet = core.state.scopes[ScopeId::ROOT].line.is_empty();
+                    return match core.state.ready.pop() {
                         Some(slot) => self.start_plain(slot),
                         None => self.next_done(),
                     };
@@ -236,15 +244,15 @@ impl Machine {
 
     /// The next command that is not pointless because of a later event.
     fn next_out(&mut self) -> Option<Command> {
-        let dispatcher = &mut self.core.dispatcher;
-        while let Some(command) = dispatcher.out.pop_front() {
+        let state = &mut self.core.state;
+        while let Some(command) = state.out.pop_front() {
             let matters = match command {
-                Command::Evaluate(id, _) => dispatcher.questions.get(id).is_some(),
+                Command::Evaluate(id, _) => state.questions.get(id).is_some(),
                 Command::Admit(call, _)
                 | Command::Start(call, _)
                 | Command::Await(call, _)
-                | Command::Sleep(call, ..) => dispatcher.calls.tell(call),
-                Command::Drop(call) => dispatcher.calls.is_known(call),
+                | Command::Sleep(call, ..) => state.calls.tell(call),
+                Command::Drop(call) => state.calls.is_known(call),
                 Command::Settled(..)
                 | Command::Free(_)
                 | Command::Unwinding(_)
@@ -266,7 +274,7 @@ impl Machine {
             First::Run(run) => run,
         };
         core.todo.push_back(Todo::Run(run));
-        let pending = &mut core.dispatcher.runs[run].pending;
+        let pending = &mut core.state.runs[run].pending;
         if let Some((_, attempt)) = pending.again.pop_first() {
             core.begin_ready(run, attempt);
         } else if let Some((body, element)) = pending.queue.pop_front() {
@@ -278,30 +286,29 @@ impl Machine {
     /// scope and of the job in the step. A driver that shares its permits with others compares these lists.
     pub fn first(&mut self) -> Option<Vec<usize>> {
         let core = &mut self.core;
-        if core.dispatcher.calling >= self.bound {
+        if core.state.calling >= self.bound {
             return None;
         }
-        let (mut scope, mut step, mut job) =
-            match core.arena.first_in_line(&mut core.dispatcher.runs) {
-                Some((scope, place, _)) => (scope, place.step, place.job),
-                None => {
-                    let slot = core.arena.ready.peek()?;
-                    (
-                        ScopeId::ROOT,
-                        core.arena.scopes[ScopeId::ROOT].step(slot),
-                        0,
-                    )
-                }
-            };
+        let (mut scope, mut step, mut job) = match core.state.first_in_line() {
+            Some((scope, place, _)) => (scope, place.step, place.job),
+            None => {
+                let slot = core.state.ready.peek()?;
+                (
+                    ScopeId::ROOT,
+                    core.state.scopes[ScopeId::ROOT].step(slot),
+                    0,
+                )
+            }
+        };
         let mut places = Vec::new();
         loop {
-            let it = &core.arena.scopes[scope];
-            let first = core.arena.tables.rows[it.row].first;
+            let it = &core.state.scopes[scope];
+            let first = core.state.tables.rows[it.row].first;
             places.extend([job as usize, (step.0 - first) as usize]);
             let Some(Owner { run, attempt }) = it.owner else {
                 break;
             };
-            let around = &core.dispatcher.runs[run];
+            let around = &core.state.runs[run];
             (scope, step) = (around.scope, around.step);
             job = around.attempts[attempt].job;
         }
@@ -311,12 +318,10 @@ impl Machine {
 
     /// Frees the rows of ended scopes and calls, if the driver has taken all commands: after that, no event names these rows.
     pub(super) fn recycle(&mut self) {
-        let Core {
-            dispatcher, arena, ..
-        } = &mut self.core;
-        if dispatcher.out.is_empty() && arena.freed.is_empty() {
-            dispatcher.calls.recycle();
-            arena.recycle(&mut dispatcher.runs);
+        let state = &mut self.core.state;
+        if state.out.is_empty() && state.freed.is_empty() {
+            state.calls.recycle();
+            state.recycle();
         }
     }
 
@@ -335,8 +340,6 @@ impl Machine {
 
     /// Returns a look at the run.
     pub fn view(&self) -> MachineView<'_> {
-        MachineView {
-            lookup: Lookup(&self.core),
-        }
+        self.core.state.view()
     }
 }

@@ -1,9 +1,8 @@
 //! Events and commands.
 
-use super::describe::Amounts;
-use super::failures::StepFailure;
 use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
-use super::word::StepStatus;
+use super::nodes::Amounts;
+use super::parts::StepStatus;
 
 /// An event in a run, which a driver hands to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,17 +55,6 @@ pub struct CallError {
     pub transient: bool,
     /// `true` if another value may not replace the failure, unless the failure itself becomes the value.
     pub lasting: bool,
-}
-
-impl CallError {
-    /// Returns a failure with the properties of the error.
-    pub(super) fn mark(self, failure: StepFailure) -> StepFailure {
-        StepFailure {
-            transient: self.transient,
-            lasting: self.lasting,
-            ..failure
-        }
-    }
 }
 
 /// The answer to a question.

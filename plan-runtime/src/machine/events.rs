@@ -1,16 +1,13 @@
 //! Events, and their consequences.
 
-use super::attempt::Activity;
-use super::core::{Todo, Turn};
-use super::describe::Amounts;
 use super::engine::Machine;
-use super::event::{Answer, CallEnd, CallError, Event, QuestionId};
+use super::event::{Answer, CallEnd, CallError, Event, Pause, QuestionId};
 use super::failures::{Cutoff, Failures, Reason, StepFailure};
 use super::ids::{AttemptId, CallId, ScopeId, StepSlot};
-use super::lookup::Lookup;
-use super::rows::{COLD_CALLS, CallKind, CallRow, OpenQuestion};
-use super::state::{Owner, Phase, WHOLE};
-use super::word::StepStatus;
+use super::nodes::Amounts;
+use super::parts::{Activity, Owner, Phase, StepStatus, WHOLE};
+use super::rows::{Asker, COLD_CALLS, CallKind, CallRow, OpenQuestion};
+use super::state::{Todo, Turn};
 
 impl Machine {
     #[cold]
@@ -24,16 +21,13 @@ impl Machine {
             Event::Ended(call, CallEnd::Exceeds(error)) => self.call_exceeds(call, error),
             Event::Ended(call, CallEnd::Done) => self.call_ended(call, None),
             Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
-            Event::Certain(call) => {
-                let core = &mut self.core;
-                core.dispatcher.make_certain(call, &core.arena.hot);
-            }
-            Event::Admitted(call) if self.core.dispatcher.calling < self.bound => {
+            Event::Certain(call) => self.core.state.make_certain(call),
+            Event::Admitted(call) if self.core.state.calling < self.bound => {
                 self.admitted(call);
             }
-            Event::Admitted(call) | Event::Allowed(call) => self.waits_no_more(call, true),
-            Event::Deferred(call) => self.waits_no_more(call, false),
-            Event::Withdrawn(call) => self.core.dispatcher.withdrawn(call),
+            Event::Admitted(call) | Event::Allowed(call) => self.allowed(call),
+            Event::Deferred(call) => self.deferred(call),
+            Event::Withdrawn(call) => self.core.state.withdrawn(call),
             Event::Opened(call) => self.opened(call),
             Event::Fired(timer) => self.fired(timer),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
@@ -48,39 +42,30 @@ impl Machine {
 
     fn plain_failed(&mut self, slot: StepSlot, error: CallError) {
         let core = &mut self.core;
-        let hot = core.arena.hot[slot.index()];
+        let hot = core.state.hot[slot];
         if !hot.is_running() {
             return;
         }
-        core.dispatcher.calling -= 1;
+        core.state.calling -= 1;
         let scope = hot.scope();
-        let step = core.arena.scopes[scope].step(slot);
-        let failure = StepFailure::new(Lookup(core).trail(scope, step), Reason::Error(error.error));
-        let failures = Failures::of(error.mark(failure));
+        let step = core.state.scopes[scope].step(slot);
+        let trail = core.state.view().trail(scope, step);
+        let failure = StepFailure::new(trail, Reason::Error(error.error)).by(error);
+        let failures = Failures::of(failure);
         core.finish_step(scope, slot, StepStatus::Failed, Some(failures));
     }
 
     /// A call or a wait of a step that is not plain has ended. Returns its row with the number of attempts that have begun, unless the machine ignores the call.
     pub(super) fn close_call(&mut self, call: CallId) -> Option<(CallRow, u32)> {
-        let core = &mut self.core;
-        let row = core.dispatcher.calls.get(call)?;
-        let it = &mut core.dispatcher.runs[row.run];
-        let tried = it.attempts.get_mut(row.attempt)?;
+        let state = &mut self.core.state;
+        let (row, tried) = state.attempt_of(call)?;
         let mut begun = tried.number;
         match tried.activity {
-            Activity::Call(own) if own == call => core.dispatcher.calling -= 1,
-            Activity::Await(own) if own == call => {}
-            Activity::Asked(own, _) if own == call => {
-                begun -= 1;
-                core.dispatcher.asked -= 1;
-                core.dispatcher.has_decided = true;
-            }
+            Activity::Call(own) | Activity::Await(own) if own == call => {}
+            Activity::Asked(own) if own == call => begun -= 1,
             _ => return None,
         }
-        it.active -= 1;
-        debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
-        tried.activity = Activity::Nothing;
-        core.dispatcher.calls.close(call);
+        state.take_call(row.run, row.attempt);
         Some((row, begun))
     }
 
@@ -92,10 +77,9 @@ impl Machine {
         let result = match error {
             None => Ok(()),
             Some(error) => {
-                let tried = &core.dispatcher.runs[row.run].attempts[row.attempt];
-                let reason = Reason::Error(error.error);
-                let failure = Lookup(core).failure(row.run, tried.element, begun, reason);
-                Err(Failures::of(error.mark(failure)))
+                let tried = &core.state.runs[row.run].attempts[row.attempt];
+                let view = core.state.view();
+                Err(view.error_in(row.run, tried.element, begun, error))
             }
         };
         core.attempt_ended(row.run, row.attempt, result);
@@ -104,51 +88,51 @@ impl Machine {
     /// The driver lets an attempt start now.
     fn admitted(&mut self, call: CallId) {
         let core = &mut self.core;
-        if let Some((run, attempt, _)) = core.dispatcher.take_asked(call) {
-            core.dispatcher.has_decided = true;
-            core.dispatcher.runs[run].attempts[attempt].activity = Activity::Nothing;
+        if let Some((run, attempt)) = core.state.take_asked(call) {
             core.start_attempt(run, attempt);
             core.todo.push_back(Todo::Run(run));
         }
     }
 
-    /// The driver has nothing to wait for any more, or cannot decide about an attempt now.
-    fn waits_no_more(&mut self, call: CallId, is_allowed: bool) {
+    /// The driver has nothing to wait for any more.
+    fn allowed(&mut self, call: CallId) {
         let core = &mut self.core;
-        let Some((run, attempt, failed)) = core.dispatcher.take_asked(call) else {
-            return;
-        };
-        let it = &mut core.dispatcher.runs[run];
-        if is_allowed {
-            core.dispatcher.has_decided = true;
-        } else {
-            it.is.deferred = true;
-            core.dispatcher.deferred.push(run);
-            core.dispatcher.has_decided |= core.dispatcher.asked == 0;
-        }
-        let runs = &mut core.dispatcher.runs;
-        core.arena.wait_in_line(runs, run, attempt, failed);
-        if is_allowed {
+        if let Some((run, attempt)) = core.state.take_asked(call) {
+            core.state.wait_in_line(run, attempt);
             core.todo.push_back(Todo::Run(run));
         }
+    }
+
+    /// The driver cannot decide about an attempt now.
+    fn deferred(&mut self, call: CallId) {
+        let state = &mut self.core.state;
+        let has_decided = state.has_decided;
+        let Some((run, attempt)) = state.take_asked(call) else {
+            return;
+        };
+        // If no other call waits, no later decision helps.
+        state.has_decided = has_decided || state.asked == 0;
+        state.runs[run].is.deferred = true;
+        state.deferred.push(run);
+        state.wait_in_line(run, attempt);
     }
 
     /// A call is a plan.
     fn opened(&mut self, call: CallId) {
         let core = &mut self.core;
-        let Some((row, body)) = Lookup(core).may_open(call) else {
+        let Some((row, body)) = core.state.view().opening(call) else {
             return;
         };
         let CallRow { run, attempt, .. } = row;
-        core.dispatcher.calling -= 1;
-        core.dispatcher.calls.close(call);
+        core.state.calling -= 1;
+        core.state.calls.close(call);
         let result = core.begin_scope(body, Some(Owner { run, attempt }));
-        let tried = &mut core.dispatcher.runs[run].attempts[attempt];
+        let tried = &mut core.state.runs[run].attempts[attempt];
         match result {
             Ok(scope) => tried.activity = Activity::Scope(scope),
             Err(full) => {
                 tried.activity = Activity::Nothing;
-                core.dispatcher.overflow(run, Some(attempt), full);
+                core.state.overflow(run, attempt, full);
             }
         }
     }
@@ -156,24 +140,12 @@ impl Machine {
     /// Takes an answer, unless it does not matter any more.
     fn answered(&mut self, id: QuestionId, answer: Answer) {
         let core = &mut self.core;
-        let Some(asked) = core.dispatcher.questions.get(id) else {
+        let Some(asked) = core.state.take_question(id) else {
             return;
         };
-        let list = match asked {
-            OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => {
-                &mut core.arena.scopes[scope].questions
-            }
-            OpenQuestion::Body { run, .. }
-            | OpenQuestion::Again { run, .. }
-            | OpenQuestion::Amounts(run)
-            | OpenQuestion::Fallback { run, .. } => {
-                core.todo.push_back(Todo::Run(run));
-                let it = &mut core.dispatcher.runs[run];
-                it.asking -= 1;
-                &mut it.questions
-            }
-        };
-        core.dispatcher.questions.close(list, id);
+        if let Asker::Step(run) = asked.asker() {
+            core.todo.push_back(Todo::Run(run));
+        }
         // A reply of another kind is as good as 0.
         let number = match answer {
             Answer::Number(number) => Ok(number),
@@ -193,14 +165,13 @@ impl Machine {
                     (Answer::Amounts(amounts), _) => amounts,
                     (_, Ok(_)) => Amounts::DEFAULT,
                     (_, Err(error)) => {
-                        let reason = Reason::Error(error.error);
-                        let failure = Lookup(core).failure(run, WHOLE, 0, reason);
-                        return core.fail_run(run, WHOLE, Failures::of(error.mark(failure)));
+                        let failures = core.state.view().error_in(run, WHOLE, 0, error);
+                        return core.fail_run(run, WHOLE, failures);
                     }
                 };
-                let it = &mut core.dispatcher.runs[run];
+                let it = &mut core.state.runs[run];
                 it.amounts = amounts;
-                let body = core.arena.tables.colds[it.cold].body;
+                let body = core.state.tables.colds[it.cold].body;
                 core.enter(run, body, WHOLE, Turn::InLine);
             }
         }
@@ -209,50 +180,42 @@ impl Machine {
     /// The time of a timer is over.
     fn fired(&mut self, timer: CallId) {
         let core = &mut self.core;
-        let Some(CallRow { run, attempt, kind }) = core.dispatcher.calls.get(timer) else {
+        let Some(CallRow { run, attempt, kind }) = core.state.calls.get(timer) else {
             return;
         };
-        if matches!(kind, CallKind::Call | CallKind::Await) {
+        let CallKind::Timer(pause) = kind else {
             return;
-        }
-        core.dispatcher.calls.close(timer);
-        let it = &mut core.dispatcher.runs[run];
+        };
+        core.state.calls.close(timer);
+        let it = &mut core.state.runs[run];
         if attempt == AttemptId::NONE {
             // The time of a loop is over.
             it.deadline = None;
             it.is.late = true;
             for attempt in it.attempts.in_order() {
-                if core.dispatcher.runs[run].attempts.runs(attempt) {
+                if core.state.runs[run].attempts.runs(attempt) {
                     core.limit_reached(run, attempt, Reason::Deadline);
                 }
             }
             return;
         }
         let tried = &mut it.attempts[attempt];
-        match kind {
-            CallKind::Timeout => {
+        match pause {
+            Pause::Timeout => {
                 tried.timeout = None;
                 core.limit_reached(run, attempt, Reason::Timeout);
             }
-            CallKind::Deadline => {
+            Pause::Deadline => {
                 tried.deadline = None;
                 core.limit_reached(run, attempt, Reason::Deadline);
             }
-            CallKind::Every => {
+            Pause::Every => {
                 tried.every = None;
                 if tried.activity == Activity::Every {
-                    core.arena
-                        .wait_in_line(&mut core.dispatcher.runs, run, attempt, None);
+                    core.state.wait_in_line(run, attempt);
                 }
             }
-            CallKind::Backoff | CallKind::Call | CallKind::Await => {
-                let failed = match std::mem::replace(&mut tried.activity, Activity::Nothing) {
-                    Activity::Backoff(_, failures) => Some(failures),
-                    _ => None,
-                };
-                core.arena
-                    .wait_in_line(&mut core.dispatcher.runs, run, attempt, failed);
-            }
+            Pause::Backoff => core.state.wait_in_line(run, attempt),
         }
     }
 
@@ -264,7 +227,7 @@ impl Machine {
 
     /// Ends the work of the run before its time, if something in the work has failed.
     fn stop_failed(&mut self) {
-        let mut scopes = self.core.arena.scopes.rows.iter();
+        let mut scopes = self.core.state.scopes.rows.iter();
         if scopes.any(|it| it.has_failed && it.phase != Phase::Over) {
             self.core.cut_scope(ScopeId::ROOT, Cutoff::Beside);
         }
@@ -275,14 +238,14 @@ impl Machine {
         loop {
             self.end_full();
             let core = &mut self.core;
-            if std::mem::take(&mut core.dispatcher.has_decided) {
-                let runs = core.dispatcher.take_deferred();
+            if std::mem::take(&mut core.state.has_decided) {
+                let runs = core.state.take_deferred();
                 core.todo.extend(runs.into_iter().map(Todo::Run));
             }
             let Some(todo) = core.todo.pop_front() else {
-                let has_line = !core.arena.scopes[ScopeId::ROOT].line.is_empty();
+                let has_line = !core.state.scopes[ScopeId::ROOT].line.is_empty();
                 core.is_quiet =
-                    core.dispatcher.out.is_empty() && core.arena.freed.is_empty() && !has_line;
+                    core.state.out.is_empty() && core.state.freed.is_empty() && !has_line;
                 return;
             };
             match todo {

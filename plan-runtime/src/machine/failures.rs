@@ -1,5 +1,6 @@
 //! The failures of steps and scopes.
 
+use super::event::CallError;
 use super::ids::{ErrorId, StepId};
 use std::fmt;
 
@@ -142,6 +143,15 @@ impl StepFailure {
             attempts: 1,
             blocked: Vec::new(),
             role: FailureRole::Work,
+        }
+    }
+
+    /// Adds the properties of an error of the driver.
+    pub(super) fn by(self, error: CallError) -> Self {
+        Self {
+            transient: error.transient,
+            lasting: error.lasting,
+            ..self
         }
     }
 }

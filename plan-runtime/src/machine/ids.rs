@@ -1,11 +1,11 @@
 //! The ids of the machine, and tables that only the right id indexes.
 
-use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 /// An id that is a place in a table.
 pub(super) trait Id: Copy {
     fn index(self) -> usize;
+    fn from_index(index: usize) -> Self;
 }
 
 macro_rules! ids {
@@ -26,6 +26,10 @@ macro_rules! ids {
             #[inline]
             fn index(self) -> usize {
                 Self::index(self)
+            }
+
+            fn from_index(index: usize) -> Self {
+                Self(index as u32)
             }
         }
     )*};
@@ -74,28 +78,45 @@ impl ScopeId {
     pub const ROOT: Self = Self(0);
 }
 
-/// A vector that one kind of id indexes.
+/// A vector that one kind of id indexes. A free row serves again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table<I, T> {
     pub(super) rows: Vec<T>,
-    id: PhantomData<I>,
+    pub(super) free: Vec<I>,
 }
 
 impl<I, T> Default for Table<I, T> {
     fn default() -> Self {
         Self {
             rows: Vec::new(),
-            id: PhantomData,
+            free: Vec::new(),
         }
     }
 }
 
 impl<I: Id, T> Table<I, T> {
-    /// The number of the next row, unless the table has as many rows as it may have.
-    pub(super) fn next(&self, most: u32) -> Option<u32> {
-        u32::try_from(self.rows.len())
-            .ok()
-            .filter(|next| *next < most)
+    /// Adds a row. A table has at most as many rows as there are slots, unless its owner counts the rows.
+    pub(super) fn add(&mut self, row: T) -> I {
+        if let Some(id) = self.free.pop() {
+            self[id] = row;
+            return id;
+        }
+        // Most tables of attempts have one row.
+        if self.rows.is_empty() {
+            self.rows.reserve_exact(1);
+        }
+        self.rows.push(row);
+        I::from_index(self.rows.len() - 1)
+    }
+
+    /// Removes all rows and keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.free.clear();
+    }
+
+    pub(super) fn get(&self, id: I) -> Option<&T> {
+        self.rows.get(id.index())
     }
 }
 

@@ -57,24 +57,17 @@
 //! # Ok::<(), plan_runtime::machine::BadNodes>(())
 //! ```
 
-mod admit;
 mod arena;
-mod attempt;
 mod attempts;
-mod bad;
-mod capacity;
-mod core;
-mod describe;
-mod dispatcher;
-mod edges;
+mod calls;
 mod engine;
 mod event;
 mod events;
 mod exceed;
 mod failures;
 mod ids;
-mod line;
-mod lookup;
+mod nodes;
+mod parts;
 mod ready;
 mod rows;
 mod runs;
@@ -82,18 +75,15 @@ mod scope;
 mod state;
 mod tables;
 mod view;
-mod word;
 
-pub use self::bad::BadNodes;
-pub use self::capacity::Capacity;
-pub use self::core::Reaction;
-pub use describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
 pub use engine::Machine;
 pub use event::{
     Answer, CallEnd, CallError, Command, Event, Pause, Question, QuestionId, StepPlace,
 };
 pub use failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure, Trail, TrailPart};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
+pub use nodes::{Amounts, BadNodes, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
+pub use parts::StepStatus;
+pub use state::{Capacity, Reaction};
 pub use tables::Tables;
 pub use view::{MachineView, Part};
-pub use word::StepStatus;

@@ -1,6 +1,6 @@
 //! Tables whose rows are used again: calls and questions.
 
-use super::event::QuestionId;
+use super::event::{Pause, QuestionId};
 use super::ids::{AttemptId, BodyId, CallId, RunId, ScopeId};
 
 /// Ids of plain calls are below.
@@ -19,10 +19,7 @@ pub(super) struct CallRow {
 pub(super) enum CallKind {
     Call,
     Await,
-    Backoff,
-    Every,
-    Timeout,
-    Deadline,
+    Timer(Pause),
 }
 
 /// A row of the table of calls.
@@ -154,21 +151,33 @@ pub(super) enum OpenQuestion {
     },
 }
 
-/// The open questions of the run of a step, or of a scope, as the row of the newest question.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct QuestionList(Option<u32>);
+/// The part of a run that a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asker {
+    Step(RunId),
+    Scope(ScopeId),
+}
+
+impl OpenQuestion {
+    pub(super) fn asker(self) -> Asker {
+        match self {
+            Self::Body { run, .. }
+            | Self::Again { run, .. }
+            | Self::Amounts(run)
+            | Self::Fallback { run, .. } => Asker::Step(run),
+            Self::Inputs(scope) | Self::Output(scope) => Asker::Scope(scope),
+        }
+    }
+}
 
 /// A row of the table of questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct QuestionRow {
     generation: u32,
     open: Option<OpenQuestion>,
-    /// The neighbors in the list of the question.
-    newer: Option<u32>,
-    older: Option<u32>,
 }
 
-/// The questions of a run. The open questions of each step and each scope are a list, so that a cancellation does not look at the questions of others.
+/// The questions of a run. Each step and each scope has a list of its open questions, so that a cancellation does not look at the questions of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Questions {
     rows: Vec<QuestionRow>,
@@ -176,18 +185,13 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    pub(super) fn open(&mut self, list: &mut QuestionList, asked: OpenQuestion) -> QuestionId {
+    pub(super) fn open(&mut self, asked: OpenQuestion) -> QuestionId {
         let at = self.free.pop().unwrap_or_else(|| {
             self.rows.push(QuestionRow::default());
             (self.rows.len() - 1) as u32
         });
-        let older = list.0.replace(at);
-        if let Some(older) = older {
-            self.rows[older as usize].newer = Some(at);
-        }
         let row = &mut self.rows[at as usize];
         row.open = Some(asked);
-        row.older = older;
         QuestionId {
             row: at,
             generation: row.generation,
@@ -200,45 +204,14 @@ impl Questions {
         row.filter(|row| row.generation == id.generation)?.open
     }
 
-    /// Takes a question out of its list.
-    pub(super) fn close(&mut self, list: &mut QuestionList, id: QuestionId) {
-        self.close_row(list, id.row);
-    }
-
-    fn close_row(&mut self, list: &mut QuestionList, at: u32) {
-        let row = &mut self.rows[at as usize];
-        let QuestionRow { newer, older, .. } = *row;
+    pub(super) fn close(&mut self, id: QuestionId) {
+        let row = &mut self.rows[id.row as usize];
+        row.open = None;
         // A row without a new generation is not used again.
         if let Some(next) = row.generation.checked_add(1) {
             row.generation = next;
-            self.free.push(at);
+            self.free.push(id.row);
         }
-        (row.open, row.newer, row.older) = (None, None, None);
-        match newer {
-            Some(newer) => self.rows[newer as usize].older = older,
-            None => list.0 = older,
-        }
-        if let Some(older) = older {
-            self.rows[older as usize].newer = newer;
-        }
-    }
-
-    /// Closes questions of a list. Returns their number.
-    pub(super) fn close_where(
-        &mut self,
-        list: &mut QuestionList,
-        mut is_closed: impl FnMut(&OpenQuestion) -> bool,
-    ) -> u32 {
-        let (mut closed, mut next) = (0, list.0);
-        while let Some(at) = next {
-            let row = &self.rows[at as usize];
-            next = row.older;
-            if row.open.as_ref().is_some_and(&mut is_closed) {
-                self.close_row(list, at);
-                closed += 1;
-            }
-        }
-        closed
     }
 
     /// The questions that were ever open at one time.

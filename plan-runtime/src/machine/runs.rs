@@ -1,16 +1,14 @@
 //! Runs of steps that are not plain: their elements and rounds, from the start of the step to its end.
 
-use super::attempt::{Activity, Attempt, AttemptPhase, Attempts};
-use super::core::{Core, Todo, Turn};
-use super::describe::Recovery;
+use super::engine::Core;
 use super::event::CallError;
 use super::failures::{Cutoff, Failures, Reason};
 use super::ids::{AttemptId, BodyId, RunId, StepSlot};
-use super::lookup::Lookup;
-use super::rows::{OpenQuestion, QuestionList};
-use super::state::{Pending, RunFlags, StepRun, WHOLE};
+use super::nodes::Recovery;
+use super::parts::{Activity, Attempt, AttemptPhase, RunFlags, StepRun, StepStatus, WHOLE};
+use super::rows::OpenQuestion;
+use super::state::{Todo, Turn};
 use super::tables::StepBody;
-use super::word::StepStatus;
 use std::sync::Arc;
 
 impl Core {
@@ -21,7 +19,7 @@ impl Core {
         element: u32,
         result: Result<u32, CallError>,
     ) {
-        let it = &mut self.dispatcher.runs[run];
+        let it = &mut self.state.runs[run];
         if element != WHOLE {
             let place = it.absorbed.iter().position(|it| it.0 == element);
             let absorbed = place.map(|place| it.absorbed.remove(place).1);
@@ -33,8 +31,8 @@ impl Core {
                 .as_ref()
                 .and_then(|failures| failures.steps.first());
             let attempts = failed.map_or(1, |it| it.attempts);
-            let mut failure =
-                Lookup(self).failure(run, element, attempts, Reason::Error(error.error));
+            let reason = Reason::Error(error.error);
+            let mut failure = self.state.view().failure_in(run, element, attempts, reason);
             failure.transient = error.transient;
             return self.fail_run(run, element, Failures::of(failure));
         }
@@ -46,22 +44,21 @@ impl Core {
         let (element, mut old) = *failed;
         old.add(left);
         let Err(error) = result else {
-            self.arena.scopes[scope].left.add_absorbed(old);
+            self.state.scopes[scope].left.add_absorbed(old);
             return self.finish_step(scope, slot, StepStatus::Recovered, None);
         };
         let attempts = old.steps.first().map_or(1, |it| it.attempts);
-        let failure = Lookup(self).failure(run, element, attempts, Reason::Error(error.error));
-        let mut failures = Failures::of(error.mark(failure));
+        let mut failures = self.state.view().error_in(run, element, attempts, error);
         failures.add(old.of_undo_steps());
         self.finish_step(scope, slot, StepStatus::Failed, Some(failures));
     }
 
     /// Starts a step that is not plain.
     pub(super) fn start_run(&mut self, slot: StepSlot, turn: Turn) {
-        let tables = Arc::clone(&self.arena.tables);
-        let hot = &mut self.arena.hot[slot.index()];
+        let tables = Arc::clone(&self.state.tables);
+        let hot = &mut self.state.hot[slot];
         let scope = hot.scope();
-        let it = &mut self.arena.scopes[scope];
+        let it = &mut self.state.scopes[scope];
         let step = it.step(slot);
         if hot.status() != StepStatus::Waiting {
             return;
@@ -75,34 +72,15 @@ impl Core {
         };
         hot.start();
         let of = &tables.colds[cold];
-        let new = StepRun {
-            scope,
-            slot,
-            step,
-            cold,
-            amounts: of.amounts,
-            attempts: Attempts::default(),
-            elements: Vec::new(),
-            pending: Pending::default(),
-            running: 0,
-            asking: 0,
-            active: 0,
-            questions: QuestionList::default(),
-            outstanding: 1,
-            failed: None,
-            absorbed: Vec::new(),
-            left: Failures::default(),
-            deadline: None,
-            kept: Vec::new(),
-            is: RunFlags::default(),
-        };
-        let run = self.dispatcher.runs.open(new);
+        let run = self
+            .state
+            .open_run(StepRun::new(scope, slot, step, cold, of.amounts));
+        let it = &mut self.state.scopes[scope];
         let first = tables.rows[it.row].colds.start as usize;
         it.runs[cold.index() - first] = Some(run);
         self.todo.push_back(Todo::Run(run));
         if of.timing.amounts {
-            self.dispatcher
-                .ask(&self.arena.tables, run, OpenQuestion::Amounts(run));
+            self.state.ask(OpenQuestion::Amounts(run));
         } else {
             self.enter(run, of.body, WHOLE, turn);
         }
@@ -111,20 +89,16 @@ impl Core {
     /// Does a body, up to the next call, scope or question.
     pub(super) fn enter(&mut self, run: RunId, body: BodyId, element: u32, turn: Turn) {
         let mut element = element;
-        match self.arena.tables.bodies[body] {
+        match self.state.tables.bodies[body] {
             StepBody::If(..) | StepBody::For(_) => {
-                return self.dispatcher.ask(
-                    &self.arena.tables,
-                    run,
-                    OpenQuestion::Body { run, body, element },
-                );
+                return self.state.ask(OpenQuestion::Body { run, body, element });
             }
             StepBody::Loop(_) => {
-                if !self.dispatcher.count_elements(run, element, 1) {
+                if !self.state.count_elements(run, element, 1) {
                     return;
                 }
-                element = self.dispatcher.runs[run].add_element(element, 0);
-                self.dispatcher.limit_loop(&self.arena.tables, run);
+                element = self.state.runs[run].add_element(element, 0);
+                self.state.limit_loop(run);
             }
             StepBody::Call
             | StepBody::Value
@@ -132,11 +106,10 @@ impl Core {
             | StepBody::Await
             | StepBody::Scope(_) => {}
         }
-        let it = &mut self.dispatcher.runs[run];
-        let mut tried = Attempt::new(body, element, 1);
-        tried.job = it.pending.jobs;
+        let it = &mut self.state.runs[run];
+        let tried = Attempt::new(body, element, 1, it.pending.jobs);
         it.pending.jobs += 1;
-        self.begin_attempt(run, tried, None, turn);
+        self.begin_attempt(run, tried, turn);
     }
 
     pub(super) fn body_answered(
@@ -146,17 +119,17 @@ impl Core {
         element: u32,
         number: Result<u32, CallError>,
     ) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.dispatcher.runs[run];
+        let tables = Arc::clone(&self.state.tables);
+        let it = &mut self.state.runs[run];
         match (tables.bodies[body], number) {
             (StepBody::If(first, count), Ok(branch)) if (1..=count).contains(&branch) => {
                 self.enter(run, tables.branch(first, branch - 1), element, Turn::InLine);
             }
             (StepBody::For(inner), Ok(length)) => {
-                if !self.dispatcher.count_elements(run, element, length) {
+                if !self.state.count_elements(run, element, length) {
                     return;
                 }
-                let it = &mut self.dispatcher.runs[run];
+                let it = &mut self.state.runs[run];
                 it.outstanding = it.outstanding - 1 + length;
                 let first = it.elements.len() as u32 + 1;
                 for place in 0..length {
@@ -171,8 +144,7 @@ impl Core {
                 it.is.skipped |= element == WHOLE;
             }
             (body, Err(error)) => {
-                let failure = Lookup(self).failure(run, element, 0, Reason::Error(error.error));
-                let failures = Failures::of(error.mark(failure));
+                let failures = self.state.view().error_in(run, element, 0, error);
                 if matches!(body, StepBody::For(_)) {
                     self.fail_run(run, element, failures);
                 } else {
@@ -184,23 +156,23 @@ impl Core {
 
     /// Starts further elements, or ends the step. If the step fails or is cut, its elements are undone first.
     pub(super) fn settle_run(&mut self, run: RunId) {
-        let it = &mut self.dispatcher.runs[run];
+        let it = &mut self.state.runs[run];
         if it.is.ended {
             return;
         }
-        if !it.pending.queue.is_empty() && self.arena.scopes[it.scope].stops_work() {
+        if !it.pending.queue.is_empty() && self.state.scopes[it.scope].stops_work() {
             it.is.cut = true;
             it.pending.queue.clear();
         }
-        self.arena.line_up_run(&mut self.dispatcher.runs, run);
-        let it = &mut self.dispatcher.runs[run];
-        if it.running + it.asking > 0 || !it.pending.queue.is_empty() {
+        self.state.line_up_run(run);
+        let it = &mut self.state.runs[run];
+        if it.running > 0 || !it.questions.is_empty() || !it.pending.queue.is_empty() {
             return;
         }
         let (scope, slot) = (it.scope, it.slot);
         // Undo steps do not count in time limits.
-        self.dispatcher.unlimit_loop(run);
-        let it = &mut self.dispatcher.runs[run];
+        self.state.unlimit_loop(run);
+        let it = &mut self.state.runs[run];
         if it.failed.is_some() || it.outstanding > 0 {
             if self.undo_run(run) {
                 self.end_failed(run);
@@ -215,33 +187,27 @@ impl Core {
             } => StepStatus::Recovered,
             _ => StepStatus::Completed,
         };
-        if !self.arena.hot[slot.index()].is_work() {
+        if !self.state.hot[slot].is_work() {
             // The effects of an undo step or an always step stay once the step has succeeded.
-            let left = Lookup(self).absorbed_in(run);
-            let it = &mut self.dispatcher.runs[run];
+            let left = self.state.view().absorbed_in(run);
+            let it = &mut self.state.runs[run];
             it.left = left;
-            let mut kept = Vec::new();
-            for tried in it
-                .attempts
-                .iter_mut()
-                .filter(|it| it.phase == AttemptPhase::Kept)
-            {
-                tried.phase = AttemptPhase::Over;
-                if let Activity::Scope(scope) = tried.activity {
-                    kept.push(scope);
+            it.kept.clear();
+            for id in 0..it.attempts.rows.len() {
+                let tried = &mut self.state.runs[run].attempts.rows[id];
+                if let Some(scope) = tried.kept() {
+                    tried.phase = AttemptPhase::Over;
+                    self.state.release(scope);
                 }
             }
-            it.kept.clear();
-            kept.into_iter()
-                .for_each(|scope| self.arena.release(&self.dispatcher.runs, scope));
         }
         self.finish_step(scope, slot, status, None);
     }
 
     /// Ends a step that has failed or was cut, whose elements are undone.
     fn end_failed(&mut self, run: RunId) {
-        let it = &mut self.dispatcher.runs[run];
-        let cold = &self.arena.tables.colds[it.cold];
+        let it = &mut self.state.runs[run];
+        let cold = &self.state.tables.colds[it.cold];
         let is_absorbed = match (&it.failed, cold.recovery) {
             (None, _) => false,
             _ if it.is.doomed => false,
@@ -251,23 +217,19 @@ impl Core {
         };
         if is_absorbed && cold.timing.fallback {
             let element = WHOLE;
-            return self.dispatcher.ask(
-                &self.arena.tables,
-                run,
-                OpenQuestion::Fallback { run, element },
-            );
+            return self.state.ask(OpenQuestion::Fallback { run, element });
         }
         it.is.ended = true;
         let (scope, slot) = (it.scope, it.slot);
         let left = std::mem::take(&mut it.left);
         let Some(failed) = it.failed.take() else {
-            self.arena.scopes[scope].left.add(left);
+            self.state.scopes[scope].left.add(left);
             return self.finish_step(scope, slot, StepStatus::Cancelled, None);
         };
         let mut failures = failed.1;
         failures.add(left);
         if is_absorbed {
-            self.arena.scopes[scope].left.add_absorbed(failures);
+            self.state.scopes[scope].left.add_absorbed(failures);
             self.finish_step(scope, slot, StepStatus::Recovered, None);
         } else {
             self.finish_step(scope, slot, StepStatus::Failed, Some(failures));
@@ -276,42 +238,34 @@ impl Core {
 
     /// Starts nothing more of a step: waits end, and no attempt follows another.
     pub(super) fn stop_run(&mut self, run: RunId) {
-        // The condition of a loop is still asked after its round, and the value of a step that has failed before.
-        let is_start = |it: &OpenQuestion| {
-            !matches!(
-                it,
-                OpenQuestion::Again { .. } | OpenQuestion::Fallback { .. }
-            )
-        };
-        if self.dispatcher.runs[run].is.ended {
+        if self.state.runs[run].is.ended {
             return;
         }
-        let dropped = self.dispatcher.drop_questions(run, is_start);
-        let it = &mut self.dispatcher.runs[run];
-        it.is.cut |= dropped > 0 || !it.pending.queue.is_empty();
+        // The condition of a loop is still asked after its round, and the value of a step that has failed before.
+        let dropped = self.state.drop_questions(run, |asked| {
+            !matches!(
+                asked,
+                OpenQuestion::Again { .. } | OpenQuestion::Fallback { .. }
+            )
+        });
+        let it = &mut self.state.runs[run];
+        it.is.cut |= dropped || !it.pending.queue.is_empty();
         it.pending.queue.clear();
         for attempt in it.attempts.in_order() {
-            let it = &mut self.dispatcher.runs[run];
+            let it = &mut self.state.runs[run];
             if !it.attempts.runs(attempt) {
                 continue;
             }
-            match &mut it.attempts[attempt].activity {
-                Activity::Await(_)
-                | Activity::Every
-                | Activity::Ready(None)
-                | Activity::Asked(_, None) => {
-                    it.is.cut = true;
-                    self.dispatcher.end_attempt(run, attempt);
-                }
-                Activity::Backoff(_, failures)
-                | Activity::Ready(Some(failures))
-                | Activity::Asked(_, Some(failures)) => {
-                    let failures = std::mem::take(&mut **failures);
-                    let element = it.attempts[attempt].element;
-                    self.dispatcher.end_attempt(run, attempt);
-                    self.fail(run, element, failures);
-                }
-                _ => {}
+            let tried = &mut it.attempts[attempt];
+            let is_wait = matches!(tried.activity, Activity::Await(_) | Activity::Every);
+            if !is_wait && !tried.is_pending() {
+                continue;
+            }
+            let (element, failed) = (tried.element, tried.failed.take());
+            it.is.cut |= failed.is_none();
+            self.state.end_attempt(run, attempt);
+            if let Some(failed) = failed {
+                self.fail(run, element, *failed);
             }
         }
         self.todo.push_back(Todo::Run(run));
@@ -319,14 +273,14 @@ impl Core {
 
     /// Drops the calls of a step, because another step has failed or the scope was ended before its time.
     pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, is_doomed: bool) {
-        if self.dispatcher.runs[run].is.ended {
+        if self.state.runs[run].is.ended {
             return;
         }
         // The step has failed before, and nothing replaces its failure.
-        let is_replaced =
-            |it: &OpenQuestion| matches!(it, OpenQuestion::Fallback { element: WHOLE, .. });
-        let has_failed = self.dispatcher.drop_questions(run, is_replaced) > 0;
-        let it = &mut self.dispatcher.runs[run];
+        let has_failed = self.state.drop_questions(run, |asked| {
+            matches!(asked, OpenQuestion::Fallback { element: WHOLE, .. })
+        });
+        let it = &mut self.state.runs[run];
         it.is.doomed |= is_doomed || has_failed;
         let waits = it.failed.is_none();
         if let Some(failed) = it.failed.take_if(|it| !has_failed && !it.1.is_lasting()) {
@@ -337,9 +291,9 @@ impl Core {
 
     /// Undoes the kept scopes of a step: elements at the same time, rounds from the last to the first. Returns whether none is left.
     pub(super) fn undo_run(&mut self, run: RunId) -> bool {
-        let tables = Arc::clone(&self.arena.tables);
+        let tables = Arc::clone(&self.state.tables);
         loop {
-            let it = &mut self.dispatcher.runs[run];
+            let it = &mut self.state.runs[run];
             let Some(at) = it.kept.last() else {
                 break;
             };
@@ -353,31 +307,29 @@ impl Core {
                 break;
             }
             it.kept.pop();
-            if let Activity::Scope(scope) = tried.activity {
+            if let Some(scope) = tried.inside() {
                 it.running += 1;
                 tried.phase = AttemptPhase::IsUndone;
-                self.arena.scopes[scope].is_undone = true;
+                self.state.scopes[scope].is_undone = true;
                 self.begin_undo(scope);
             }
         }
-        self.dispatcher.runs[run].running == 0
+        self.state.runs[run].running == 0
     }
 
     /// A kept scope is undone, as far as its undo steps have succeeded.
     pub(super) fn undone_inside(&mut self, run: RunId, attempt: AttemptId) {
-        let tried = &self.dispatcher.runs[run].attempts[attempt];
-        let (Activity::Scope(inner), AttemptPhase::IsUndone) = (&tried.activity, tried.phase)
-        else {
+        let tried = &self.state.runs[run].attempts[attempt];
+        let (Activity::Scope(inner), AttemptPhase::IsUndone) = (tried.activity, tried.phase) else {
             return;
         };
-        let inner = *inner;
-        let left = Lookup(self).undoing(inner).of_undo_steps();
-        let it = &mut self.dispatcher.runs[run];
+        let left = self.state.view().undoing(inner).of_undo_steps();
+        let it = &mut self.state.runs[run];
         it.attempts[attempt].phase = AttemptPhase::Over;
         it.running -= 1;
         it.left.add(left);
         let (scope, step, has_ended) = (it.scope, it.step, it.is.ended);
-        self.arena.release(&self.dispatcher.runs, inner);
+        self.state.release(inner);
         if has_ended {
             self.undo_inside(scope, step);
         } else {
@@ -387,21 +339,21 @@ impl Core {
 
     /// The condition of a loop has read the outputs of a round, or will not.
     pub(super) fn round_over(&mut self, run: RunId, attempt: AttemptId) {
-        let tried = &self.dispatcher.runs[run].attempts[attempt];
-        if let Activity::Scope(scope) = tried.activity
+        let tried = &self.state.runs[run].attempts[attempt];
+        if let Some(scope) = tried.inside()
             && tried.phase != AttemptPhase::Kept
         {
-            self.arena.release(&self.dispatcher.runs, scope);
+            self.state.release(scope);
         }
     }
 
     /// Begins the round after a round.
     pub(super) fn next_round(&mut self, run: RunId, attempt: AttemptId, is_kept: bool) {
-        let element = self.dispatcher.runs[run].attempts[attempt].element;
-        if !self.dispatcher.count_elements(run, element, 1) {
+        let element = self.state.runs[run].attempts[attempt].element;
+        if !self.state.count_elements(run, element, 1) {
             return;
         }
-        let it = &mut self.dispatcher.runs[run];
+        let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let (body, mut element, every) = (tried.body, tried.element, tried.every.take());
         let job = tried.job;
@@ -411,17 +363,16 @@ impl Core {
             element = it.add_element(before.around, before.place + 1);
         } else {
             it.elements[element as usize - 1].place += 1;
-            it.attempts.free(attempt);
+            it.attempts.release(attempt);
         }
-        let mut next = Attempt::new(body, element, 1);
-        next.job = job;
+        let mut next = Attempt::new(body, element, 1, job);
         let Some(timer) = every else {
-            return self.begin_attempt(run, next, None, Turn::InLine);
+            return self.begin_attempt(run, next, Turn::InLine);
         };
         next.activity = Activity::Every;
         next.every = Some(timer);
         it.running += 1;
         let attempt = it.attempts.add(next);
-        self.dispatcher.calls.move_to(timer, attempt);
+        self.state.calls.move_to(timer, attempt);
     }
 }

@@ -1,14 +1,13 @@
 //! Scopes: their work, their undo steps and their always steps.
 
-use super::core::{Core, Over, Reaction, Todo, Turn};
+use super::engine::Core;
 use super::event::{CallError, Command};
 use super::failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure};
 use super::ids::{AttemptId, CallId, RowId, ScopeId, StepId, StepSlot};
-use super::lookup::Lookup;
+use super::parts::{LinePlace, Owner, Phase, StepStatus};
 use super::rows::OpenQuestion;
-use super::state::{LinePlace, Owner, Phase};
+use super::state::{Over, Reaction, Todo, Turn};
 use super::tables::StepBody;
-use super::word::StepStatus;
 use std::sync::Arc;
 
 impl Core {
@@ -18,13 +17,11 @@ impl Core {
         row: RowId,
         owner: Option<Owner>,
     ) -> Result<ScopeId, Full> {
-        let around = owner.map(|owner| (owner, self.dispatcher.runs[owner.run].scope));
-        let scope = self.arena.open(row, around, &self.settings.capacity)?;
-        if self.arena.tables.rows[row].has_inputs {
-            let it = &mut self.arena.scopes[scope];
-            it.phase = Phase::Inputs;
-            let asked = OpenQuestion::Inputs(scope);
-            self.dispatcher.ask_scope(&self.arena.tables, it, asked);
+        let around = owner.map(|owner| (owner, self.state.runs[owner.run].scope));
+        let scope = self.state.open_scope(row, around)?;
+        if self.state.tables.rows[row].has_inputs {
+            self.state.scopes[scope].phase = Phase::Inputs;
+            self.state.ask(OpenQuestion::Inputs(scope));
         } else {
             self.begin_work(scope);
         }
@@ -33,15 +30,15 @@ impl Core {
 
     /// The driver has made the inputs of a scope, or has failed to.
     pub(super) fn inputs_made(&mut self, scope: ScopeId, result: Result<u32, CallError>) {
-        let it = &mut self.arena.scopes[scope];
+        let it = &mut self.state.scopes[scope];
         let (Err(error), Some(Owner { run, attempt })) = (result, it.owner) else {
             return self.begin_work(scope);
         };
         it.phase = Phase::Over;
-        let tried = &self.dispatcher.runs[run].attempts[attempt];
+        let tried = &self.state.runs[run].attempts[attempt];
         let (element, number) = (tried.element, tried.number);
-        let failure = Lookup(self).failure(run, element, number, Reason::Error(error.error));
-        self.attempt_ended(run, attempt, Err(Failures::of(error.mark(failure))));
+        let failures = self.state.view().error_in(run, element, number, error);
+        self.attempt_ended(run, attempt, Err(failures));
     }
 
     /// The driver has made the value of a scope, or has failed to.
@@ -49,9 +46,9 @@ impl Core {
         let Some(error) = error else {
             return self.begin_always(scope);
         };
-        let failure = StepFailure::new(Lookup(self).trail_of(scope), Reason::Error(error.error));
-        let failure = error.mark(failure);
-        let it = &mut self.arena.scopes[scope];
+        let trail = self.state.view().trail_of(scope);
+        let failure = StepFailure::new(trail, Reason::Error(error.error)).by(error);
+        let it = &mut self.state.scopes[scope];
         it.has_failed = true;
         it.left.add(Failures::of(failure));
         self.begin_undo(scope);
@@ -59,15 +56,15 @@ impl Core {
 
     /// Has a step start as soon as there is a permit. A wait for a value needs no permit.
     pub(super) fn make_ready(&mut self, slot: StepSlot) {
-        let hot = self.arena.hot[slot.index()];
+        let hot = self.state.hot[slot];
         if hot.is_plain_in_root() {
-            return self.arena.ready.insert(slot);
+            return self.state.ready.insert(slot);
         }
         let scope = hot.scope();
-        let it = &self.arena.scopes[scope];
+        let it = &self.state.scopes[scope];
         let step = it.step(slot);
-        let cold = self.arena.tables.cold_of(it.row, step);
-        let body = cold.map(|cold| self.arena.tables.bodies[self.arena.tables.colds[cold].body]);
+        let cold = self.state.tables.cold_of(it.row, step);
+        let body = cold.map(|cold| self.state.tables.bodies[self.state.tables.colds[cold].body]);
         if body == Some(StepBody::Await) {
             return self.start_run(slot, Turn::InLine);
         }
@@ -76,12 +73,12 @@ impl Core {
             job: 0,
             attempt: AttemptId::NONE,
         };
-        self.arena.line_up(&self.dispatcher.runs, scope, place);
+        self.state.line_up(scope, place);
     }
 
     pub(super) fn begin_work(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.arena.scopes[scope];
+        let tables = Arc::clone(&self.state.tables);
+        let it = &mut self.state.scopes[scope];
         it.phase = Phase::Work;
         let roots = tables.roots(it.row);
         it.open = roots.len() as u32;
@@ -89,8 +86,15 @@ impl Core {
             self.todo.push_back(Todo::Scope(scope));
         }
         for step in roots {
-            let slot = self.arena.scopes[scope].slot(*step);
+            let slot = self.state.scopes[scope].slot(*step);
             self.make_ready(slot);
+        }
+    }
+
+    /// Tells the driver the end of a step or of the work of a scope, if the driver listens.
+    fn tell(&mut self, command: Command) {
+        if self.tells {
+            self.state.out.push_back(command);
         }
     }
 
@@ -102,16 +106,15 @@ impl Core {
         status: StepStatus,
         failures: Option<Failures>,
     ) {
-        let tables = Arc::clone(&self.arena.tables);
-        let hot = &mut self.arena.hot[slot.index()];
+        let tables = Arc::clone(&self.state.tables);
+        let hot = &mut self.state.hot[slot];
         hot.set(status);
         let (is_work, is_always) = (hot.is_work(), hot.is_always());
         // A plain call that has succeeded comes from the driver.
-        if self.settings.tells && !(hot.is_plain() && status == StepStatus::Completed) {
-            let settled = Command::Settled(scope, slot, status);
-            self.dispatcher.out.push_back(settled);
+        if !(hot.is_plain() && status == StepStatus::Completed) {
+            self.tell(Command::Settled(scope, slot, status));
         }
-        let it = &mut self.arena.scopes[scope];
+        let it = &mut self.state.scopes[scope];
         let (row, step) = (it.row, it.step(slot));
         if let Some(mut failures) = failures {
             if !is_work {
@@ -142,9 +145,9 @@ impl Core {
         };
         if frees_readers {
             for reader in tables.readers(step) {
-                let it = &mut self.arena.scopes[scope];
+                let it = &mut self.state.scopes[scope];
                 let slot = it.slot(*reader);
-                let hot = &mut self.arena.hot[slot.index()];
+                let hot = &mut self.state.hot[slot];
                 hot.waiting -= 1;
                 if hot.waiting == 0 {
                     it.open += u32::from(is_work);
@@ -152,62 +155,60 @@ impl Core {
                 }
             }
         }
-        self.arena.scopes[scope].open -= 1;
+        self.state.scopes[scope].open -= 1;
         self.todo.push_back(Todo::Scope(scope));
     }
 
     fn work_failed(&mut self, scope: ScopeId, by: StepId) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.arena.scopes[scope];
-        it.has_failed = true;
+        let tables = Arc::clone(&self.state.tables);
+        self.state.scopes[scope].has_failed = true;
         // The first failed step in the plan blocks a step that needs several failed steps.
         let mut open = vec![by];
         while let Some(step) = open.pop() {
             for &reader in tables.readers(step) {
-                let hot = &mut self.arena.hot[it.slot(reader).index()];
-                match hot.status() {
-                    StepStatus::Waiting => {
-                        hot.set(StepStatus::Blocked);
-                        if self.settings.tells {
-                            let (slot, status) = (it.slot(reader), StepStatus::Blocked);
-                            let settled = Command::Settled(scope, slot, status);
-                            self.dispatcher.out.push_back(settled);
-                        }
-                    }
-                    StepStatus::Blocked if by < it.blocked[&reader] => {}
+                let it = &mut self.state.scopes[scope];
+                let slot = it.slot(reader);
+                let hot = &mut self.state.hot[slot];
+                let was_blocked = match hot.status() {
+                    StepStatus::Waiting => false,
+                    StepStatus::Blocked if by < it.blocked[&reader] => true,
                     _ => continue,
-                }
+                };
                 it.blocked.insert(reader, by);
                 open.push(reader);
+                if !was_blocked {
+                    hot.set(StepStatus::Blocked);
+                    self.tell(Command::Settled(scope, slot, StepStatus::Blocked));
+                }
             }
         }
-        if self.settings.reaction != Reaction::Continue {
+        if self.reaction != Reaction::Continue {
             self.stop_work(scope);
         }
-        if self.settings.reaction == Reaction::Cancel {
+        if self.reaction == Reaction::Cancel {
             self.drop_work(scope, Cutoff::Beside);
         }
     }
 
     /// Starts nothing more of the work: waits end, and no attempt follows another.
     fn stop_work(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.arena.scopes[scope];
+        let tables = Arc::clone(&self.state.tables);
+        let it = &mut self.state.scopes[scope];
         if std::mem::replace(&mut it.is_stopping, true) {
             return;
         }
         for step in tables.rows[it.row].steps() {
             let slot = it.slot(step);
-            let hot = self.arena.hot[slot.index()];
+            let hot = self.state.hot[slot];
             if hot.is_work() && hot.is_ready() {
                 it.open -= 1;
                 if hot.is_plain_in_root() {
-                    self.arena.ready.remove(slot);
+                    self.state.ready.remove(slot);
                 }
             }
         }
-        for number in 0..self.arena.scopes[scope].runs.len() {
-            if let Some(run) = self.arena.scopes[scope].runs[number] {
+        for number in 0..self.state.scopes[scope].runs.len() {
+            if let Some(run) = self.state.scopes[scope].runs[number] {
                 self.stop_run(run);
             }
         }
@@ -215,25 +216,25 @@ impl Core {
 
     /// Drops the calls of the work, except those whose ends are certain.
     fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
-        let tables = Arc::clone(&self.arena.tables);
-        let row = self.arena.scopes[scope].row;
-        let is_doomed = self.arena.scopes[scope].cutoff.is_some();
+        let tables = Arc::clone(&self.state.tables);
+        let row = self.state.scopes[scope].row;
+        let is_doomed = self.state.scopes[scope].cutoff.is_some();
         for step in tables.rows[row].steps() {
-            let slot = self.arena.scopes[scope].slot(step);
-            let hot = &mut self.arena.hot[slot.index()];
+            let slot = self.state.scopes[scope].slot(step);
+            let hot = &mut self.state.hot[slot];
             if !hot.is_running() || !hot.is_work() {
                 continue;
             }
             if hot.is_plain() {
-                if self.dispatcher.certain.contains(&CallId(slot.0)) {
+                if self.state.certain.contains(&CallId(slot.0)) {
                     continue;
                 }
                 hot.set(StepStatus::Cancelled);
-                let it = &mut self.arena.scopes[scope];
+                let it = &mut self.state.scopes[scope];
                 it.open -= 1;
-                self.dispatcher.calling -= 1;
-                self.dispatcher.drop_call(CallId(slot.0));
-            } else if let Some(run) = self.arena.run_of(scope, step) {
+                self.state.calling -= 1;
+                self.state.drop_call(CallId(slot.0));
+            } else if let Some(run) = self.state.run_of(scope, step) {
                 self.cut_run(run, cutoff, is_doomed);
             }
         }
@@ -242,23 +243,20 @@ impl Core {
 
     /// Ends a scope before its time. If the work has ended, that changes nothing.
     pub(super) fn cut_scope(&mut self, scope: ScopeId, cutoff: Cutoff) {
-        let it = &mut self.arena.scopes[scope];
+        let it = &mut self.state.scopes[scope];
         if it.phase == Phase::Inputs {
             // Nothing in the scope has begun, so no always step runs.
             it.phase = Phase::Over;
             it.has_failed = true;
             it.cutoff = Some(cutoff);
-            self.dispatcher
-                .questions
-                .close_where(&mut it.questions, |_| true);
+            self.state.drop_question(scope);
             return self.todo.push_back(Todo::Over(scope));
         }
         if it.phase == Phase::Output {
             it.phase = Phase::Work;
-            self.dispatcher
-                .questions
-                .close_where(&mut it.questions, |_| true);
+            self.state.drop_question(scope);
         }
+        let it = &mut self.state.scopes[scope];
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
             self.stop_work(scope);
@@ -268,7 +266,7 @@ impl Core {
 
     /// Begins the next phase of a scope, if the phase has ended.
     pub(super) fn settle_scope(&mut self, scope: ScopeId) {
-        let it = &mut self.arena.scopes[scope];
+        let it = &mut self.state.scopes[scope];
         if it.open != 0 {
             return;
         }
@@ -277,10 +275,9 @@ impl Core {
                 it.has_failed |= it.cutoff.is_some();
                 if it.has_failed {
                     self.begin_undo(scope);
-                } else if self.arena.tables.rows[it.row].has_output {
+                } else if self.state.tables.rows[it.row].has_output {
                     it.phase = Phase::Output;
-                    let asked = OpenQuestion::Output(scope);
-                    self.dispatcher.ask_scope(&self.arena.tables, it, asked);
+                    self.state.ask(OpenQuestion::Output(scope));
                 } else {
                     self.begin_always(scope);
                 }
@@ -295,15 +292,15 @@ impl Core {
     }
 
     pub(super) fn begin_always(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.arena.scopes[scope];
+        let tables = Arc::clone(&self.state.tables);
+        let it = &mut self.state.scopes[scope];
         it.phase = Phase::Always;
         let row = &tables.rows[it.row];
         it.open = row.always;
         if row.always > 0 {
             for step in row.steps() {
                 let slot = it.slot(step);
-                if self.arena.hot[slot.index()].is_always() && tables.needs(step).is_empty() {
+                if self.state.hot[slot].is_always() && tables.needs(step).is_empty() {
                     self.todo.push_back(Todo::Start(slot));
                 }
             }
@@ -312,24 +309,24 @@ impl Core {
     }
 
     pub(super) fn scope_over(&mut self, scope: ScopeId) {
-        let it = &self.arena.scopes[scope];
+        let it = &self.state.scopes[scope];
         let Some(Owner { run, attempt }) = it.owner else {
             if self.over == Over::No {
                 self.over = Over::Yes;
             }
             return;
         };
-        let tells = self.settings.tells_scopes;
+        let tells = self.tells_scopes;
         if tells {
-            self.dispatcher.out.push_back(Command::Over(scope));
+            self.state.out.push_back(Command::Over(scope));
         }
-        if self.arena.scopes[scope].is_undone {
+        if self.state.scopes[scope].is_undone {
             self.undone_inside(run, attempt);
         } else {
-            let result = Lookup(self).result(scope);
+            let result = self.state.view().result_of(scope);
             if tells {
                 let ended = result.as_ref().err().cloned();
-                self.arena.scopes[scope].ended = ended.map(Box::new);
+                self.state.scopes[scope].ended = ended.map(Box::new);
             }
             self.attempt_ended(run, attempt, result);
         }
@@ -337,36 +334,37 @@ impl Core {
 
     /// Begins to undo a scope: each step after all steps that need it. So steps count their readers that are not undone.
     pub(super) fn begin_undo(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.arena.scopes[scope];
+        let tables = Arc::clone(&self.state.tables);
+        let it = &mut self.state.scopes[scope];
         it.phase = Phase::Undo;
-        if self.settings.tells && !it.is_undone {
-            self.dispatcher.out.push_back(Command::Unwinding(scope));
-        }
         let row = &tables.rows[it.row];
+        if !it.is_undone {
+            self.tell(Command::Unwinding(scope));
+        }
         self.todo.push_back(Todo::Scope(scope));
         if !row.can_undo {
             return;
         }
+        let it = &mut self.state.scopes[scope];
         it.open = row.work;
         it.not_undone = row
             .steps()
             .map(|step| tables.readers(step).len() as u32)
             .collect();
         for step in row.steps() {
-            if self.arena.hot[it.slot(step).index()].is_work() && tables.readers(step).is_empty() {
+            if self.state.hot[it.slot(step)].is_work() && tables.readers(step).is_empty() {
                 self.todo.push_back(Todo::Undo(scope, step));
             }
         }
     }
 
     pub(super) fn undo_step(&mut self, scope: ScopeId, step: StepId) {
-        let it = &self.arena.scopes[scope];
+        let it = &self.state.scopes[scope];
         if it.phase != Phase::Undo {
             return;
         }
-        if let Some(undo) = self.arena.tables.undo_of(it.row, step)
-            && self.arena.hot[it.slot(step).index()].status() == StepStatus::Completed
+        if let Some(undo) = self.state.tables.undo_of(it.row, step)
+            && self.state.hot[it.slot(step)].status() == StepStatus::Completed
         {
             let slot = it.slot(undo);
             return self.make_ready(slot);
@@ -376,15 +374,15 @@ impl Core {
 
     /// Undoes the scopes in a step, after the step's own undo step.
     pub(super) fn undo_inside(&mut self, scope: ScopeId, step: StepId) {
-        if let Some(run) = self.arena.run_of(scope, step)
+        if let Some(run) = self.state.run_of(scope, step)
             && !self.undo_run(run)
         {
             return;
         }
-        let it = &mut self.arena.scopes[scope];
+        let it = &mut self.state.scopes[scope];
         it.open -= 1;
-        let first = self.arena.tables.rows[it.row].first;
-        for &need in self.arena.tables.needs(step) {
+        let first = self.state.tables.rows[it.row].first;
+        for &need in self.state.tables.needs(step) {
             let left = &mut it.not_undone[(need.0 - first) as usize];
             *left -= 1;
             if *left == 0 {

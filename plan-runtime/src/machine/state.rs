@@ -1,280 +1,171 @@
-//! The parts of a run: its scopes, and the runs of steps that are not plain.
+//! The state of a run.
 
-use super::attempt::Attempts;
-use super::describe::Amounts;
-use super::failures::{Cutoff, Failures};
-use super::ids::{AttemptId, BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot};
-use super::rows::QuestionList;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ops::{Index, IndexMut};
+use super::event::Command;
+use super::failures::Full;
+use super::ids::{CallId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
+use super::parts::{Hot, SCOPES, ScopeRun, StepRun};
+use super::ready::ReadySet;
+use super::rows::{CallTable, Questions};
+use super::tables::Tables;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
+/// The reaction of a run to the failure of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// The driver makes the inputs.
-    Inputs,
-    Work,
-    /// The driver makes the value.
-    Output,
-    Undo,
-    Always,
-    Over,
+pub enum Reaction {
+    /// Start nothing more of the scope.
+    Stop,
+    /// Start every step that does not need the failed step.
+    Continue,
+    /// Start nothing more of the scope, and drop its calls.
+    Cancel,
 }
 
-/// The attempt that opened a scope.
+/// The most that a run may have of each thing. A run that needs more is over at once: its calls are dropped, nothing is undone, and no fallback applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owner {
-    pub(super) run: RunId,
-    pub(super) attempt: AttemptId,
+pub struct Capacity {
+    /// Scopes that exist at one time.
+    pub scopes: u32,
+    /// Steps of scopes that exist at one time.
+    pub slots: u32,
+    /// Calls, waits and timers of steps that are not plain, at one time.
+    pub calls: u32,
+    /// Scopes inside each other.
+    pub depth: u32,
+    /// Called plans inside each other.
+    pub plans: u32,
+    /// Elements of all lists and rounds of all loops.
+    pub elements: u64,
+    /// Calls of tools and of plans, without further attempts.
+    pub total_calls: u64,
+    /// Attempts of all calls of tools and of plans.
+    pub total_attempts: u64,
 }
 
-/// A member of the line of a scope: a step, the run of a step, or an inner scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct LinePlace {
-    pub(super) step: StepId,
-    /// The number of the call, the scope or the wait among those of the step.
-    pub(super) job: u32,
-    /// The attempt that has opened a scope, or [`AttemptId::NONE`].
-    pub(super) attempt: AttemptId,
-}
+impl Capacity {
+    /// The most that ids can tell apart, a depth that the stack of a thread holds, and any number of calls.
+    pub const DEFAULT: Self = Self {
+        scopes: SCOPES,
+        slots: 1 << 31,
+        calls: 1 << 30,
+        depth: 128,
+        plans: 128,
+        elements: u64::MAX,
+        total_calls: u64::MAX,
+        total_attempts: u64::MAX,
+    };
 
-/// The run of a scope.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ScopeRun {
-    /// In the work: steps that are ready or run. Then steps that are not undone, then always steps that are not over.
-    pub(super) open: u32,
-    /// The difference between a step and its slot.
-    shift: u32,
-    pub(super) row: RowId,
-    pub(super) phase: Phase,
-    /// `true` if no further step of the work starts.
-    pub(super) is_stopping: bool,
-    pub(super) has_failed: bool,
-    /// `true` if the scope has succeeded, and is undone because the scope around it fails.
-    pub(super) is_undone: bool,
-    pub(super) cutoff: Option<Cutoff>,
-    pub(super) owner: Option<Owner>,
-    pub(super) depth: u32,
-    /// The called plans around the scope, with the scope itself.
-    pub(super) plans: u32,
-    /// The question for the value of the scope.
-    pub(super) questions: QuestionList,
-    /// The runs of the steps that are not plain, in the order of `Tables::colds`.
-    pub(super) runs: Vec<Option<RunId>>,
-    /// The steps, runs and inner scopes that wait for their turn.
-    pub(super) line: BTreeSet<LinePlace>,
-    pub(super) failures: BTreeMap<StepId, Failures>,
-    /// Steps that do not run, with the first failed step that they need.
-    pub(super) blocked: BTreeMap<StepId, StepId>,
-    /// While the scope is undone, the number of dependents of each step that are not undone.
-    pub(super) not_undone: Vec<u32>,
-    /// The results of undo steps in inner scopes that no failure of a step holds.
-    pub(super) left: Failures,
-    /// The failure of the scope, if the scope is over and the machine tells the ends of scopes.
-    pub(super) ended: Option<Box<Failures>>,
-}
-
-impl ScopeRun {
-    pub(super) fn new(row: RowId, first: u32, base: StepSlot, owner: Option<Owner>) -> Self {
-        Self {
-            open: 0,
-            shift: base.0.wrapping_sub(first),
-            row,
-            phase: Phase::Work,
-            is_stopping: false,
-            has_failed: false,
-            is_undone: false,
-            cutoff: None,
-            owner,
-            depth: 0,
-            plans: 0,
-            questions: QuestionList::default(),
-            runs: Vec::new(),
-            line: BTreeSet::new(),
-            failures: BTreeMap::new(),
-            blocked: BTreeMap::new(),
-            not_undone: Vec::new(),
-            left: Failures::default(),
-            ended: None,
+    /// Counts an attempt of a call.
+    #[inline]
+    pub(super) fn count(&mut self, attempt: u32) -> Result<(), Full> {
+        if attempt == 1 {
+            self.total_calls = self.total_calls.checked_sub(1).ok_or(Full::TotalCalls)?;
         }
-    }
-
-    #[inline]
-    pub(super) fn slot(&self, step: StepId) -> StepSlot {
-        StepSlot(step.0.wrapping_add(self.shift))
-    }
-
-    #[inline]
-    pub(super) fn step(&self, slot: StepSlot) -> StepId {
-        StepId(slot.0.wrapping_sub(self.shift))
-    }
-
-    /// Returns `true` if the work has not ended, and no further step of the work starts.
-    pub(super) fn stops_work(&self) -> bool {
-        self.is_stopping && self.phase == Phase::Work
+        let attempts = self.total_attempts.checked_sub(1);
+        self.total_attempts = attempts.ok_or(Full::TotalAttempts)?;
+        Ok(())
     }
 }
 
-/// An element or a round, as the element around it and its place there. `WHOLE` is no element.
+/// The part of a run that is too much: an attempt of an element of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ElementRow {
-    pub(super) around: u32,
-    pub(super) place: u32,
-}
-
-/// The step itself, where steps have elements.
-pub(super) const WHOLE: u32 = 0;
-
-/// The elements and attempts of a step that have not begun. A job is a call, a scope or a wait with all its attempts. All rounds of a loop are one job.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pending {
-    /// Bodies of elements that have not started.
-    pub(super) queue: VecDeque<(BodyId, u32)>,
-    /// The number of jobs so far.
-    pub(super) jobs: u32,
-    /// The jobs with an attempt that may start, and the attempts.
-    pub(super) again: BTreeSet<(u32, AttemptId)>,
-    /// The first job of the run in the line of the scope.
-    pub(super) lined_up: Option<u32>,
-}
-
-/// The run of a step that is not plain: its elements or rounds, each with its attempts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct StepRun {
-    pub(super) scope: ScopeId,
+pub(super) struct Overflow {
+    pub(super) full: Full,
     pub(super) slot: StepSlot,
-    pub(super) step: StepId,
-    pub(super) cold: ColdId,
-    pub(super) amounts: Amounts,
-    pub(super) attempts: Attempts,
-    /// The element with the number `n` is at `n - 1`.
-    pub(super) elements: Vec<ElementRow>,
-    /// Elements and attempts that have not begun.
-    pub(super) pending: Pending,
-    /// Attempts that run or wait for their start, and questions that are open.
-    pub(super) running: u32,
-    pub(super) asking: u32,
-    /// Attempts that run, or that the driver decides about.
-    pub(super) active: u32,
-    pub(super) questions: QuestionList,
-    /// Elements that have no value yet.
-    pub(super) outstanding: u32,
-    pub(super) failed: Option<Box<(u32, Failures)>>,
-    /// Failures of elements whose values the driver replaces.
-    pub(super) absorbed: Vec<(u32, Failures)>,
-    pub(super) left: Failures,
-    /// The timer of a loop with a time limit.
-    pub(super) deadline: Option<CallId>,
-    /// Attempts that have succeeded and may have to be undone, in the order of time.
-    pub(super) kept: Vec<AttemptId>,
-    pub(super) is: RunFlags,
+    pub(super) element: u32,
+    pub(super) attempt: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RunFlags {
-    /// Another value replaces the value of an element.
-    pub(super) recovered: bool,
-    pub(super) skipped: bool,
-    /// Calls of the step were dropped, or an element or an attempt will not start.
-    pub(super) cut: bool,
-    /// The scope around the step was ended before its time, so that no value replaces a failure.
-    pub(super) doomed: bool,
-    /// The loop has reached its time limit.
-    pub(super) late: bool,
-    /// The driver cannot decide about a further call now.
-    pub(super) deferred: bool,
-    pub(super) ended: bool,
+/// The turn of an attempt that begins. A wait always starts at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// The attempt is the first in line, so the attempt starts at once.
+    Now,
+    /// The attempt waits in line.
+    InLine,
 }
 
-impl StepRun {
-    /// The positions of an element in the lists around it.
-    pub(super) fn places(&self, mut element: u32) -> Vec<u32> {
-        let mut places = Vec::new();
-        while element != WHOLE {
-            let ElementRow { around, place } = self.elements[element as usize - 1];
-            places.push(place);
-            element = around;
+/// Work that follows from an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Todo {
+    /// A step may start that is not plain, or is in an inner scope.
+    Start(StepSlot),
+    /// The phase of a scope may have ended.
+    Scope(ScopeId),
+    /// A scope is over.
+    Over(ScopeId),
+    /// The run of a step may go on or end.
+    Run(RunId),
+    /// All steps that need a step are undone.
+    Undo(ScopeId, StepId),
+}
+
+/// The end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Over {
+    No,
+    Yes,
+    Told,
+}
+
+/// The scopes, steps, calls and questions of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MachineState {
+    pub(super) tables: Arc<Tables>,
+    /// The arena of steps. The steps of a scope follow each other.
+    pub(super) hot: Table<StepSlot, Hot>,
+    pub(super) ready: ReadySet,
+    pub(super) scopes: Table<ScopeId, ScopeRun>,
+    /// The calls that run.
+    pub(super) calling: u32,
+    /// The bounds of the run. The elements, calls and attempts are the rest that the run may still have.
+    pub(super) capacity: Capacity,
+    // A run of plain steps does not look at the rest.
+    /// Scopes that are over for good. The driver may forget these.
+    pub(super) freed: Vec<ScopeId>,
+    /// Scopes whose rows are free once the driver has taken all commands.
+    pub(super) released: Vec<ScopeId>,
+    /// The free runs of each row of the table of scopes.
+    pub(super) free_scopes: Table<RowId, Vec<ScopeId>>,
+    pub(super) runs: Table<RunId, StepRun>,
+    pub(super) calls: CallTable,
+    pub(super) questions: Questions,
+    /// Calls that run, and whose ends are certain.
+    pub(super) certain: BTreeSet<CallId>,
+    /// Calls that the driver decides about.
+    pub(super) asked: u32,
+    /// Runs whose next calls the driver could not decide about.
+    pub(super) deferred: Vec<RunId>,
+    /// `true` if the driver has decided about a call, or need not any more.
+    pub(super) has_decided: bool,
+    pub(super) out: VecDeque<Command>,
+    /// The run needs more than it may have.
+    pub(super) full: Option<Overflow>,
+}
+
+impl MachineState {
+    pub(super) fn new(tables: &Arc<Tables>, capacity: Capacity) -> Self {
+        let mut free_scopes = Table::default();
+        free_scopes.rows.resize(tables.rows.rows.len(), Vec::new());
+        Self {
+            tables: Arc::clone(tables),
+            hot: Table::default(),
+            ready: ReadySet::new(),
+            scopes: Table::default(),
+            calling: 0,
+            capacity,
+            freed: Vec::new(),
+            released: Vec::new(),
+            free_scopes,
+            runs: Table::default(),
+            calls: CallTable::new(capacity.calls),
+            questions: Questions::default(),
+            certain: BTreeSet::new(),
+            asked: 0,
+            deferred: Vec::new(),
+            has_decided: false,
+            out: VecDeque::new(),
+            full: None,
         }
-        places.reverse();
-        places
-    }
-
-    pub(super) fn place(&self, element: u32) -> u32 {
-        element
-            .checked_sub(1)
-            .map_or(0, |at| self.elements[at as usize].place)
-    }
-
-    pub(super) fn add_element(&mut self, around: u32, place: u32) -> u32 {
-        self.elements.push(ElementRow { around, place });
-        self.elements.len() as u32
-    }
-
-    /// Notes the failure of an element. The failure of the first element in the list counts, and the results of all undo steps.
-    pub(super) fn note(&mut self, element: u32, failures: Failures) {
-        let other = match &mut self.failed {
-            None => {
-                self.failed = Some(Box::new((element, failures)));
-                return;
-            }
-            Some(noted) => {
-                let is_first = element != noted.0 && {
-                    let noted = noted.0;
-                    self.places(element) < self.places(noted)
-                };
-                match &mut self.failed {
-                    Some(noted) if is_first => {
-                        std::mem::replace(&mut **noted, (element, failures)).1
-                    }
-                    _ => failures,
-                }
-            }
-        };
-        self.left.add(other.of_undo_steps());
-    }
-}
-
-/// Runs of steps, whose rows are used again with their memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Runs {
-    pub(super) rows: Vec<StepRun>,
-    pub(super) free: Vec<RunId>,
-}
-
-impl Runs {
-    pub(super) fn open(&mut self, new: StepRun) -> RunId {
-        let Some(run) = self.free.pop() else {
-            // Runs are as many as slots at most.
-            self.rows.push(new);
-            return RunId(self.rows.len() as u32 - 1);
-        };
-        let old = &mut self[run];
-        let (mut attempts, mut elements) = (
-            std::mem::take(&mut old.attempts),
-            std::mem::take(&mut old.elements),
-        );
-        attempts.take_all().for_each(drop);
-        elements.clear();
-        *old = StepRun {
-            attempts,
-            elements,
-            ..new
-        };
-        run
-    }
-}
-
-impl Index<RunId> for Runs {
-    type Output = StepRun;
-
-    #[inline]
-    fn index(&self, run: RunId) -> &StepRun {
-        &self.rows[run.index()]
-    }
-}
-
-impl IndexMut<RunId> for Runs {
-    #[inline]
-    fn index_mut(&mut self, run: RunId) -> &mut StepRun {
-        &mut self.rows[run.index()]
     }
 }

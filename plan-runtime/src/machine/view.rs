@@ -1,20 +1,17 @@
-//! A look at the state of a run: its failures, and the parts of steps that calls, questions and scopes are about.
+//! A look at the state of a run: trails, failures and results, and the parts of steps that calls, questions and scopes are about.
 
-use super::attempt::{Activity, AttemptPhase};
-use super::event::QuestionId;
-use super::failures::Failures;
-use super::ids::{AttemptId, BodyId, CallId, RunId, ScopeId, StepId, StepSlot};
-use super::lookup::Lookup;
-use super::rows::{COLD_CALLS, OpenQuestion};
-use super::state::{Owner, Phase, WHOLE};
-use super::tables::Tables;
-use super::word::StepStatus;
+use super::event::{CallError, QuestionId};
+use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};
+use super::ids::{AttemptId, BodyId, CallId, RowId, RunId, ScopeId, StepId, StepSlot};
+use super::parts::{Activity, Attempt, AttemptPhase, Owner, Phase, StepStatus, WHOLE};
+use super::rows::{COLD_CALLS, CallRow, OpenQuestion};
+use super::state::MachineState;
+use super::tables::{StepBody, Tables};
+use std::collections::BTreeMap;
 
 /// A look at the state of a run. The state of an inner scope exists until the driver has taken the command that frees the scope.
 #[derive(Clone, Copy)]
-pub struct MachineView<'m> {
-    pub(super) lookup: Lookup<'m>,
-}
+pub struct MachineView<'m>(pub(super) &'m MachineState);
 
 /// A part of a step that is not plain: a body, in an element of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +48,16 @@ impl CallId {
     }
 }
 
+impl MachineState {
+    pub(super) fn view(&self) -> MachineView<'_> {
+        MachineView(self)
+    }
+}
+
 impl<'m> MachineView<'m> {
     /// Returns the tables of the plan.
     pub fn tables(self) -> &'m Tables {
-        &self.lookup.0.arena.tables
+        &self.0.tables
     }
 
     /// Returns the failures of a run that has failed, with the results of its undo steps.
@@ -63,41 +66,37 @@ impl<'m> MachineView<'m> {
     ///
     /// The failures.
     pub fn result(self) -> Result<(), Failures> {
-        self.lookup.result(ScopeId::ROOT)
+        self.result_of(ScopeId::ROOT)
     }
 
     /// Returns the failures so far of a run that may not be over, with the results of its undo steps.
     pub fn so_far(self) -> Failures {
-        self.lookup.undoing(ScopeId::ROOT)
+        self.undoing(ScopeId::ROOT)
     }
 
     /// Returns the failure of the attempt before a timer. `None` if the timer is no wait between two attempts.
     pub fn waits_after(self, timer: CallId) -> Option<&'m Failures> {
-        let core = self.lookup.0;
-        let row = core.dispatcher.calls.get(timer)?;
-        let attempts = &core.dispatcher.runs[row.run].attempts;
-        match &attempts.get(row.attempt)?.activity {
-            Activity::Backoff(_, failures) => Some(failures),
-            _ => None,
-        }
+        let (_, tried) = self.0.attempt_of(timer)?;
+        let failed = tried.failed.as_deref();
+        failed.filter(|_| tried.activity == Activity::Backoff(timer))
     }
 
     /// Returns the number of rows that the run has needed so far: of steps, scopes, steps that are not plain, calls and questions.
     pub fn rows(self) -> [usize; 5] {
-        let core = self.lookup.0;
+        let state = self.0;
         [
-            core.arena.hot.len(),
-            core.arena.scopes.rows.len(),
-            core.dispatcher.runs.rows.len(),
-            core.dispatcher.calls.capacity(),
-            core.dispatcher.questions.capacity(),
+            state.hot.rows.len(),
+            state.scopes.rows.len(),
+            state.runs.rows.len(),
+            state.calls.capacity(),
+            state.questions.capacity(),
         ]
     }
 
     /// Returns the scope of a slot.
     #[inline]
     pub fn scope_of(self, slot: StepSlot) -> ScopeId {
-        self.lookup.0.arena.hot[slot.index()].scope()
+        self.0.hot[slot].scope()
     }
 
     /// Returns the scope of a plain call.
@@ -107,21 +106,21 @@ impl<'m> MachineView<'m> {
 
     /// Returns `true` if steps in a scope may have to be undone after the scope has succeeded.
     pub fn can_undo(self, scope: ScopeId) -> bool {
-        let core = self.lookup.0;
-        core.arena.tables.rows[core.arena.scopes[scope].row].can_undo
+        let state = self.0;
+        state.tables.rows[state.scopes[scope].row].can_undo
     }
 
     /// Returns the first slot of a scope, and the number of its slots.
     pub fn slots(self, scope: ScopeId) -> (StepSlot, usize) {
-        let core = self.lookup.0;
-        let it = &core.arena.scopes[scope];
-        let row = &core.arena.tables.rows[it.row];
+        let state = self.0;
+        let it = &state.scopes[scope];
+        let row = &state.tables.rows[it.row];
         (it.slot(StepId(row.first)), row.len as usize)
     }
 
     /// Returns the part that a call, a wait or a timer belongs to, unless the step is plain.
     pub fn part(self, call: CallId) -> Option<Part> {
-        let row = self.lookup.0.dispatcher.calls.get(call)?;
+        let row = self.0.calls.get(call)?;
         match row.attempt {
             AttemptId::NONE => Some(self.whole(row.run)),
             attempt => Some(self.part_of(row.run, attempt)),
@@ -130,13 +129,13 @@ impl<'m> MachineView<'m> {
 
     /// Returns the plan that a call may turn out to be, by its position in the list of plans.
     pub fn may_open(self, call: CallId) -> Option<usize> {
-        let (_, row) = self.lookup.may_open(call)?;
+        let (_, row) = self.opening(call)?;
         Some(row.index())
     }
 
     /// Returns the part that a question is about.
     pub fn asked(self, id: QuestionId) -> Option<Part> {
-        Some(match self.lookup.0.dispatcher.questions.get(id)? {
+        Some(match self.0.questions.get(id)? {
             OpenQuestion::Body { run, body, element } => Part {
                 body: self.number(run, body),
                 element,
@@ -154,52 +153,48 @@ impl<'m> MachineView<'m> {
 
     /// Returns `true` if the work of a scope has not ended.
     pub fn works(self, scope: ScopeId) -> bool {
-        let phase = self.lookup.0.arena.scopes[scope].phase;
+        let phase = self.0.scopes[scope].phase;
         matches!(phase, Phase::Inputs | Phase::Work | Phase::Output)
     }
 
     /// Returns `true` if a scope inside the scope has succeeded, and has something to undo.
     pub fn has_kept(self, scope: ScopeId) -> bool {
-        let core = self.lookup.0;
-        let runs = core.arena.scopes[scope].runs.iter().flatten();
-        let mut attempts = runs.flat_map(|run| core.dispatcher.runs[*run].attempts.iter());
-        attempts.any(|tried| match (&tried.activity, tried.phase) {
-            (Activity::Scope(inner), AttemptPhase::Kept | AttemptPhase::IsUndone) => {
-                self.has_undo(*inner)
-            }
-            _ => false,
+        let state = self.0;
+        let runs = state.scopes[scope].runs.iter().flatten();
+        let mut attempts = runs.flat_map(|run| &state.runs[*run].attempts.rows);
+        attempts.any(|tried| {
+            matches!(tried.phase, AttemptPhase::Kept | AttemptPhase::IsUndone)
+                && tried.inside().is_some_and(|inner| self.has_undo(inner))
         })
     }
 
     fn has_undo(self, scope: ScopeId) -> bool {
-        let core = self.lookup.0;
-        let it = &core.arena.scopes[scope];
-        let mut steps = core.arena.tables.rows[it.row].steps();
+        let state = self.0;
+        let it = &state.scopes[scope];
+        let mut steps = state.tables.rows[it.row].steps();
         let is_undone = |step| {
-            let status = core.arena.hot[it.slot(step).index()].status();
-            status == StepStatus::Completed && core.arena.tables.undo_of(it.row, step).is_some()
+            let status = state.hot[it.slot(step)].status();
+            status == StepStatus::Completed && state.tables.undo_of(it.row, step).is_some()
         };
         steps.any(is_undone) || self.has_kept(scope)
     }
 
     /// Returns the part that has opened a scope. The scope of the whole plan has none.
     pub fn owner(self, scope: ScopeId) -> Option<Part> {
-        let Owner { run, attempt } = self.lookup.0.arena.scopes[scope].owner?;
+        let Owner { run, attempt } = self.0.scopes[scope].owner?;
         Some(self.part_of(run, attempt))
     }
 
     /// Returns the number of elements that a step has so far.
     pub fn elements(self, slot: StepSlot) -> u32 {
         let run = self.run(slot);
-        run.map_or(0, |run| {
-            self.lookup.0.dispatcher.runs[run].elements.len() as u32
-        })
+        run.map_or(0, |run| self.0.runs[run].elements.len() as u32)
     }
 
     /// Returns the positions of an element in the lists around the element, or the number of a round.
     pub fn places(self, slot: StepSlot, element: u32) -> Vec<u32> {
         match self.run(slot) {
-            Some(run) if element != WHOLE => self.lookup.0.dispatcher.runs[run].places(element),
+            Some(run) if element != WHOLE => self.0.runs[run].places(element),
             _ => Vec::new(),
         }
     }
@@ -207,45 +202,47 @@ impl<'m> MachineView<'m> {
     /// Returns the statuses of the steps of a scope.
     pub fn statuses(self, scope: ScopeId) -> Vec<StepStatus> {
         let (first, count) = self.slots(scope);
-        let hot = &self.lookup.0.arena.hot[first.index()..first.index() + count];
+        let hot = &self.0.hot.rows[first.index()..first.index() + count];
         hot.iter().map(|hot| hot.status()).collect()
     }
 
     /// Returns the failure of a step that has failed, by the position of the step in the scope.
     pub fn failed(self, scope: ScopeId, place: usize) -> Option<Failures> {
-        let it = &self.lookup.0.arena.scopes[scope];
-        let first = self.lookup.0.arena.tables.rows[it.row].first;
-        it.failures.get(&StepId(first + place as u32)).cloned()
+        let step = self.step_at(scope, place);
+        self.0.scopes[scope].failures.get(&step).cloned()
     }
 
     /// Returns the failure of a step, or of the first failed step that the step needs.
     pub fn failure(self, scope: ScopeId, place: usize) -> Option<Failures> {
-        let it = &self.lookup.0.arena.scopes[scope];
-        let step = StepId(self.lookup.0.arena.tables.rows[it.row].first + place as u32);
+        let it = &self.0.scopes[scope];
+        let step = self.step_at(scope, place);
         let by = it.blocked.get(&step).unwrap_or(&step);
         it.failures.get(by).cloned()
     }
 
     /// Returns the failed step that has blocked a step of a scope. Each step is a position in the scope.
     pub fn blocker(self, scope: ScopeId, place: usize) -> Option<usize> {
-        let it = &self.lookup.0.arena.scopes[scope];
-        let first = self.lookup.0.arena.tables.rows[it.row].first;
-        let by = it.blocked.get(&StepId(first + place as u32))?;
-        Some((by.0 - first) as usize)
+        let step = self.step_at(scope, place);
+        let by = self.0.scopes[scope].blocked.get(&step)?;
+        Some(by.index() - self.step_at(scope, 0).index())
+    }
+
+    fn step_at(self, scope: ScopeId, place: usize) -> StepId {
+        let row = self.0.scopes[scope].row;
+        StepId(self.0.tables.rows[row].first + place as u32)
     }
 
     /// Returns the failure of a scope that is over, if the machine tells the ends of scopes. The scope exists until the driver has taken all commands.
     pub fn ended(self, scope: ScopeId) -> Option<&'m Failures> {
-        self.lookup.0.arena.scopes[scope].ended.as_deref()
+        self.0.scopes[scope].ended.as_deref()
     }
 
     /// Returns the failure that a question asks to replace.
     pub fn absorbed(self, id: QuestionId) -> Option<Failures> {
-        let OpenQuestion::Fallback { run, element } = self.lookup.0.dispatcher.questions.get(id)?
-        else {
+        let OpenQuestion::Fallback { run, element } = self.0.questions.get(id)? else {
             return None;
         };
-        let it = &self.lookup.0.dispatcher.runs[run];
+        let it = &self.0.runs[run];
         if element == WHOLE {
             let mut failures = it.failed.as_ref()?.1.clone();
             failures.add(it.left.clone());
@@ -257,19 +254,19 @@ impl<'m> MachineView<'m> {
 
     fn run(self, slot: StepSlot) -> Option<RunId> {
         let scope = self.scope_of(slot);
-        let step = self.lookup.0.arena.scopes[scope].step(slot);
-        self.lookup.0.arena.run_of(scope, step)
+        let step = self.0.scopes[scope].step(slot);
+        self.0.run_of(scope, step)
     }
 
     /// The number of a body among the bodies of the step.
     fn number(self, run: RunId, body: BodyId) -> u32 {
-        let core = self.lookup.0;
-        let cold = core.dispatcher.runs[run].cold;
-        body.0 - core.arena.tables.colds[cold].body.0
+        let state = self.0;
+        let cold = state.runs[run].cold;
+        body.0 - state.tables.colds[cold].body.0
     }
 
     fn whole(self, run: RunId) -> Part {
-        let it = &self.lookup.0.dispatcher.runs[run];
+        let it = &self.0.runs[run];
         Part {
             step: it.step,
             slot: it.slot,
@@ -282,17 +279,169 @@ impl<'m> MachineView<'m> {
     }
 
     fn part_of(self, run: RunId, attempt: AttemptId) -> Part {
-        let tried = &self.lookup.0.dispatcher.runs[run].attempts[attempt];
+        let tried = &self.0.runs[run].attempts[attempt];
         Part {
             body: self.number(run, tried.body),
             element: tried.element,
             job: tried.job,
             attempt: tried.number,
-            inside: match tried.activity {
-                Activity::Scope(scope) => Some(scope),
-                _ => None,
-            },
+            inside: tried.inside(),
             ..self.whole(run)
         }
+    }
+
+    /// The row of the plan that a call may turn out to be.
+    pub(super) fn opening(self, call: CallId) -> Option<(CallRow, RowId)> {
+        let (row, tried) = self.0.attempt_of(call)?;
+        match self.0.tables.bodies[tried.body] {
+            StepBody::Open(body) if tried.activity == Activity::Call(call) => Some((row, body)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn trail(self, scope: ScopeId, step: StepId) -> Trail {
+        let mut trail = self.trail_of(scope);
+        trail.0.push(TrailPart {
+            step,
+            element: Vec::new(),
+            attempt: 0,
+        });
+        trail
+    }
+
+    /// The trail of the attempt that opened a scope.
+    pub(super) fn trail_of(self, scope: ScopeId) -> Trail {
+        let Self(state) = self;
+        let mut parts = Vec::new();
+        let mut owner = state.scopes[scope].owner;
+        while let Some(Owner { run, attempt }) = owner {
+            let it = &state.runs[run];
+            let tried = &it.attempts[attempt];
+            parts.push(TrailPart {
+                step: it.step,
+                element: it.places(tried.element),
+                attempt: tried.number,
+            });
+            owner = state.scopes[it.scope].owner;
+        }
+        parts.reverse();
+        Trail(parts)
+    }
+
+    /// The failure of an element.
+    pub(super) fn failure_in(
+        self,
+        run: RunId,
+        element: u32,
+        attempts: u32,
+        reason: Reason,
+    ) -> StepFailure {
+        let it = &self.0.runs[run];
+        let mut trail = self.trail(it.scope, it.step);
+        if let Some(last) = trail.0.last_mut() {
+            last.element = it.places(element);
+            last.attempt = attempts;
+        }
+        StepFailure {
+            attempts,
+            ..StepFailure::new(trail, reason)
+        }
+    }
+
+    /// The failure of an element by an error of the driver.
+    pub(super) fn error_in(
+        self,
+        run: RunId,
+        element: u32,
+        attempts: u32,
+        error: CallError,
+    ) -> Failures {
+        let reason = Reason::Error(error.error);
+        let failure = self.failure_in(run, element, attempts, reason);
+        Failures::of(failure.by(error))
+    }
+
+    /// The result of a scope that is over.
+    pub(super) fn result_of(self, scope: ScopeId) -> Result<(), Failures> {
+        let it = &self.0.scopes[scope];
+        if !it.has_failed {
+            return Ok(());
+        }
+        let mut failures = self.undoing(scope);
+        failures.cutoff = it.cutoff;
+        failures.steps.sort_by_key(|it| it.role);
+        Err(failures)
+    }
+
+    /// The failures and the results of undo steps in a scope and in everything inside it.
+    pub(super) fn undoing(self, scope: ScopeId) -> Failures {
+        let Self(state) = self;
+        let it = &state.scopes[scope];
+        let mut blocked: BTreeMap<StepId, Vec<Trail>> = BTreeMap::new();
+        for (step, by) in &it.blocked {
+            let steps = blocked.entry(*by).or_default();
+            steps.push(self.trail(scope, *step));
+        }
+        let mut all = Failures::default();
+        for step in state.tables.rows[it.row].steps() {
+            if let Some(failures) = it.failures.get(&step) {
+                let mut failures = failures.clone();
+                if let Some(first) = failures.steps.first_mut() {
+                    first
+                        .blocked
+                        .extend(blocked.remove(&step).unwrap_or_default());
+                }
+                all.add(failures);
+            }
+            let status = |step| state.hot[it.slot(step)].status();
+            if let Some(undo) = state.tables.undo_of(it.row, step)
+                && status(step) == StepStatus::Completed
+            {
+                let list = match status(undo) {
+                    StepStatus::Completed => &mut all.undone,
+                    _ => &mut all.not_undone,
+                };
+                list.push(self.trail(scope, step));
+            }
+        }
+        all.add(it.left.clone());
+        for run in it.runs.iter().flatten() {
+            all.add(self.left_of(*run));
+        }
+        all
+    }
+
+    /// The work that is left in a step of failures that were caught, also in scopes that have succeeded.
+    pub(super) fn absorbed_in(self, run: RunId) -> Failures {
+        let Self(state) = self;
+        let it = &state.runs[run];
+        let mut absorbed = it.left.clone();
+        for scope in it.attempts.rows.iter().filter_map(Attempt::kept) {
+            let it = &state.scopes[scope];
+            absorbed.add(it.left.clone());
+            // Only always steps can fail in a scope that has succeeded.
+            for failures in it.failures.values() {
+                absorbed.add(failures.clone().of_undo_steps());
+            }
+            for run in it.runs.iter().flatten() {
+                absorbed.add(self.absorbed_in(*run));
+            }
+        }
+        absorbed
+    }
+
+    /// The results of undo steps in scopes of a step that its failure does not hold.
+    fn left_of(self, run: RunId) -> Failures {
+        let it = &self.0.runs[run];
+        let mut left = it.left.clone();
+        if let Some(noted) = &it.failed {
+            left.add(noted.1.clone().of_undo_steps());
+        }
+        for attempt in it.attempts.in_order() {
+            if let Some(scope) = it.attempts[attempt].kept() {
+                left.add(self.undoing(scope).of_undo_steps());
+            }
+        }
+        left
     }
 }

@@ -1,0 +1,524 @@
+//! The state of the parts of a run: of each step in eight bytes, and of scopes, steps that are not plain, and their attempts.
+
+use super::event::{QuestionId, StepPlace};
+use super::failures::{Cutoff, Failures, Reason};
+use super::ids::{
+    AttemptId, BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table,
+};
+use super::nodes::{Amounts, Duty, Node, NodeBody};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The status of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum StepStatus {
+    /// The step has not started.
+    Waiting = 0,
+    /// The step has started.
+    Running = 1,
+    /// The step's own work has succeeded.
+    Completed = 2,
+    /// No branch of the step was taken.
+    Skipped = 3,
+    /// Another value replaces the step's value, or the value of an element.
+    Recovered = 4,
+    /// The step has failed.
+    Failed = 5,
+    /// A step that the step needs has failed.
+    Blocked = 6,
+    /// The step was dropped.
+    Cancelled = 7,
+}
+
+const STATUSES: [StepStatus; 8] = [
+    StepStatus::Waiting,
+    StepStatus::Running,
+    StepStatus::Completed,
+    StepStatus::Skipped,
+    StepStatus::Recovered,
+    StepStatus::Failed,
+    StepStatus::Blocked,
+    StepStatus::Cancelled,
+];
+
+const STATUS: u32 = 0b111;
+const HAS_UNDO: u32 = 1 << 3;
+const UNDO: u32 = 1 << 4;
+const ALWAYS: u32 = 1 << 5;
+const COUNTS: u32 = 1 << 6;
+const PLAIN: u32 = 1 << 7;
+
+/// The number of scopes that the upper three bytes of a word tell apart.
+pub(super) const SCOPES: u32 = 1 << 24;
+
+/// The hot state of a step: a cache line has eight of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hot {
+    /// The number of steps that the step waits for.
+    pub(super) waiting: u32,
+    /// The number of the scope in the upper three bytes. The status and the kind of the step in the lowest byte.
+    word: u32,
+}
+
+impl Hot {
+    pub(super) fn new(waiting: u32, node: &Node) -> Self {
+        let duty = match node.duty {
+            Duty::Work => 0,
+            Duty::Undo(_) => UNDO,
+            Duty::Always => ALWAYS,
+        };
+        let plain = if node.is_plain() { PLAIN } else { 0 };
+        let counts = if node.body == NodeBody::Call {
+            COUNTS
+        } else {
+            0
+        };
+        Self {
+            waiting,
+            word: duty | plain | counts,
+        }
+    }
+
+    pub(super) fn mark_undo(&mut self) {
+        self.word |= HAS_UNDO;
+    }
+
+    #[inline]
+    pub(super) fn within(self, scope: ScopeId) -> Self {
+        Self {
+            waiting: self.waiting,
+            word: self.word | scope.0 << 8,
+        }
+    }
+
+    #[inline]
+    pub(super) fn scope(self) -> ScopeId {
+        ScopeId(self.word >> 8)
+    }
+
+    #[inline]
+    pub(super) fn status(self) -> StepStatus {
+        STATUSES[(self.word & STATUS) as usize]
+    }
+
+    #[inline]
+    pub(super) fn is_running(self) -> bool {
+        self.word & STATUS == StepStatus::Running as u32
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, status: StepStatus) {
+        self.word = self.word & !STATUS | status as u32;
+    }
+
+    /// Starts a step that waits.
+    #[inline]
+    pub(super) fn start(&mut self) {
+        self.word += StepStatus::Running as u32 - StepStatus::Waiting as u32;
+    }
+
+    /// Ends a step that runs.
+    #[inline]
+    pub(super) fn complete(&mut self) {
+        self.word += StepStatus::Completed as u32 - StepStatus::Running as u32;
+    }
+
+    #[inline]
+    pub(super) fn is_plain(self) -> bool {
+        self.word & PLAIN != 0
+    }
+
+    /// Returns `true` for a plain step of the plan itself.
+    #[inline]
+    pub(super) fn is_plain_in_root(self) -> bool {
+        self.word & (!0xFF | PLAIN) == PLAIN
+    }
+
+    /// Returns `true` if the step has not started and waits for nothing.
+    pub(super) fn is_ready(self) -> bool {
+        self.waiting == 0 && self.word & STATUS == StepStatus::Waiting as u32
+    }
+
+    /// Returns `true` if the step is a single call of a tool.
+    #[inline]
+    pub(super) fn counts(self) -> bool {
+        self.word & COUNTS != 0
+    }
+
+    #[inline]
+    pub(super) fn has_undo(self) -> bool {
+        self.word & HAS_UNDO != 0
+    }
+
+    #[inline]
+    pub(super) fn is_work(self) -> bool {
+        self.word & (UNDO | ALWAYS) == 0
+    }
+
+    #[inline]
+    pub(super) fn is_always(self) -> bool {
+        self.word & ALWAYS != 0
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// The driver makes the inputs.
+    Inputs,
+    Work,
+    /// The driver makes the value.
+    Output,
+    Undo,
+    Always,
+    Over,
+}
+
+/// The attempt that opened a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) run: RunId,
+    pub(super) attempt: AttemptId,
+}
+
+/// A member of the line of a scope: a step, the run of a step, or an inner scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LinePlace {
+    pub(super) step: StepId,
+    /// The number of the call, the scope or the wait among those of the step.
+    pub(super) job: u32,
+    /// The attempt that has opened a scope, or [`AttemptId::NONE`].
+    pub(super) attempt: AttemptId,
+}
+
+/// The run of a scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ScopeRun {
+    /// In the work: steps that are ready or run. Then steps that are not undone, then always steps that are not over.
+    pub(super) open: u32,
+    /// The difference between a step and its slot.
+    pub(super) shift: u32,
+    pub(super) row: RowId,
+    pub(super) phase: Phase,
+    /// `true` if no further step of the work starts.
+    pub(super) is_stopping: bool,
+    pub(super) has_failed: bool,
+    /// `true` if the scope has succeeded, and is undone because the scope around it fails.
+    pub(super) is_undone: bool,
+    pub(super) cutoff: Option<Cutoff>,
+    pub(super) owner: Option<Owner>,
+    pub(super) depth: u32,
+    /// The called plans around the scope, with the scope itself.
+    pub(super) plans: u32,
+    /// The question for the inputs or the value of the scope.
+    pub(super) question: Option<QuestionId>,
+    /// The runs of the steps that are not plain, in the order of `Tables::colds`.
+    pub(super) runs: Vec<Option<RunId>>,
+    /// The steps, runs and inner scopes that wait for their turn.
+    pub(super) line: BTreeSet<LinePlace>,
+    pub(super) failures: BTreeMap<StepId, Failures>,
+    /// Steps that do not run, with the first failed step that they need.
+    pub(super) blocked: BTreeMap<StepId, StepId>,
+    /// While the scope is undone, the number of dependents of each step that are not undone.
+    pub(super) not_undone: Vec<u32>,
+    /// The results of undo steps in inner scopes that no failure of a step holds.
+    pub(super) left: Failures,
+    /// The failure of the scope, if the scope is over and the machine tells the ends of scopes.
+    pub(super) ended: Option<Box<Failures>>,
+}
+
+impl ScopeRun {
+    pub(super) fn new(row: RowId, owner: Option<Owner>, depth: u32, plans: u32) -> Self {
+        Self {
+            open: 0,
+            shift: 0,
+            row,
+            phase: Phase::Work,
+            is_stopping: false,
+            has_failed: false,
+            is_undone: false,
+            cutoff: None,
+            owner,
+            depth,
+            plans,
+            question: None,
+            runs: Vec::new(),
+            line: BTreeSet::new(),
+            failures: BTreeMap::new(),
+            blocked: BTreeMap::new(),
+            not_undone: Vec::new(),
+            left: Failures::default(),
+            ended: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, step: StepId) -> StepSlot {
+        StepSlot(step.0.wrapping_add(self.shift))
+    }
+
+    #[inline]
+    pub(super) fn step(&self, slot: StepSlot) -> StepId {
+        StepId(slot.0.wrapping_sub(self.shift))
+    }
+
+    /// Returns `true` if the work has not ended, and no further step of the work starts.
+    pub(super) fn stops_work(&self) -> bool {
+        self.is_stopping && self.phase == Phase::Work
+    }
+}
+
+/// An element or a round, as the element around it and its place there. `WHOLE` is no element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ElementRow {
+    pub(super) around: u32,
+    pub(super) place: u32,
+}
+
+/// The step itself, where steps have elements.
+pub(super) const WHOLE: u32 = 0;
+
+/// The elements and attempts of a step that have not begun. A job is a call, a scope or a wait with all its attempts. All rounds of a loop are one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pending {
+    /// Bodies of elements that have not started.
+    pub(super) queue: VecDeque<(BodyId, u32)>,
+    /// The number of jobs so far.
+    pub(super) jobs: u32,
+    /// The jobs with an attempt that may start, and the attempts.
+    pub(super) again: BTreeSet<(u32, AttemptId)>,
+    /// The first job of the run in the line of the scope.
+    pub(super) lined_up: Option<u32>,
+}
+
+/// The run of a step that is not plain: its elements or rounds, each with its attempts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StepRun {
+    pub(super) scope: ScopeId,
+    pub(super) slot: StepSlot,
+    pub(super) step: StepId,
+    pub(super) cold: ColdId,
+    pub(super) amounts: Amounts,
+    pub(super) attempts: Table<AttemptId, Attempt>,
+    /// The element with the number `n` is at `n - 1`.
+    pub(super) elements: Vec<ElementRow>,
+    /// Elements and attempts that have not begun.
+    pub(super) pending: Pending,
+    /// Attempts that run or wait for their start.
+    pub(super) running: u32,
+    /// Attempts that run, or that the driver decides about.
+    pub(super) active: u32,
+    /// Questions that are open.
+    pub(super) questions: Vec<QuestionId>,
+    /// Elements that have no value yet.
+    pub(super) outstanding: u32,
+    pub(super) failed: Option<Box<(u32, Failures)>>,
+    /// Failures of elements whose values the driver replaces.
+    pub(super) absorbed: Vec<(u32, Failures)>,
+    pub(super) left: Failures,
+    /// The timer of a loop with a time limit.
+    pub(super) deadline: Option<CallId>,
+    /// Attempts that have succeeded and may have to be undone, in the order of time.
+    pub(super) kept: Vec<AttemptId>,
+    pub(super) is: RunFlags,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RunFlags {
+    /// Another value replaces the value of an element.
+    pub(super) recovered: bool,
+    pub(super) skipped: bool,
+    /// Calls of the step were dropped, or an element or an attempt will not start.
+    pub(super) cut: bool,
+    /// The scope around the step was ended before its time, so that no value replaces a failure.
+    pub(super) doomed: bool,
+    /// The loop has reached its time limit.
+    pub(super) late: bool,
+    /// The driver cannot decide about a further call now.
+    pub(super) deferred: bool,
+    pub(super) ended: bool,
+}
+
+impl StepRun {
+    pub(super) fn new(
+        scope: ScopeId,
+        slot: StepSlot,
+        step: StepId,
+        cold: ColdId,
+        amounts: Amounts,
+    ) -> Self {
+        Self {
+            scope,
+            slot,
+            step,
+            cold,
+            amounts,
+            attempts: Table::default(),
+            elements: Vec::new(),
+            pending: Pending::default(),
+            running: 0,
+            active: 0,
+            questions: Vec::new(),
+            outstanding: 1,
+            failed: None,
+            absorbed: Vec::new(),
+            left: Failures::default(),
+            deadline: None,
+            kept: Vec::new(),
+            is: RunFlags::default(),
+        }
+    }
+
+    /// Returns the position of an attempt.
+    pub(super) fn step_place(&self, attempt: AttemptId) -> StepPlace {
+        let tried = self.attempts.get(attempt);
+        StepPlace {
+            step: self.step,
+            slot: self.slot,
+            attempt: tried.map_or(1, |it| it.number),
+        }
+    }
+
+    /// The positions of an element in the lists around it.
+    pub(super) fn places(&self, mut element: u32) -> Vec<u32> {
+        let mut places = Vec::new();
+        while element != WHOLE {
+            let ElementRow { around, place } = self.elements[element as usize - 1];
+            places.push(place);
+            element = around;
+        }
+        places.reverse();
+        places
+    }
+
+    pub(super) fn place(&self, element: u32) -> u32 {
+        element
+            .checked_sub(1)
+            .map_or(0, |at| self.elements[at as usize].place)
+    }
+
+    pub(super) fn add_element(&mut self, around: u32, place: u32) -> u32 {
+        self.elements.push(ElementRow { around, place });
+        self.elements.len() as u32
+    }
+
+    /// Notes the failure of an element. The failure of the first element in the list counts, and the results of all undo steps.
+    pub(super) fn note(&mut self, element: u32, failures: Failures) {
+        let noted = self.failed.as_ref().map(|noted| noted.0);
+        let is_first =
+            noted.is_none_or(|noted| element != noted && self.places(element) < self.places(noted));
+        let other = if is_first {
+            let noted = self.failed.replace(Box::new((element, failures)));
+            noted.map(|noted| noted.1)
+        } else {
+            Some(failures)
+        };
+        self.left.add(other.unwrap_or_default().of_undo_steps());
+    }
+}
+
+/// An attempt of an element or a round, or the wait before the attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Attempt {
+    pub(super) body: BodyId,
+    pub(super) element: u32,
+    pub(super) number: u32,
+    pub(super) job: u32,
+    pub(super) activity: Activity,
+    /// The failure of the attempt before, until the attempt starts.
+    pub(super) failed: Option<Box<Failures>>,
+    pub(super) phase: AttemptPhase,
+    /// The time limit that the attempt has reached.
+    pub(super) late: Option<Reason>,
+    pub(super) timeout: Option<CallId>,
+    pub(super) deadline: Option<CallId>,
+    /// The timer of a round whose successor has to wait.
+    pub(super) every: Option<CallId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Activity {
+    Nothing,
+    /// The wait for a permit.
+    Ready,
+    /// The wait for the driver, which decides whether the attempt may start.
+    Asked(CallId),
+    Call(CallId),
+    Await(CallId),
+    Scope(ScopeId),
+    /// The wait before the attempt.
+    Backoff(CallId),
+    /// The wait before a round.
+    Every,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AttemptPhase {
+    Runs,
+    /// The attempt has succeeded, and may have to be undone.
+    Kept,
+    IsUndone,
+    Over,
+}
+
+impl Attempt {
+    pub(super) fn new(body: BodyId, element: u32, number: u32, job: u32) -> Self {
+        Self {
+            body,
+            element,
+            number,
+            job,
+            activity: Activity::Nothing,
+            failed: None,
+            phase: AttemptPhase::Runs,
+            late: None,
+            timeout: None,
+            deadline: None,
+            every: None,
+        }
+    }
+
+    /// The scope that the attempt has opened.
+    pub(super) fn inside(&self) -> Option<ScopeId> {
+        match self.activity {
+            Activity::Scope(scope) => Some(scope),
+            _ => None,
+        }
+    }
+
+    /// The scope of an attempt that has succeeded, if the scope may have to be undone.
+    pub(super) fn kept(&self) -> Option<ScopeId> {
+        self.inside().filter(|_| self.phase == AttemptPhase::Kept)
+    }
+
+    /// Returns `true` if the attempt has not started.
+    pub(super) fn is_pending(&self) -> bool {
+        matches!(
+            self.activity,
+            Activity::Ready | Activity::Asked(_) | Activity::Backoff(_)
+        )
+    }
+}
+
+impl Table<AttemptId, Attempt> {
+    pub(super) fn runs(&self, id: AttemptId) -> bool {
+        self.get(id)
+            .is_some_and(|it| it.phase == AttemptPhase::Runs)
+    }
+
+    /// Frees the row of an attempt that is over. The rows of rounds stay in order, since only the last of these ends.
+    pub(super) fn release(&mut self, id: AttemptId) {
+        if id.index() + 1 == self.rows.len() {
+            self.rows.pop();
+        } else {
+            self[id].activity = Activity::Nothing;
+            self.free.push(id);
+        }
+    }
+
+    /// Returns the attempts in the order of their elements. The order of the rows depends on rows that were used before.
+    pub(super) fn in_order(&self) -> Vec<AttemptId> {
+        let mut ids: Vec<_> = (0..self.rows.len() as u32).map(AttemptId).collect();
+        ids.sort_unstable_by_key(|id| (self[*id].element, self[*id].number));
+        ids
+    }
+}
