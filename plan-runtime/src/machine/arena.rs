@@ -256,7 +256,11 @@ impl MachineState {
             let may_start = it.may_go_on() && it.pending.next_job() == Some(place.job);
             return may_start.then_some(Found::First(First::Run(run)));
         }
-        it.attempts.get(place.attempt)?.inside().map(Found::Inside)
+        // The scope of an attempt that is over may serve another attempt.
+        let attempt = place.attempt;
+        let inner = it.attempts.get(attempt)?.inside()?;
+        let is_own = self.scopes[inner].owner == Some(Owner { run, attempt });
+        is_own.then_some(Found::Inside(inner))
     }
 
     /// Has an attempt begin as soon as there is a permit.

@@ -242,7 +242,7 @@ impl Core {
             it.left.add_absorbed(failures.clone());
             it.is.recovered = true;
             if self.state.tables.colds[it.cold].timing.fallback {
-                it.absorbed.push((element, failures));
+                it.absorbed.insert(element, failures);
                 return self.state.ask(OpenQuestion::Fallback { run, element });
             }
             it.outstanding -= 1;

@@ -176,7 +176,7 @@ impl MachineState {
         let question = self.question(asked);
         let id = self.questions.open(asked);
         match asked.asker() {
-            Asker::Step(run) => self.runs[run].questions.push(id),
+            Asker::Step(run) => self.runs[run].questions.push_back(id),
             Asker::Scope(scope) => self.scopes[scope].question = Some(id),
         }
         self.out.push_back(Command::Evaluate(id, question));
@@ -209,7 +209,15 @@ impl MachineState {
     pub(super) fn take_question(&mut self, id: QuestionId) -> Option<OpenQuestion> {
         let asked = self.questions.get(id)?;
         match asked.asker() {
-            Asker::Step(run) => self.runs[run].questions.retain(|open| *open != id),
+            Asker::Step(run) => {
+                let open = &mut self.runs[run].questions;
+                // Most drivers answer in the order of the questions.
+                if open.front() == Some(&id) {
+                    open.pop_front();
+                } else {
+                    open.retain(|open| *open != id);
+                }
+            }
             Asker::Scope(scope) => self.scopes[scope].question = None,
         }
         self.questions.close(id);

@@ -308,12 +308,12 @@ pub(super) struct StepRun {
     /// Attempts that run, or that the driver decides about.
     pub(super) active: u32,
     /// Questions that are open.
-    pub(super) questions: Vec<QuestionId>,
+    pub(super) questions: VecDeque<QuestionId>,
     /// Elements that have no value yet.
     pub(super) outstanding: u32,
     pub(super) failed: Option<Box<(u32, Failures)>>,
     /// Failures of elements whose values the driver replaces.
-    pub(super) absorbed: Vec<(u32, Failures)>,
+    pub(super) absorbed: BTreeMap<u32, Failures>,
     pub(super) left: Failures,
     /// The timer of a loop with a time limit.
     pub(super) deadline: Option<CallId>,
@@ -357,10 +357,10 @@ impl StepRun {
             pending: Pending::default(),
             running: 0,
             active: 0,
-            questions: Vec::new(),
+            questions: VecDeque::new(),
             outstanding: 1,
             failed: None,
-            absorbed: Vec::new(),
+            absorbed: BTreeMap::new(),
             left: Failures::default(),
             deadline: None,
             kept: Vec::new(),

@@ -21,8 +21,7 @@ impl Core {
     ) {
         let it = &mut self.state.runs[run];
         if element != WHOLE {
-            let place = it.absorbed.iter().position(|it| it.0 == element);
-            let absorbed = place.map(|place| it.absorbed.remove(place).1);
+            let absorbed = it.absorbed.remove(&element);
             let Err(error) = result else {
                 it.outstanding -= 1;
                 return;

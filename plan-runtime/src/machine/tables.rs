@@ -100,6 +100,8 @@ impl Tables {
         let mut builder = TablesBuilder {
             tables: Self {
                 plans: number(plans.len())?,
+                // Each step ends where the next row begins.
+                steps: vec![StepRow::default()],
                 ..Self::default()
             },
             scopes: plans.iter().collect(),
@@ -238,27 +240,19 @@ impl<'d> TablesBuilder<'d> {
             roots: number(self.tables.roots.len())?..0,
             ..ScopeRow::default()
         };
-        let edges = Edges::of(scope)?;
+        self.needs(first, nodes)?;
+        self.readers(&of);
+        if let Some(step) = self.in_circle(&of) {
+            return Err(BadNodes::Circle(nodes[step.index() - first as usize].label));
+        }
         let tables = &mut self.tables;
-        tables.steps.reserve(nodes.len() + 1);
-        tables.labels.rows.reserve(nodes.len());
+        tables.labels.rows.extend(nodes.iter().map(|it| it.label));
         tables.hot.reserve(nodes.len());
         for (place, node) in nodes.iter().enumerate() {
-            let [needs, readers] = [&edges.needs, &edges.readers].map(|it| it.of(place));
-            tables.steps.push(StepRow {
-                readers: number(tables.readers.len())?,
-                needs: number(tables.needs.len())?,
-            });
-            tables
-                .readers
-                .extend(readers.iter().map(|it| step(*it as usize)));
-            tables
-                .needs
-                .extend(needs.iter().map(|it| step(*it as usize)));
-            tables.labels.rows.push(node.label);
-            tables.hot.push(Hot::new(needs.len() as u32, node));
+            let waiting = tables.needs(step(place)).len() as u32;
+            tables.hot.push(Hot::new(waiting, node));
             match node.duty {
-                Duty::Work if needs.is_empty() => tables.roots.push(step(place)),
+                Duty::Work if waiting == 0 => tables.roots.push(step(place)),
                 Duty::Always => of.always += 1,
                 Duty::Work | Duty::Undo(_) => {}
             }
@@ -293,6 +287,85 @@ impl<'d> TablesBuilder<'d> {
         self.tables.rows.rows.push(of);
         debug_assert_eq!(self.tables.rows.rows.len(), row.index() + 1);
         Ok(())
+    }
+
+    /// Adds the dependencies of the steps of a scope, in order and without repetitions.
+    fn needs(&mut self, first: u32, nodes: &[Node]) -> Result<(), BadNodes> {
+        let Tables { steps, needs, .. } = &mut self.tables;
+        steps.reserve(nodes.len());
+        let mut own = Vec::new();
+        for node in nodes {
+            for &need in &node.after {
+                let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
+                match (before.duty, node.duty) {
+                    (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always) => {
+                        own.push(StepId(first + need as u32));
+                    }
+                    // The other steps of a scope come after all work.
+                    (Duty::Work, Duty::Undo(_) | Duty::Always) => {}
+                    _ => return Err(BadNodes::BadOrder(node.label)),
+                }
+            }
+            own.sort_unstable();
+            own.dedup();
+            needs.append(&mut own);
+            steps.push(StepRow {
+                readers: 0,
+                needs: number(needs.len())?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds the dependents of the steps of a scope, which has its dependencies.
+    fn readers(&mut self, of: &ScopeRow) {
+        let tables = &mut self.tables;
+        let before = tables.readers.len();
+        for need in &tables.needs[before..] {
+            tables.steps[need.index() + 1].readers += 1;
+        }
+        let mut next = Vec::with_capacity(of.len as usize);
+        for step in of.steps().map(StepId::index) {
+            let first = tables.steps[step].readers;
+            next.push(first);
+            tables.steps[step + 1].readers += first;
+        }
+        tables.readers.resize(tables.needs.len(), StepId(0));
+        for step in of.steps() {
+            let [it, end] = [step.index(), step.index() + 1].map(|at| tables.steps[at].needs);
+            for need in &tables.needs[it as usize..end as usize] {
+                let next = &mut next[need.index() - of.first as usize];
+                tables.readers[*next as usize] = step;
+                *next += 1;
+            }
+        }
+    }
+
+    /// Returns a step that waits for itself, if the scope has one.
+    fn in_circle(&self, of: &ScopeRow) -> Option<StepId> {
+        let (tables, first) = (&self.tables, of.first as usize);
+        let mut waits: Vec<usize> = of.steps().map(|it| tables.needs(it).len()).collect();
+        let mut open: Vec<StepId> = of
+            .steps()
+            .filter(|it| tables.needs(*it).is_empty())
+            .collect();
+        while let Some(step) = open.pop() {
+            for &reader in tables.readers(step) {
+                let waits = &mut waits[reader.index() - first];
+                *waits -= 1;
+                if *waits == 0 {
+                    open.push(reader);
+                }
+            }
+        }
+        let is_stuck = |step: &StepId| waits[step.index() - first] > 0;
+        let mut step = of.steps().find(is_stuck)?;
+        // A step behind a circle waits as well. The way from step to dependency ends on a circle.
+        for _ in of.steps() {
+            let needs = tables.needs(step).iter().copied();
+            step = { needs }.find(is_stuck).unwrap_or(step);
+        }
+        Some(step)
     }
 
     fn undos(&mut self, first: u32, nodes: &[Node]) -> Result<Range<u32>, BadNodes> {
@@ -375,10 +448,6 @@ impl<'d> TablesBuilder<'d> {
 
     fn finish(mut self) -> Tables {
         let tables = &mut self.tables;
-        tables.steps.push(StepRow {
-            readers: tables.readers.len() as u32,
-            needs: tables.needs.len() as u32,
-        });
         // Inner scopes come last, except for plans, which may call each other in circles.
         let mut is_new = true;
         while std::mem::take(&mut is_new) {
@@ -394,116 +463,3 @@ impl<'d> TablesBuilder<'d> {
 }
 
 const _: () = assert!(size_of::<Hot>() == 8 && StepStatus::Waiting as u32 == 0);
-
-/// The edges between the steps of a scope, as places in the scope.
-pub(super) struct Edges {
-    /// The steps that a step waits for, and the steps that wait for it.
-    pub(super) needs: Lists,
-    pub(super) readers: Lists,
-}
-
-/// A list for each step, one after the other.
-pub(super) struct Lists {
-    /// The beginning of each list, and the end of the last.
-    starts: Vec<u32>,
-    all: Vec<u32>,
-}
-
-impl Default for Lists {
-    fn default() -> Self {
-        Self {
-            starts: vec![0],
-            all: Vec::new(),
-        }
-    }
-}
-
-impl Lists {
-    /// Adds a list without repetitions, in order.
-    fn push(&mut self, list: &mut Vec<u32>) -> Result<(), BadNodes> {
-        list.sort_unstable();
-        list.dedup();
-        self.all.append(list);
-        self.starts.push(number(self.all.len())?);
-        Ok(())
-    }
-
-    pub(super) fn of(&self, place: usize) -> &[u32] {
-        &self.all[self.starts[place] as usize..self.starts[place + 1] as usize]
-    }
-
-    /// Returns the edges in the other direction.
-    fn reversed(&self) -> Self {
-        let count = self.starts.len() - 1;
-        let mut starts = vec![0; count + 1];
-        for to in &self.all {
-            starts[*to as usize + 1] += 1;
-        }
-        for place in 0..count {
-            starts[place + 1] += starts[place];
-        }
-        let (mut next, mut all) = (starts.clone(), vec![0; self.all.len()]);
-        for from in 0..count {
-            for &to in self.of(from) {
-                let next = &mut next[to as usize];
-                all[*next as usize] = from as u32;
-                *next += 1;
-            }
-        }
-        Self { starts, all }
-    }
-}
-
-impl Edges {
-    pub(super) fn of(scope: &NodeBlock) -> Result<Self, BadNodes> {
-        let nodes = &scope.steps;
-        number(nodes.len())?;
-        let (mut needs, mut own) = (Lists::default(), Vec::new());
-        needs.starts.reserve(nodes.len());
-        for node in nodes {
-            for &need in &node.after {
-                let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
-                match (before.duty, node.duty) {
-                    (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always) => {
-                        own.push(need as u32);
-                    }
-                    // The other steps of a scope come after all work.
-                    (Duty::Work, Duty::Undo(_) | Duty::Always) => {}
-                    _ => return Err(BadNodes::BadOrder(node.label)),
-                }
-            }
-            needs.push(&mut own)?;
-        }
-        let edges = Self {
-            readers: needs.reversed(),
-            needs,
-        };
-        match edges.in_circle(nodes.len()) {
-            Some(place) => Err(BadNodes::Circle(nodes[place].label)),
-            None => Ok(edges),
-        }
-    }
-
-    /// A step that waits for itself, if there is one.
-    fn in_circle(&self, count: usize) -> Option<usize> {
-        let waits = (0..count).map(|place| self.needs.of(place).len() as u32);
-        let mut waits: Vec<u32> = waits.collect();
-        let mut open: Vec<usize> = (0..count).filter(|it| waits[*it] == 0).collect();
-        while let Some(place) = open.pop() {
-            for &reader in self.readers.of(place) {
-                let reader = reader as usize;
-                waits[reader] -= 1;
-                if waits[reader] == 0 {
-                    open.push(reader);
-                }
-            }
-        }
-        let mut place = waits.iter().position(|waits| *waits > 0)?;
-        // A step behind a circle waits as well. The way from step to dependency ends on a circle.
-        for _ in 0..count {
-            let mut needs = self.needs.of(place).iter().map(|it| *it as usize);
-            place = needs.find(|it| waits[*it] > 0).unwrap_or(place);
-        }
-        Some(place)
-    }
-}

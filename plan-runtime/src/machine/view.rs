@@ -248,8 +248,7 @@ impl<'m> MachineView<'m> {
             failures.add(it.left.clone());
             return Some(failures);
         }
-        let absorbed = it.absorbed.iter().find(|it| it.0 == element);
-        absorbed.map(|it| it.1.clone())
+        it.absorbed.get(&element).cloned()
     }
 
     fn run(self, slot: StepSlot) -> Option<RunId> {

@@ -399,3 +399,54 @@ fn a_dropped_call_is_not_certain() {
     hand.settle();
     assert!(hand.is_done && hand.calls.is_empty());
 }
+
+/// The scope of a loop that has ended serves another loop, and is no longer a place in the line of the loop before.
+#[test]
+fn a_scope_is_in_the_line_of_its_loop() {
+    let round = NodeBody::Loop(NodeBlock::new(vec![call(2)]));
+    let plan = vec![
+        call(1),
+        Node::new(0, round, vec![0]),
+        Node::call(3, vec![1]),
+    ];
+    let called = |label| Node::new(label, NodeBody::Plan(1), vec![]);
+    let plans = [vec![called(8), called(9)], plan].map(NodeBlock::new);
+    let tables = Tables::new(&plans).unwrap();
+    let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, 2));
+    let firsts: Vec<_> = std::mem::take(&mut hand.calls).into_keys().collect();
+    hand.machine.handle(Event::Ended(firsts[1], CallEnd::Done));
+    hand.settle();
+    // Without permits, the second plan ends its loop, and then the first plan reaches its loop.
+    let (round, _) = hand.calls.pop_first().unwrap();
+    hand.machine.handle(Event::Ended(round, CallEnd::Done));
+    hand.settle_with(false);
+    let (again, _) = hand.questions.remove(0);
+    hand.machine
+        .handle(Event::Answered(again, Answer::Number(0)));
+    hand.settle_with(false);
+    hand.machine.handle(Event::Ended(firsts[0], CallEnd::Done));
+    hand.settle_with(false);
+    assert!(hand.calls().is_empty());
+    hand.settle();
+    assert_eq!(hand.calls(), ["2[0]#1", "3#1"]);
+}
+
+/// An answer to the questions of many elements does not look at all questions.
+#[test]
+fn many_fallbacks_are_made() {
+    let mut list = each(NodeBody::Await);
+    list.each = Recovery::Replace;
+    list.timing.fallback = true;
+    let tables = tables(vec![list]);
+    let mut hand = Hand::of(&tables);
+    hand.answer(Answer::Number(MANY));
+    for call in std::mem::take(&mut hand.calls).into_keys() {
+        hand.machine.handle(Event::Ended(call, NEVER));
+    }
+    hand.settle();
+    for (id, _) in std::mem::take(&mut hand.questions) {
+        hand.machine.handle(Event::Answered(id, Answer::Made));
+    }
+    hand.settle();
+    assert!(hand.succeeds());
+}
