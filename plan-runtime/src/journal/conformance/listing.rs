@@ -66,11 +66,8 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
                 same(ids(&found), expected, &rule);
             }
             let unknown = store.list(RunFilter::new().id(&*unnamed.id));
-            same(
-                unknown.len(),
-                0,
-                "a run that nobody has described is not listed",
-            );
+            let rule = "a run that nobody has described is not listed";
+            same(unknown.len(), 0, rule);
         }
         let summaries = runs.each_ref().map(|id| other.summary(id));
         let much = Duration::from_secs(10);
@@ -96,16 +93,10 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
                 run.state,
                 run.ended
             );
-            same(
-                run.is_owned,
-                run.id == *owned,
-                "a list tells if a run has an owner",
-            );
-            same(
-                run.waits,
-                false,
-                "a run that no server gave up does not wait",
-            );
+            let rule = "a list tells if a run has an owner";
+            same(run.is_owned, run.id == *owned, rule);
+            let rule = "a run that no server gave up does not wait";
+            same(run.waits, false, rule);
             same(&run.refusal, &None, "a run that could begin has no refusal");
         }
         one.release(&owner);

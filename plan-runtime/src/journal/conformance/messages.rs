@@ -24,20 +24,15 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             &other.send(&id, &signal("a")),
             "a run that nobody has described",
         );
-        good(
-            one.describe(&claim, &info("waits")),
-            "a claimed run can be described",
-        );
+        let rule = "a claimed run can be described";
+        good(one.describe(&claim, &info("waits")), rule);
 
         let messages = |journal: &Blocking<J>, claim: &Claim, after| {
             let rule = "the owner can read messages";
             good(journal.messages(claim, after), rule)
         };
-        same(
-            messages(&one, &claim, 0),
-            Vec::new(),
-            "a new run has no messages",
-        );
+        let rule = "a new run has no messages";
+        same(messages(&one, &claim, 0), Vec::new(), rule);
         let sent = [
             signal("a"),
             Message::Cancel,
@@ -60,11 +55,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let found = messages(&one, &claim, 0);
         let bodies: Vec<&Message> = found.iter().map(|(_, message)| message).collect();
         let expected: Vec<&Message> = sent.iter().collect();
-        same(
-            bodies,
-            expected,
-            "messages come as they were sent, in their order",
-        );
+        let rule = "messages come as they were sent, in their order";
+        same(bodies, expected, rule);
         let mut last = 0;
         for (n, (number, _)) in found.iter().enumerate() {
             assert!(
@@ -73,37 +65,24 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             );
             last = *number;
             let rest = messages(&one, &claim, *number);
-            same(
-                &rest[..],
-                &found[n + 1..],
-                "only messages after a number are read",
-            );
+            let rule = "only messages after a number are read";
+            same(&rest[..], &found[n + 1..], rule);
         }
         let elsewhere = self.begin(&other);
         let none = messages(&other, &elsewhere, 0);
-        same(
-            none,
-            Vec::new(),
-            "a run does not see the messages of others",
-        );
-        good(
-            one.send(&elsewhere.id, &signal("a")),
-            "two runs may get signals with the same path",
-        );
+        let rule = "a run does not see the messages of others";
+        same(none, Vec::new(), rule);
+        let rule = "two runs may get signals with the same path";
+        good(one.send(&elsewhere.id, &signal("a")), rule);
 
         one.release(&claim);
-        good(
-            other.send(&id, &signal("nobody")),
-            "a message may be sent while nobody has the run",
-        );
+        let rule = "a message may be sent while nobody has the run";
+        good(other.send(&id, &signal("nobody")), rule);
         let next = self.claim_released(&other, &id).claim;
         let kept = messages(&other, &next, 0);
         same(kept.len(), 5, "messages are kept for the next owner");
-        same(
-            &kept[..4],
-            &found[..],
-            "messages are kept for the next owner",
-        );
+        let rule = "messages are kept for the next owner";
+        same(&kept[..4], &found[..], rule);
     }
 
     pub(super) fn watches(&self) {
@@ -125,10 +104,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
                 quiet(&mut second),
                 "without a message, `watch` waits, but it was ready"
             );
-            good(
-                journal.send(&claim.id, &signal(&format!("{n}"))),
-                "anybody may send a message",
-            );
+            let rule = "anybody may send a message";
+            good(journal.send(&claim.id, &signal(&format!("{n}"))), rule);
             let rule = "a message makes `watch` ready within a second";
             wait(watch, SOON, rule);
             wait(second, SOON, rule);
@@ -147,10 +124,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             let watch = one.watch(&claim, after);
             let waits = scope.spawn(|| blocking::wait(watch, SOON));
             thread::sleep(SHORT);
-            good(
-                one.send(&claim.id, &Message::Cancel),
-                "anybody may send a message",
-            );
+            let rule = "anybody may send a message";
+            good(one.send(&claim.id, &Message::Cancel), rule);
             let woken = waits.join().is_ok_and(|woken| woken.is_some());
             assert!(
                 woken,
@@ -190,11 +165,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             one.release(&claim);
             let claimed = self.claim_released(&other, &claim.id);
             same(claimed.run.end, Some(end), "a claim finds the end");
-            same(
-                claimed.run.info,
-                Some(info("begun")),
-                "a claim finds the description",
-            );
+            let rule = "a claim finds the description";
+            same(claimed.run.info, Some(info("begun")), rule);
         }
     }
 
@@ -204,20 +176,15 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         for n in 0..50 {
             drop(journal.append(&claim, format!("{n}"), format!("{n}")));
         }
-        good(
-            journal.send(&claim.id, &signal("kept")),
-            "anybody may send a message",
-        );
+        let rule = "anybody may send a message";
+        good(journal.send(&claim.id, &signal("kept")), rule);
         journal.release(&claim);
         drop(journal);
 
         let journal = self.open();
         let claimed = self.claim_released(&journal, &claim.id);
-        same(
-            claimed.run.info,
-            Some(info("begun")),
-            "a description is kept",
-        );
+        let rule = "a description is kept";
+        same(claimed.run.info, Some(info("begun")), rule);
         for n in 0..50 {
             let found = good(
                 journal.find(&claimed.claim, &format!("{n}")),

@@ -13,11 +13,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let (journal, id) = (self.open(), self.id());
         let before = SystemTime::now();
         let claimed = self.claim(&journal, &id);
-        same(
-            &*claimed.claim.id,
-            &*id,
-            "a claim has the id that was asked for",
-        );
+        let rule = "a claim has the id that was asked for";
+        same(&*claimed.claim.id, &*id, rule);
         assert!(
             claimed.claim.epoch > 0,
             "epochs are counted from 1, but it is 0"
@@ -30,19 +27,13 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let seen = good(journal.look(&id), rule).and_then(|run| run.info);
         same(seen, Some(info("first")), rule);
         let unknown = good(journal.look(&self.id()), rule);
-        same(
-            unknown,
-            None,
-            "nothing is seen of a run that does not exist",
-        );
+        let rule = "nothing is seen of a run that does not exist";
+        same(unknown, None, rule);
         journal.release(&claimed.claim);
 
         let second = self.claim_released(&journal, &id);
-        same(
-            second.run.info,
-            Some(info("first")),
-            "a claim finds the description",
-        );
+        let rule = "a claim finds the description";
+        same(second.run.info, Some(info("first")), rule);
         same(second.run.end, None, "a run that has not ended has no end");
         let began = second.run.began;
         // Clocks are adjusted, and a database may keep less than nanoseconds.
@@ -53,26 +44,18 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         );
         let described = journal.describe(&second.claim, &info("second"));
         good(described, "a run can be described again");
-        written(
-            journal.append(&second.claim, "a".into(), "1".into()),
-            "a record can be written",
-        );
+        let rule = "a record can be written";
+        written(journal.append(&second.claim, "a".into(), "1".into()), rule);
         journal.release(&second.claim);
         thread::sleep(Duration::from_millis(2));
         let third = self.claim_released(&journal, &id);
-        same(
-            third.run.info,
-            Some(info("second")),
-            "the last description counts",
-        );
+        let rule = "the last description counts";
+        same(third.run.info, Some(info("second")), rule);
         same(third.run.began, began, "a run begins once");
         let found = good(journal.find(&third.claim, "a"), "records can be looked up");
         let body = found.map(|found| found.body);
-        same(
-            body,
-            Some("1".to_owned()),
-            "descriptions leave records alone",
-        );
+        let rule = "descriptions leave records alone";
+        same(body, Some("1".to_owned()), rule);
     }
 
     pub(super) fn owners(&self) {
@@ -87,10 +70,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             );
         }
         // A refused claim changes nothing.
-        good(
-            one.describe(&first.claim, &info("owned")),
-            "a refused claim leaves the owner alone",
-        );
+        let rule = "a refused claim leaves the owner alone";
+        good(one.describe(&first.claim, &info("owned")), rule);
         self.claim(&other, &self.id());
         let mut epoch = first.claim.epoch;
         let mut claim = first.claim;
@@ -114,10 +95,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             "an old claim cannot release a run, but after that a claim gave {}",
             short(&stolen)
         );
-        good(
-            other.describe(&claim, &info("owned")),
-            "an old claim cannot release a run",
-        );
+        let rule = "an old claim cannot release a run";
+        good(other.describe(&claim, &info("owned")), rule);
 
         // One of many threads gets the run.
         let id = self.id();
@@ -208,17 +187,13 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
     pub(super) fn fencing(&self) {
         let (one, other) = (self.open(), self.open());
         let old = self.begin(&one);
-        written(
-            one.append(&old, "a".into(), "1".into()),
-            "a record can be written",
-        );
+        let rule = "a record can be written";
+        written(one.append(&old, "a".into(), "1".into()), rule);
         // It is queued before the release, so it is written still.
         let queued = one.append(&old, "b".into(), "1".into());
         one.release(&old);
-        written(
-            queued,
-            "what is queued when a run is released is written still",
-        );
+        let rule = "what is queued when a run is released is written still";
+        written(queued, rule);
         let rule = "an owner that has released a run cannot write";
         self.cannot_write(&one, &old, rule);
         let new = self.claim_released(&other, &old.id).claim;
@@ -231,30 +206,19 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         }
         let found = good(other.find(&new, "c"), "records can be looked up");
         same(found, None, "a write with an old claim leaves no trace");
-        written(
-            other.append(&new, "c".into(), "new".into()),
-            "a write with an old claim leaves no trace",
-        );
+        let rule = "a write with an old claim leaves no trace";
+        written(other.append(&new, "c".into(), "new".into()), rule);
         for (key, expected) in [("a", "1"), ("b", "1"), ("c", "new")] {
             let found = good(other.find(&new, key), "records can be looked up");
             let body = found.map(|found| found.body);
-            same(
-                body.as_deref(),
-                Some(expected),
-                "the next owner finds all records",
-            );
+            let rule = "the next owner finds all records";
+            same(body.as_deref(), Some(expected), rule);
         }
         other.release(&new);
         let again = self.claim_released(&one, &old.id);
-        same(
-            again.run.info,
-            Some(info("begun")),
-            "a description with an old claim leaves no trace",
-        );
-        same(
-            again.run.end,
-            None,
-            "an end with an old claim leaves no trace",
-        );
+        let rule = "a description with an old claim leaves no trace";
+        same(again.run.info, Some(info("begun")), rule);
+        let rule = "an end with an old claim leaves no trace";
+        same(again.run.end, None, rule);
     }
 }

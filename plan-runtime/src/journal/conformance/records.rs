@@ -64,16 +64,12 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let (claim, second) = (self.begin(&journal), self.begin(&journal));
         let found = good(journal.find(&claim, "a"), "records can be looked up");
         same(found, None, "what was not recorded is not found");
-        written(
-            journal.append(&claim, "a".into(), "1".into()),
-            "a record can be written",
-        );
+        let rule = "a record can be written";
+        written(journal.append(&claim, "a".into(), "1".into()), rule);
         let found = good(journal.find(&second, "a"), "records can be looked up");
         same(found, None, "a run does not see the records of others");
-        written(
-            journal.append(&second, "a".into(), "2".into()),
-            "two runs may have the same key",
-        );
+        let rule = "two runs may have the same key";
+        written(journal.append(&second, "a".into(), "2".into()), rule);
 
         // Only the last is waited for.
         let count = 100;
@@ -96,11 +92,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             let Some((next, body)) = records.get(&format!("n{n}")) else {
                 panic!("{rule}, and a dropped future is written too, but `n{n}` is not found");
             };
-            same(
-                &**body,
-                &*format!("{n}"),
-                "a record has the body that was recorded",
-            );
+            let rule = "a record has the body that was recorded";
+            same(&**body, &*format!("{n}"), rule);
             assert!(
                 *next > number,
                 "numbers grow in the order of the calls, but {next} came after {number}"
@@ -131,11 +124,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         written(first, "a second write of a key changes nothing");
         let found = good(journal.find(&claim, "twice"), "records can be looked up");
         let body = found.map(|found| found.body);
-        same(
-            body,
-            Some("1".to_owned()),
-            "a second write of a key changes nothing",
-        );
+        let rule = "a second write of a key changes nothing";
+        same(body, Some("1".to_owned()), rule);
     }
 
     pub(super) fn keys(&self) {

@@ -171,11 +171,8 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         let rule = "a run that was refused is due once its rest is over";
         eventually(rule, || one.is_due(&refused));
         let claim = self.claim(&one, &refused).claim;
-        same(
-            one.summary(&refused).refusal,
-            None,
-            "a claim ends a refusal",
-        );
+        let rule = "a claim ends a refusal";
+        same(one.summary(&refused).refusal, None, rule);
         self.give_up(&one, &claim);
         for id in [&refused, &sent, &owned] {
             self.end(&one, id, End::Done("1".to_owned()));

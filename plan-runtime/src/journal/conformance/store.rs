@@ -140,10 +140,8 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         }
         good(one.send(&claim.id, &signal("s")), "anybody may send");
         good(one.send(&claim.id, &Message::Cancel), "anybody may send");
-        written(
-            one.0.end(&claim, End::Cancelled("1".into())),
-            "a run can end",
-        );
+        let rule = "a run can end";
+        written(one.0.end(&claim, End::Cancelled("1".into())), rule);
         self.give_up(&one, &claim);
 
         let claim = self.claim_released(&one, &old.id).claim;
@@ -187,9 +185,10 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         same(messages, vec![signal("s")], rule);
         let again = one.append(&claim, "a".into(), "again".into());
         written(again, "the key of a removed record can be written");
+        let rule = "a retry may write no record";
         good(
             one.retry(&claim, Retry::new(vec!["a".to_owned()], None)),
-            "a retry may write no record",
+            rule,
         );
         let found = good(one.find(&claim, "a"), "records can be looked up");
         same(found, None, "a retry removes records");
@@ -246,11 +245,8 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         );
         let claimed = self.claim(&one, &ended);
         let state = (claimed.run.info, claimed.run.end);
-        same(
-            state,
-            (None, None),
-            "the id of a deleted run may be used again",
-        );
+        let rule = "the id of a deleted run may be used again";
+        same(state, (None, None), rule);
         let messages = good(one.messages(&claimed.claim, 0), "messages can be read");
         same(messages, Vec::new(), "nothing is left of a deleted run");
         assert!(

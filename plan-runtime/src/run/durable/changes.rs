@@ -1,6 +1,6 @@
 //! Differences between the plan of the start of a run and the plan that continues the run.
 
-use super::key::Segment;
+use super::history::Segment;
 use crate::print::{Cut, Line, MessageName};
 use crate::resolve::describe;
 use jsonptr::Token;

@@ -86,17 +86,21 @@ struct RecordedFailure {
     attempts: u32,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     blocked: Vec<StepPath>,
-    #[serde(default)]
-    role: RecordedRole,
+    #[serde(default = "work", with = "RecordedRole")]
+    role: Role,
 }
 
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// The form of a role in a record.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Role", rename_all = "snake_case")]
 enum RecordedRole {
-    #[default]
     Work,
     Undo(usize),
     Always,
+}
+
+fn work() -> Role {
+    Role::Work
 }
 
 impl FailedPlan {
@@ -108,11 +112,7 @@ impl FailedPlan {
             error: Failed::of(&failure.error),
             attempts: failure.attempts,
             blocked: failure.blocked.clone(),
-            role: match failure.role {
-                Role::Work => RecordedRole::Work,
-                Role::Undo(undone) => RecordedRole::Undo(undone),
-                Role::Always => RecordedRole::Always,
-            },
+            role: failure.role,
         });
         Self {
             plan: run.plan().to_owned(),
@@ -130,11 +130,7 @@ impl FailedPlan {
             error: failed.error.into_error(),
             attempts: failed.attempts,
             blocked: failed.blocked,
-            role: match failed.role {
-                RecordedRole::Work => Role::Work,
-                RecordedRole::Undo(undone) => Role::Undo(undone),
-                RecordedRole::Always => Role::Always,
-            },
+            role: failed.role,
         });
         RunError::of(self.plan, Cause::Steps, failures.collect()).undoing(self.undoing)
     }
@@ -160,22 +156,20 @@ fn plan_of(error: &StepError) -> Option<FailedPlan> {
 
 impl Failed {
     pub(super) fn of(error: &StepError) -> Self {
-        let (kind, time) = match error {
-            StepError::Tool(error) => (Kind::Tool, error.retry_delay()),
-            StepError::Panic(_) => (Kind::Panic, None),
-            StepError::Timeout(limit) => (Kind::Timeout, Some(*limit)),
-            StepError::Deadline(limit) => (Kind::Deadline, Some(*limit)),
-            StepError::Arguments(_) if error.code() == "VALUE" => (Kind::Value, None),
-            StepError::Output(_) => (Kind::Output, None),
-            StepError::Failed(_) => (Kind::Failed, None),
-            StepError::Refused(_) => (Kind::Refused, None),
-            StepError::NoSignals => (Kind::NoSignals, None),
-            StepError::Unknown => (Kind::Unknown, None),
-            StepError::Fallback(_) => (Kind::Fallback, None),
-            StepError::Arguments(_) | StepError::Limit(_) | StepError::Block(_) => {
-                (Kind::Arguments, None)
-            }
-            StepError::TooManyRounds(_) => (Kind::Rounds, None),
+        let kind = match error {
+            StepError::Tool(_) => Kind::Tool,
+            StepError::Panic(_) => Kind::Panic,
+            StepError::Timeout(_) => Kind::Timeout,
+            StepError::Deadline(_) => Kind::Deadline,
+            StepError::Arguments(_) if error.code() == "VALUE" => Kind::Value,
+            StepError::Output(_) => Kind::Output,
+            StepError::Failed(_) => Kind::Failed,
+            StepError::Refused(_) => Kind::Refused,
+            StepError::NoSignals => Kind::NoSignals,
+            StepError::Unknown => Kind::Unknown,
+            StepError::Fallback(_) => Kind::Fallback,
+            StepError::Arguments(_) | StepError::Limit(_) | StepError::Block(_) => Kind::Arguments,
+            StepError::TooManyRounds(_) => Kind::Rounds,
         };
         let texts = match error {
             StepError::Tool(error) => {
@@ -188,35 +182,38 @@ impl Failed {
             }
             other => vec![other.to_string()],
         };
-        let code = match error {
-            StepError::Tool(error) => error.code().map(str::to_owned),
-            _ => None,
-        };
-        let hushed = match error {
-            StepError::Arguments(error) | StepError::Output(error) | StepError::Fallback(error) => {
-                error.is_hushed()
-            }
-            _ => false,
-        };
-        Self {
-            hushed,
+        let mut failed = Self {
             kind,
             texts,
             permanent: !error.is_transient(),
-            code,
-            plan: plan_of(error),
-            rounds: match error {
-                StepError::TooManyRounds(most) => Some(*most),
-                _ => None,
-            },
-            time: time.map(millis),
+            code: None,
+            time: None,
             left: error.leaves_work(),
+            hushed: false,
             failure: error.failure().cloned(),
-            raised: match error {
-                StepError::Arguments(error) => error.as_raised(),
-                _ => None,
-            },
+            raised: None,
+            plan: plan_of(error),
+            rounds: None,
+        };
+        match error {
+            StepError::Tool(error) => {
+                failed.code = error.code().map(str::to_owned);
+                failed.time = error.retry_delay().map(millis);
+            }
+            StepError::Timeout(limit) | StepError::Deadline(limit) => {
+                failed.time = Some(millis(*limit));
+            }
+            StepError::Arguments(error) => {
+                failed.hushed = error.is_hushed();
+                failed.raised = error.as_raised();
+            }
+            StepError::Output(error) | StepError::Fallback(error) => {
+                failed.hushed = error.is_hushed();
+            }
+            StepError::TooManyRounds(most) => failed.rounds = Some(*most),
+            _ => {}
         }
+        failed
     }
 
     pub(super) fn into_error(self) -> StepError {

@@ -1,9 +1,12 @@
-//! The records that earlier processes have written.
+//! The records that earlier processes have written, and the keys of records: `inners[1]@1.each[0]@1` is the first attempt of an element in the first attempt of a plan.
 
 use super::{Durable, FAILED, MADE_UP, UNDONE};
+use crate::error::Elements;
 use crate::journal::spi::Record;
 use crate::journal::{Journal, JournalError};
+use crate::plan::is_word;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 /// A record that was found.
@@ -96,4 +99,23 @@ impl Durable {
     pub(super) fn next_key(&self, from: &str) -> Option<String> {
         self.state().history.next_key(from).map(str::to_owned)
     }
+}
+
+/// The name of a step, in quotes unless it is a word.
+pub(crate) struct Segment<'s>(pub(crate) &'s str);
+
+impl fmt::Display for Segment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if is_word(self.0) {
+            f.write_str(self.0)
+        } else {
+            // As JSON, so that each name is written in one way.
+            write!(f, "{}", serde_json::Value::from(self.0))
+        }
+    }
+}
+
+/// The key of a step, or of an element of it, below this prefix.
+pub(in crate::run) fn of_element(prefix: &str, step: &str, element: &[usize]) -> String {
+    format!("{prefix}{}{}", Segment(step), Elements(element))
 }

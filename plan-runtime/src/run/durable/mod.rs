@@ -9,28 +9,22 @@
 //! | | |
 //! |---|---|
 //! | `begin.rs` | claims a run, and compares it with what was begun |
-//! | `calls.rs` | the calls that the run waits for, and the ends that hold calls back |
 //! | `changes.rs` | what differs between two versions of a plan |
-//! | `claimed.rs` | the run in its journal |
+//! | `claimed.rs` | the run in its journal, the calls that the run waits for, and the ends that hold calls back |
 //! | `clock.rs` | the time by the clock and by the records, and waits |
 //! | `failures.rs` | the failures of plans that tools ran inside their calls |
-//! | `history.rs` | the records that earlier processes have written |
-//! | `key.rs` | the names of records |
-//! | `notes.rs` | the writes that nobody waits for |
+//! | `history.rs` | the records of earlier processes, and the keys of records |
 //! | `plans.rs` | the plans that its calls run |
 //! | `record.rs` | what a record says |
 //! | `turns.rs` | the order in which the run acts on its records |
 //! | `writes.rs` | the records that are not durable yet, and the waker of the outermost plan |
 
 mod begin;
-mod calls;
 mod changes;
 mod claimed;
 mod clock;
 mod failures;
 mod history;
-mod key;
-mod notes;
 mod plans;
 mod record;
 mod turns;
@@ -39,14 +33,13 @@ mod writes;
 #[cfg(feature = "dynamic")]
 pub(crate) use begin::compare_names;
 pub(super) use begin::{Begun, Inputs, Target, begin, info, secrets_in_journal, submit};
-pub(super) use calls::{Busy, Owned, Resting, Stop};
 #[cfg(feature = "dynamic")]
 pub(crate) use claimed::Released;
-pub(super) use history::Found;
+pub(super) use claimed::{Busy, Owned, Resting, Stop};
+pub(crate) use history::Segment;
 #[cfg(feature = "dynamic")]
 pub(crate) use history::read_records;
-pub(crate) use key::Segment;
-pub(super) use key::of_element;
+pub(super) use history::{Found, of_element};
 #[cfg(feature = "dynamic")]
 pub(crate) use plans::{ENTERED, PLANS};
 #[cfg(feature = "dynamic")]
@@ -64,7 +57,6 @@ use crate::journal::spi::{Answer, End, Message, Written};
 use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, PastWaits, RecordedTime};
 use history::History;
-use notes::Notes;
 use plans::Plans;
 use std::future::{pending, poll_fn, ready};
 use std::hash::Hasher;
@@ -73,7 +65,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use turns::{RecordPlace, Turn, Turns};
-use writes::{Root, Write};
+use writes::{Notes, Root, Write};
 
 /// The key of the record with the counts of undone steps before the run was retried, and with the count of the run.
 ///
