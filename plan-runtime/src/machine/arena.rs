@@ -99,6 +99,16 @@ impl MachineState {
         }
     }
 
+    /// The condition of a loop has read the outputs of a round, or will not.
+    pub(super) fn round_over(&mut self, run: RunId, attempt: AttemptId) {
+        let tried = &self.runs[run].attempts[attempt];
+        if let Some(scope) = tried.inside()
+            && tried.kept().is_none()
+        {
+            self.release(scope);
+        }
+    }
+
     /// Frees the rows of released scopes and of the runs in these scopes.
     pub(super) fn recycle(&mut self) {
         while let Some(scope) = self.released.pop() {

@@ -257,7 +257,7 @@ impl Core {
         let has_failed = it.failed.is_some();
         it.note(element, failures);
         it.pending.queue.clear();
-        self.drop_questions(run);
+        self.state.drop_all_questions(run);
         // The first failure has ended all attempts that wait.
         if has_failed {
             return;
@@ -286,7 +286,7 @@ impl Core {
         let it = &mut self.state.runs[run];
         it.is.cut = true;
         it.pending.queue.clear();
-        self.drop_questions(run);
+        self.state.drop_all_questions(run);
         for attempt in self.state.runs[run].attempts.in_order() {
             let it = &self.state.runs[run];
             if !it.attempts.runs(attempt) {
@@ -294,7 +294,7 @@ impl Core {
             }
             match it.attempts[attempt].activity {
                 Activity::Scope(scope) => self.cut_scope(scope, cutoff),
-                activity if waits && self.state.is_certain(activity) => {}
+                Activity::Call(call) if waits && self.state.certain.contains(&call) => {}
                 _ => self.state.end_attempt(run, attempt),
             }
         }
@@ -339,7 +339,7 @@ impl Core {
         attempt: AttemptId,
         again: Result<u32, CallError>,
     ) {
-        self.round_over(run, attempt);
+        self.state.round_over(run, attempt);
         let it = &self.state.runs[run];
         let tried = &it.attempts[attempt];
         let (element, is_kept) = (tried.element, tried.phase == AttemptPhase::Kept);
@@ -371,19 +371,5 @@ impl Core {
             .view()
             .failure_in(run, element, tried.number, reason);
         self.fail_run(run, element, Failures::of(failure));
-    }
-
-    /// Closes all questions about a step.
-    pub(super) fn drop_questions(&mut self, run: RunId) {
-        let mut round = None;
-        self.state.drop_questions(run, |asked| {
-            if let OpenQuestion::Again { attempt, .. } = asked {
-                round = Some(attempt);
-            }
-            true
-        });
-        if let Some(attempt) = round {
-            self.round_over(run, attempt);
-        }
     }
 }

@@ -110,11 +110,6 @@ impl MachineState {
         self.out.push_back(Command::Drop(call));
     }
 
-    /// Returns `true` if the end of an attempt's call is certain.
-    pub(super) fn is_certain(&self, activity: Activity) -> bool {
-        matches!(activity, Activity::Call(call) if self.certain.contains(&call))
-    }
-
     /// The end of a call is certain, unless the call does not run any more.
     pub(super) fn make_certain(&mut self, call: CallId) {
         let runs = if call.is_plain() {
@@ -243,6 +238,20 @@ impl MachineState {
             is_kept
         });
         open.len() < before
+    }
+
+    /// Closes all questions about a step.
+    pub(super) fn drop_all_questions(&mut self, run: RunId) {
+        let mut round = None;
+        self.drop_questions(run, |asked| {
+            if let OpenQuestion::Again { attempt, .. } = asked {
+                round = Some(attempt);
+            }
+            true
+        });
+        if let Some(attempt) = round {
+            self.round_over(run, attempt);
+        }
     }
 
     /// Closes the question about a scope.

@@ -2,7 +2,7 @@
 
 use super::engine::Machine;
 use super::event::{Answer, CallEnd, CallError, Event, Pause, QuestionId};
-use super::failures::{Cutoff, Failures, Reason, StepFailure};
+use super::failures::{Cutoff, Failures, Reason};
 use super::ids::{AttemptId, CallId, ScopeId, StepSlot};
 use super::nodes::Amounts;
 use super::parts::{Activity, Owner, Phase, StepStatus, WHOLE};
@@ -47,11 +47,10 @@ impl Machine {
             return;
         }
         core.state.calling -= 1;
+        let reason = Reason::Error(error.error);
+        let failure = core.state.view().failure_at(slot, WHOLE, 1, reason);
+        let failures = Failures::of(failure.by(error));
         let scope = hot.scope();
-        let step = core.state.scopes[scope].step(slot);
-        let trail = core.state.view().trail(scope, step);
-        let failure = StepFailure::new(trail, Reason::Error(error.error)).by(error);
-        let failures = Failures::of(failure);
         core.finish_step(scope, slot, StepStatus::Failed, Some(failures));
     }
 

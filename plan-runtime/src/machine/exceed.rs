@@ -1,119 +1,101 @@
 //! The end of a run that drops everything: the run needs more than it may have, or the time for undo and always steps is over.
 
-use super::engine::Machine;
+use super::engine::{Core, Machine};
 use super::event::QuestionId;
 use super::failures::{Cutoff, FailureRole, Failures, Reason, StepFailure};
 use super::ids::{CallId, ErrorId, RunId, ScopeId, StepSlot};
 use super::parts::{AttemptPhase, Phase, StepStatus, WHOLE};
-use super::rows::{COLD_CALLS, OpenQuestion};
-use super::state::{Over, Overflow};
+use super::rows::OpenQuestion;
+use super::state::Over;
 use std::sync::Arc;
 
 impl Machine {
     /// Ends the run if a part of the run is too much.
     pub(super) fn end_full(&mut self) {
-        let core = &mut self.core;
-        let Some(Overflow {
-            full,
-            slot,
-            element,
-            attempt,
-        }) = core.state.full.take()
-        else {
-            return;
-        };
-        let scope = core.state.hot[slot].scope();
-        let step = core.state.scopes[scope].step(slot);
-        let (view, reason) = (core.state.view(), Reason::Full(full));
-        let failure = match core.state.run_of(scope, step) {
-            Some(run) => view.failure_in(run, element, attempt, reason),
-            None => StepFailure {
-                attempts: attempt,
-                ..StepFailure::new(view.trail(scope, step), reason)
-            },
-        };
-        self.exceed(failure, Some(slot));
+        let state = &mut self.core.state;
+        if let Some(at) = state.full.take() {
+            let reason = Reason::Full(at.full);
+            let view = state.view();
+            let failure = view.failure_at(at.slot, at.element, at.attempt, reason);
+            self.exceed(failure, Some(at.slot));
+        }
     }
 
     /// The driver has made something for a question that is too much.
     pub(super) fn answer_exceeds(&mut self, id: QuestionId, error: ErrorId) {
-        let core = &self.core;
-        let Some(asked) = core.state.questions.get(id) else {
+        let state = &self.core.state;
+        let Some(asked) = state.questions.get(id) else {
             return;
         };
-        let (view, reason) = (core.state.view(), Reason::Error(error));
-        let slot = |run: RunId| Some(core.state.runs[run].slot);
-        let (failure, slot) = match asked {
+        let (view, reason) = (state.view(), Reason::Error(error));
+        let (run, element, attempts) = match asked {
             OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => {
-                let owner = core.state.scopes[scope].owner;
                 let failure = StepFailure::new(view.trail_of(scope), reason);
-                (failure, owner.and_then(|it| slot(it.run)))
+                let owner = state.scopes[scope].owner;
+                let slot = owner.map(|it| state.runs[it.run].slot);
+                return self.exceed(failure, slot);
             }
             OpenQuestion::Body { run, element, .. } | OpenQuestion::Fallback { run, element } => {
-                (view.failure_in(run, element, 0, reason), slot(run))
+                (run, element, 0)
             }
             OpenQuestion::Again { run, attempt } => {
-                let tried = &core.state.runs[run].attempts[attempt];
-                (
-                    view.failure_in(run, tried.element, tried.number, reason),
-                    slot(run),
-                )
+                let tried = &state.runs[run].attempts[attempt];
+                (run, tried.element, tried.number)
             }
-            OpenQuestion::Amounts(run) => (view.failure_in(run, WHOLE, 0, reason), slot(run)),
+            OpenQuestion::Amounts(run) => (run, WHOLE, 0),
         };
-        self.exceed(failure, slot);
+        let failure = view.failure_in(run, element, attempts, reason);
+        let slot = state.runs[run].slot;
+        self.exceed(failure, Some(slot));
     }
 
     /// The driver has a result of a call or a wait that is too much.
     pub(super) fn call_exceeds(&mut self, call: CallId, error: ErrorId) {
-        let reason = Reason::Error(error);
-        let (failure, slot) = if call.0 < COLD_CALLS {
-            let core = &mut self.core;
+        let (slot, element, attempts) = if call.is_plain() {
+            let state = &mut self.core.state;
             let slot = StepSlot(call.0);
-            let hot = &mut core.state.hot[slot];
-            if !hot.is_running() {
+            if !state.hot[slot].is_running() {
                 return;
             }
-            hot.set(StepStatus::Failed);
-            let scope = hot.scope();
-            core.state.calling -= 1;
-            let trail = core
-                .state
-                .view()
-                .trail(scope, core.state.scopes[scope].step(slot));
-            (StepFailure::new(trail, reason), slot)
+            state.hot[slot].set(StepStatus::Failed);
+            state.calling -= 1;
+            (slot, WHOLE, 1)
         } else {
             let Some((row, begun)) = self.close_call(call) else {
                 return;
             };
             let it = &self.core.state.runs[row.run];
-            let tried = &it.attempts[row.attempt];
-            let view = self.core.state.view();
-            let failure = view.failure_in(row.run, tried.element, begun, reason);
-            (failure, it.slot)
+            (it.slot, it.attempts[row.attempt].element, begun)
         };
+        let view = self.core.state.view();
+        let failure = view.failure_at(slot, element, attempts, Reason::Error(error));
         self.exceed(failure, Some(slot));
     }
 
     /// Ends the run: the calls are dropped, and nothing is undone. The failure has the duty of the outermost step around it.
     fn exceed(&mut self, mut failure: StepFailure, slot: Option<StepSlot>) {
-        let core = &mut self.core;
+        let Core {
+            state,
+            todo,
+            is_stopped,
+            ..
+        } = &mut self.core;
         let mut around = slot;
         while let Some(slot) = around {
-            let hot = core.state.hot[slot];
+            let hot = state.hot[slot];
             if hot.is_always() {
                 failure.role = FailureRole::Always;
             } else if !hot.is_work() {
                 failure.role = FailureRole::Undo;
             }
-            let owner = core.state.scopes[hot.scope()].owner;
-            around = owner.map(|it| core.state.runs[it.run].slot);
+            let owner = state.scopes[hot.scope()].owner;
+            around = owner.map(|it| state.runs[it.run].slot);
         }
-        core.is_stopped = true;
-        let root = &mut core.state.scopes[ScopeId::ROOT];
+        let root = &mut state.scopes[ScopeId::ROOT];
         root.cutoff = root.cutoff.or(Some(Cutoff::Full));
         root.left.add(Failures::of(failure));
-        core.todo.clear();
+        *is_stopped = true;
+        todo.clear();
         self.drop_scope(ScopeId::ROOT);
         if let Some(slot) = slot {
             self.core.state.hot[slot].set(StepStatus::Failed);
@@ -122,7 +104,6 @@ impl Machine {
 
     /// Ends a scope without its undo and always steps.
     pub(super) fn drop_scope(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.core.state.tables);
         let it = &self.core.state.scopes[scope];
         if it.phase == Phase::Over {
             return;
@@ -133,21 +114,23 @@ impl Machine {
                 self.drop_run(run);
             }
         }
+        let state = &mut self.core.state;
+        let tables = Arc::clone(&state.tables);
         for step in tables.rows[row].steps() {
-            let slot = self.core.state.scopes[scope].slot(step);
-            let hot = &mut self.core.state.hot[slot];
+            let slot = state.scopes[scope].slot(step);
+            let hot = &mut state.hot[slot];
             if hot.is_plain_in_root() && hot.is_ready() {
-                self.core.state.ready.remove(slot);
+                state.ready.remove(slot);
             } else if hot.is_running() {
                 hot.set(StepStatus::Cancelled);
                 if hot.is_plain() {
-                    self.core.state.calling -= 1;
-                    self.core.state.drop_call(CallId(slot.0));
+                    state.calling -= 1;
+                    state.drop_call(CallId(slot.0));
                 }
             }
         }
-        self.core.state.drop_question(scope);
-        let it = &mut self.core.state.scopes[scope];
+        state.drop_question(scope);
+        let it = &mut state.scopes[scope];
         it.has_failed |= matches!(it.phase, Phase::Inputs | Phase::Work | Phase::Output);
         it.phase = Phase::Over;
         if it.owner.is_none() && self.core.over == Over::No {
@@ -157,9 +140,10 @@ impl Machine {
 
     /// Ends a step with everything inside it, and without undo steps.
     fn drop_run(&mut self, run: RunId) {
-        self.core.state.unlimit_loop(run);
-        self.core.state.drop_questions(run, |_| true);
-        let it = &mut self.core.state.runs[run];
+        let state = &mut self.core.state;
+        state.unlimit_loop(run);
+        state.drop_questions(run, |_| true);
+        let it = &mut state.runs[run];
         it.pending.queue.clear();
         it.is.ended = true;
         for attempt in it.attempts.in_order() {

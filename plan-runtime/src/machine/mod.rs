@@ -5,20 +5,18 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `describe.rs`, `bad.rs` | the description of a plan; descriptions that contradict themselves |
-//! | `tables.rs`, `edges.rs` | the plan as flat tables |
-//! | `ids.rs`, `event.rs`, `failures.rs` | ids, events and commands, failures |
-//! | `arena.rs`, `attempt.rs`, `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
-//! | `engine.rs` | the short way of plain steps, and the next command |
+//! | `event.rs`, `failures.rs`, `ids.rs` | events and commands, failures, ids |
+//! | `nodes.rs`, `tables.rs` | the description of a plan, and the plan as flat tables |
+//! | `state.rs`, `parts.rs`, `ready.rs`, `rows.rs` | the state of a run and its parts: each step in eight bytes, scopes, steps that are not plain, attempts, calls, questions |
+//! | `arena.rs` | the scopes of a run, and the order in which steps, attempts and elements start |
+//! | `calls.rs` | calls, waits, timers and questions that a driver has |
+//! | `engine.rs` | the machine: the short way of plain steps, and the next command |
 //! | `events.rs` | events and their consequences |
-//! | `line.rs` | the order in which steps, attempts and elements start |
-//! | `scope.rs` | scopes: work, undo steps, always steps |
-//! | `runs.rs` | steps that are not plain: branches, lists, rounds |
-//! | `attempts.rs` | attempts: time limits, failures |
-//! | `admit.rs` | calls that the driver lets start |
-//! | `capacity.rs`, `exceed.rs` | the most that a run may have; the end of a run that needs more, or whose time is over |
-//! | `dispatcher.rs` | calls, waits, timers and questions that a driver has |
-//! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for drivers |
+//! | `scope.rs` | transitions of scopes: work, undo steps, always steps |
+//! | `runs.rs` | transitions of steps that are not plain: branches, lists, rounds |
+//! | `attempts.rs` | transitions of attempts: time limits, failures |
+//! | `exceed.rs` | the end of a run that needs more than it may have, or whose time is over |
+//! | `view.rs` | a look at a run: trails and results |
 //!
 //! A step is plain if it is a call or a value with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
 //!

@@ -336,16 +336,6 @@ impl Core {
         }
     }
 
-    /// The condition of a loop has read the outputs of a round, or will not.
-    pub(super) fn round_over(&mut self, run: RunId, attempt: AttemptId) {
-        let tried = &self.state.runs[run].attempts[attempt];
-        if let Some(scope) = tried.inside()
-            && tried.phase != AttemptPhase::Kept
-        {
-            self.state.release(scope);
-        }
-    }
-
     /// Begins the round after a round.
     pub(super) fn next_round(&mut self, run: RunId, attempt: AttemptId, is_kept: bool) {
         let element = self.state.runs[run].attempts[attempt].element;

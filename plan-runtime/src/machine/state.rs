@@ -7,6 +7,7 @@ use super::parts::{Hot, SCOPES, ScopeRun, StepRun};
 use super::ready::ReadySet;
 use super::rows::{CallTable, Questions};
 use super::tables::Tables;
+use super::view::MachineView;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -167,5 +168,9 @@ impl MachineState {
             out: VecDeque::new(),
             full: None,
         }
+    }
+
+    pub(super) fn view(&self) -> MachineView<'_> {
+        MachineView(self)
     }
 }

@@ -48,12 +48,6 @@ impl CallId {
     }
 }
 
-impl MachineState {
-    pub(super) fn view(&self) -> MachineView<'_> {
-        MachineView(self)
-    }
-}
-
 impl<'m> MachineView<'m> {
     /// Returns the tables of the plan.
     pub fn tables(self) -> &'m Tables {
@@ -344,6 +338,24 @@ impl<'m> MachineView<'m> {
         StepFailure {
             attempts,
             ..StepFailure::new(trail, reason)
+        }
+    }
+
+    /// The failure of a step at a slot, or of an element of the step.
+    pub(super) fn failure_at(
+        self,
+        slot: StepSlot,
+        element: u32,
+        attempts: u32,
+        reason: Reason,
+    ) -> StepFailure {
+        let scope = self.scope_of(slot);
+        match self.run(slot) {
+            Some(run) => self.failure_in(run, element, attempts, reason),
+            None => StepFailure {
+                attempts,
+                ..StepFailure::new(self.trail(scope, self.0.scopes[scope].step(slot)), reason)
+            },
         }
     }
 
