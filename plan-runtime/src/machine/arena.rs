@@ -2,14 +2,43 @@
 //!
 //! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
 
+use super::event::StepStatus;
 use super::failures::Full;
-use super::ids::{AttemptId, RowId, RunId, ScopeId, StepId, StepSlot};
-use super::parts::{
-    Activity, Attempt, LinePlace, Owner, Pending, Phase, ScopeRun, StepRun, StepStatus,
-};
-use super::state::MachineState;
+use super::ids::{AttemptId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
+use super::parts::{Activity, Attempt, LinePlace, Owner, Pending, Phase, ScopeRun, StepRun};
+use super::ready::ReadySet;
+use super::rows::{CallTable, Questions};
+use super::state::{Capacity, MachineState};
+use super::tables::Tables;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 impl MachineState {
+    pub(super) fn new(tables: &Arc<Tables>, capacity: Capacity) -> Self {
+        let mut free_scopes = Table::default();
+        free_scopes.rows.resize(tables.rows.rows.len(), Vec::new());
+        Self {
+            tables: Arc::clone(tables),
+            hot: Table::default(),
+            ready: ReadySet::new(),
+            scopes: Table::default(),
+            calling: 0,
+            capacity,
+            freed: Vec::new(),
+            released: Vec::new(),
+            free_scopes,
+            runs: Table::default(),
+            calls: CallTable::new(capacity.calls),
+            questions: Questions::default(),
+            certain: BTreeSet::new(),
+            asked: 0,
+            deferred: Vec::new(),
+            has_decided: false,
+            out: VecDeque::new(),
+            full: None,
+        }
+    }
+
     /// Adds a scope. The owner of the scope is in the scope around.
     pub(super) fn open_scope(
         &mut self,
@@ -245,7 +274,7 @@ impl MachineState {
         }
     }
 
-    /// Returns the entry at a place, unless the entry is outdated.
+    /// Returns the entry of a line, unless the entry is outdated.
     fn at_place(&self, scope: ScopeId, place: LinePlace) -> Option<Found> {
         let it = &self.scopes[scope];
         let slot = it.slot(place.step);

@@ -1,10 +1,10 @@
 //! The machine: the short way of plain steps, events, and the next command.
 
 use super::arena::First;
-use super::event::{CallEnd, Command, Event, StepPlace};
+use super::event::{CallEnd, Command, Event, StepPlace, StepStatus};
 use super::failures::Full;
 use super::ids::{CallId, RowId, ScopeId, StepSlot};
-use super::parts::{Owner, StepStatus, WHOLE};
+use super::parts::{Owner, WHOLE};
 use super::rows::COLD_CALLS;
 use super::state::{Capacity, MachineState, Over, Overflow, Reaction, Todo, Turn};
 use super::tables::Tables;

@@ -2,7 +2,6 @@
 
 use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 use super::nodes::Amounts;
-use super::parts::StepStatus;
 
 /// An event in a run, which a driver hands to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +104,28 @@ pub enum Command {
     Over(ScopeId),
     /// The run is over.
     Done,
+}
+
+/// The status of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum StepStatus {
+    /// The step has not started.
+    Waiting = 0,
+    /// The step has started.
+    Running = 1,
+    /// The step's own work has succeeded.
+    Completed = 2,
+    /// No branch of the step was taken.
+    Skipped = 3,
+    /// Another value replaces the step's value, or the value of an element.
+    Recovered = 4,
+    /// The step has failed.
+    Failed = 5,
+    /// A step that the step needs has failed.
+    Blocked = 6,
+    /// The step was dropped.
+    Cancelled = 7,
 }
 
 /// The place of a call in a run.

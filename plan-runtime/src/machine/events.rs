@@ -1,11 +1,11 @@
 //! Events, and their consequences.
 
 use super::engine::Machine;
-use super::event::{Answer, CallEnd, CallError, Event, Pause, QuestionId};
+use super::event::{Answer, CallEnd, CallError, Event, Pause, QuestionId, StepStatus};
 use super::failures::{Cutoff, Failures, Reason};
 use super::ids::{AttemptId, CallId, ScopeId, StepSlot};
 use super::nodes::Amounts;
-use super::parts::{Activity, Owner, Phase, StepStatus, WHOLE};
+use super::parts::{Activity, Owner, Phase, WHOLE};
 use super::rows::{Asker, COLD_CALLS, CallKind, CallRow, OpenQuestion};
 use super::state::{Todo, Turn};
 
@@ -109,7 +109,7 @@ impl Machine {
         let Some((run, attempt)) = state.take_asked(call) else {
             return;
         };
-        // If no other call waits, no later decision helps.
+        // Without other calls to decide about, the machine asks again at once.
         state.has_decided = has_decided || state.asked == 0;
         state.runs[run].is.deferred = true;
         state.deferred.push(run);

@@ -1,10 +1,10 @@
 //! The end of a run that drops everything: the run needs more than it may have, or the time for undo and always steps is over.
 
 use super::engine::{Core, Machine};
-use super::event::QuestionId;
+use super::event::{QuestionId, StepStatus};
 use super::failures::{Cutoff, FailureRole, Failures, Reason, StepFailure};
 use super::ids::{CallId, ErrorId, RunId, ScopeId, StepSlot};
-use super::parts::{AttemptPhase, Phase, StepStatus, WHOLE};
+use super::parts::{AttemptPhase, Phase, WHOLE};
 use super::rows::OpenQuestion;
 use super::state::Over;
 use std::sync::Arc;

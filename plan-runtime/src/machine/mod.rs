@@ -76,12 +76,11 @@ mod view;
 
 pub use engine::Machine;
 pub use event::{
-    Answer, CallEnd, CallError, Command, Event, Pause, Question, QuestionId, StepPlace,
+    Answer, CallEnd, CallError, Command, Event, Pause, Question, QuestionId, StepPlace, StepStatus,
 };
 pub use failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure, Trail, TrailPart};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use nodes::{Amounts, BadNodes, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
-pub use parts::StepStatus;
 pub use state::{Capacity, Reaction};
 pub use tables::Tables;
 pub use view::{MachineView, Part};

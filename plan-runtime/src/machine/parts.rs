@@ -1,34 +1,12 @@
 //! The state of the parts of a run: of each step in eight bytes, and of scopes, steps that are not plain, and their attempts.
 
-use super::event::{QuestionId, StepPlace};
+use super::event::{QuestionId, StepPlace, StepStatus};
 use super::failures::{Cutoff, Failures, Reason};
 use super::ids::{
     AttemptId, BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table,
 };
 use super::nodes::{Amounts, Duty, Node, NodeBody};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// The status of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum StepStatus {
-    /// The step has not started.
-    Waiting = 0,
-    /// The step has started.
-    Running = 1,
-    /// The step's own work has succeeded.
-    Completed = 2,
-    /// No branch of the step was taken.
-    Skipped = 3,
-    /// Another value replaces the step's value, or the value of an element.
-    Recovered = 4,
-    /// The step has failed.
-    Failed = 5,
-    /// A step that the step needs has failed.
-    Blocked = 6,
-    /// The step was dropped.
-    Cancelled = 7,
-}
 
 const STATUSES: [StepStatus; 8] = [
     StepStatus::Waiting,

@@ -1,11 +1,11 @@
 //! Runs of steps that are not plain: their elements and rounds, from the start of the step to its end.
 
 use super::engine::Core;
-use super::event::CallError;
+use super::event::{CallError, StepStatus};
 use super::failures::{Cutoff, Failures, Reason};
 use super::ids::{AttemptId, BodyId, RunId, StepSlot};
 use super::nodes::Recovery;
-use super::parts::{Activity, Attempt, AttemptPhase, RunFlags, StepRun, StepStatus, WHOLE};
+use super::parts::{Activity, Attempt, AttemptPhase, RunFlags, StepRun, WHOLE};
 use super::rows::OpenQuestion;
 use super::state::{Todo, Turn};
 use super::tables::StepBody;

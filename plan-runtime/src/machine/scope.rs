@@ -1,10 +1,10 @@
 //! Scopes: their work, their undo steps and their always steps.
 
 use super::engine::Core;
-use super::event::{CallError, Command};
+use super::event::{CallError, Command, StepStatus};
 use super::failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure};
 use super::ids::{AttemptId, CallId, RowId, ScopeId, StepId, StepSlot};
-use super::parts::{LinePlace, Owner, Phase, StepStatus};
+use super::parts::{LinePlace, Owner, Phase};
 use super::rows::OpenQuestion;
 use super::state::{Over, Reaction, Todo, Turn};
 use super::tables::StepBody;

@@ -7,7 +7,6 @@ use super::parts::{Hot, SCOPES, ScopeRun, StepRun};
 use super::ready::ReadySet;
 use super::rows::{CallTable, Questions};
 use super::tables::Tables;
-use super::view::MachineView;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -142,35 +141,4 @@ pub(super) struct MachineState {
     pub(super) out: VecDeque<Command>,
     /// The run needs more than it may have.
     pub(super) full: Option<Overflow>,
-}
-
-impl MachineState {
-    pub(super) fn new(tables: &Arc<Tables>, capacity: Capacity) -> Self {
-        let mut free_scopes = Table::default();
-        free_scopes.rows.resize(tables.rows.rows.len(), Vec::new());
-        Self {
-            tables: Arc::clone(tables),
-            hot: Table::default(),
-            ready: ReadySet::new(),
-            scopes: Table::default(),
-            calling: 0,
-            capacity,
-            freed: Vec::new(),
-            released: Vec::new(),
-            free_scopes,
-            runs: Table::default(),
-            calls: CallTable::new(capacity.calls),
-            questions: Questions::default(),
-            certain: BTreeSet::new(),
-            asked: 0,
-            deferred: Vec::new(),
-            has_decided: false,
-            out: VecDeque::new(),
-            full: None,
-        }
-    }
-
-    pub(super) fn view(&self) -> MachineView<'_> {
-        MachineView(self)
-    }
 }

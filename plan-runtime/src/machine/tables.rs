@@ -1,8 +1,9 @@
 //! A plan as flat tables. The steps of all scopes are numbered through, and the steps of one scope follow each other.
 
+use super::event::StepStatus;
 use super::ids::{BodyId, ColdId, RowId, StepId, Table};
 use super::nodes::{Amounts, BadNodes, Duty, Node, NodeBlock, NodeBody, Recovery, Timing, number};
-use super::parts::{Hot, StepStatus};
+use super::parts::Hot;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;

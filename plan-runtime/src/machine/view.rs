@@ -1,9 +1,9 @@
 //! A look at the state of a run: trails, failures and results, and the parts of steps that calls, questions and scopes are about.
 
-use super::event::{CallError, QuestionId};
+use super::event::{CallError, QuestionId, StepStatus};
 use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};
 use super::ids::{AttemptId, BodyId, CallId, RowId, RunId, ScopeId, StepId, StepSlot};
-use super::parts::{Activity, Attempt, AttemptPhase, Owner, Phase, StepStatus, WHOLE};
+use super::parts::{Activity, Attempt, AttemptPhase, Owner, Phase, WHOLE};
 use super::rows::{COLD_CALLS, CallRow, OpenQuestion};
 use super::state::MachineState;
 use super::tables::{StepBody, Tables};
@@ -45,6 +45,12 @@ impl CallId {
     #[inline]
     pub const fn is_plain(self) -> bool {
         self.0 < COLD_CALLS
+    }
+}
+
+impl MachineState {
+    pub(super) fn view(&self) -> MachineView<'_> {
+        MachineView(self)
     }
 }
 
@@ -422,7 +428,7 @@ impl<'m> MachineView<'m> {
         all
     }
 
-    /// The work that is left in a step of failures that were caught, also in scopes that have succeeded.
+    /// The work that caught failures have left in a step and in its scopes that have succeeded.
     pub(super) fn absorbed_in(self, run: RunId) -> Failures {
         let Self(state) = self;
         let it = &state.runs[run];

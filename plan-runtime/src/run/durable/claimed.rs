@@ -93,7 +93,7 @@ impl Drop for ClaimedRun {
     }
 }
 
-/// The claim of a run, which is given up when this is dropped: a tool may keep the context of a call for longer.
+/// The claim of a run. Its drop releases the run, since a tool may keep the context of a call for longer.
 pub(in crate::run) struct Owned(pub(in crate::run) Arc<Durable>);
 
 impl Drop for Owned {

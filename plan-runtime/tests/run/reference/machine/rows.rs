@@ -400,7 +400,7 @@ fn a_dropped_call_is_not_certain() {
     assert!(hand.is_done && hand.calls.is_empty());
 }
 
-/// The scope of a loop that has ended serves another loop, and is no longer a place in the line of the loop before.
+/// The scope of a loop that has ended serves another loop, and leaves the line of the loop before.
 #[test]
 fn a_scope_is_in_the_line_of_its_loop() {
     let round = NodeBody::Loop(NodeBlock::new(vec![call(2)]));
