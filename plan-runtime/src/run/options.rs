@@ -8,10 +8,9 @@ use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::report::Keeps;
-use super::shared::{SharedOptions, SharedRun};
 use super::signals::Receiver;
 use super::start::MadeOutput;
-use super::timer::{ThreadTimer, Timer};
+use super::timer::Timer;
 use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
 use std::future::Future;
@@ -31,12 +30,15 @@ pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>>
 /// Reads the output of a plan.
 pub(super) type ReadOutput<O> = fn(MadeOutput<'_>) -> Result<O, ResolveError>;
 
+/// A future that cancels a run.
+pub(super) type Cancel<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
 /// The causes that end a run before its time.
 pub(super) struct StopOptions<'a> {
     pub(super) deadline: Option<Duration>,
     /// The time limit for undo steps and always steps after the run was cancelled or passed its deadline.
     pub(super) grace: Duration,
-    pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    pub(super) cancel: Option<Cancel<'a>>,
 }
 
 pub(super) struct Options<'a> {
@@ -102,23 +104,5 @@ impl Default for Options<'_> {
             find: None,
             undone: Undone::new(),
         }
-    }
-}
-
-impl Options<'_> {
-    /// Returns the options that the plans inside an outermost run share with the run.
-    pub(super) fn share(&mut self) -> SharedRun {
-        SharedRun::new(SharedOptions {
-            id: self.id.take(),
-            timer: self.timer.take().unwrap_or_else(|| Arc::new(ThreadTimer)),
-            seed: self.seed,
-            on_failure: self.on_failure,
-            concurrency: self.concurrency,
-            observers: std::mem::take(&mut self.observers),
-            inbox: self.signals.get().map(Receiver::inbox),
-            durable: self.durable.take(),
-            engine: self.engine.take(),
-            undone: std::mem::take(&mut self.undone),
-        })
     }
 }

@@ -51,13 +51,13 @@ pub(super) fn interrupt_body(
     durable::encode((now, now), Ok(&limit))
 }
 
-/// Returns the recorded inputs of a plan that a step calls. Inputs without a record are recorded.
+/// Returns the inputs of a plan that a step calls. In a run with a journal, inputs that code makes have a record.
 pub(super) fn inputs(
     run: &SharedRun,
     outer: &CallContext,
     inputs: Vec<StoredValue>,
 ) -> Vec<StoredValue> {
-    let Some(durable) = &run.durable else {
+    let Some(durable) = run.durable.as_ref().filter(|_| outer.computes()) else {
         return inputs;
     };
     let key = outer.key_inside(None) + INPUTS;

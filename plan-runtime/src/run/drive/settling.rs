@@ -3,7 +3,7 @@
 use super::cold::outcome;
 use super::recording::EndNotes;
 use super::scene::Scene;
-use super::watching::Watching;
+use super::task::Of;
 use crate::error::{Interrupt, StepError};
 use crate::failure::Failure;
 use crate::machine::{ScopeId, StepStatus};
@@ -12,17 +12,12 @@ use crate::resolve::StoredValue;
 use humantime::format_duration;
 use serde_json::Value;
 
-impl<'x> Scene<'x> {
-    /// Tells the watch what happens.
-    pub(super) fn watching(&mut self) -> Watching<'_, 'x> {
-        Watching(self)
-    }
-
+impl Scene<'_> {
     /// A step has ended.
     pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
-        let step = self.values.place_of(scope, slot);
         let inside = self.values.take_step(slot);
         let it = self.values.scope(scope);
+        let step = slot - it.first;
         let (of, is_simple) = (&it.plan.steps[step], it.graph.simple[step]);
         let has_output = matches!(
             status,
@@ -49,8 +44,7 @@ impl<'x> Scene<'x> {
             });
         }
         let role = of.role;
-        let mut watching = self.watching();
-        watching.settle((scope, slot), status, output.as_ref());
+        self.tell(|it| it.settle((scope, step), status, output.as_ref()));
         if let Some(output) = output {
             self.values.put(slot, output);
         }
@@ -158,13 +152,9 @@ impl<'x> Scene<'x> {
     }
 
     /// Shows an undo step the output of a call, instead of the `Result` of a step that catches failures.
-    pub(super) fn uncatch(
-        &mut self,
-        scope: ScopeId,
-        step: usize,
-    ) -> Option<(usize, Option<StoredValue>)> {
-        let it = self.values.scope(scope);
-        let Role::Undo(undone) = it.plan.steps[step].role else {
+    pub(super) fn uncatch(&mut self, of: &Of) -> Option<(usize, Option<StoredValue>)> {
+        let it = self.values.scope(of.scope);
+        let Role::Undo(undone) = it.plan.steps[of.step].role else {
             return None;
         };
         if it.plan.steps[undone].policy.catch != Catch::Whole {
@@ -177,12 +167,6 @@ impl<'x> Scene<'x> {
         let given = caught.get(OK).cloned().unwrap_or_default();
         let given = StoredValue::weighed(given, bytes);
         Some((slot, self.values.swap(slot, Some(given))))
-    }
-
-    pub(super) fn catch_again(&mut self, seen: Option<(usize, Option<StoredValue>)>) {
-        if let Some((slot, caught)) = seen {
-            self.values.swap(slot, caught);
-        }
     }
 }
 

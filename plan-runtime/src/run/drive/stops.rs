@@ -1,20 +1,16 @@
 //! The ends of a run before its time: a cancellation, the deadline, and the end of the time after these.
 
 use super::super::clock::Clock;
+use super::super::options::{Cancel, StopOptions};
 use super::deadline::Deadline;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::machine::Event;
 use crate::resolve::drop_quietly;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
-
-/// A future that cancels the run.
-pub(super) type Cancel<'x> = Pin<Box<dyn Future<Output = ()> + Send + 'x>>;
 
 /// The causes that may end a run before its time.
 pub(super) struct Stops<'x> {
@@ -39,12 +35,12 @@ pub(super) struct Stops<'x> {
 }
 
 impl<'x> Stops<'x> {
-    pub(super) fn new(
-        cancel: Option<Cancel<'x>>,
-        deadline: Option<Duration>,
-        grace: Duration,
-        clock: &Clock,
-    ) -> Self {
+    pub(super) fn new(options: StopOptions<'x>, clock: &Clock) -> Self {
+        let StopOptions {
+            deadline,
+            grace,
+            cancel,
+        } = options;
         Self {
             cancel: RefCell::new(cancel),
             waker: Waker::noop().clone(),
@@ -129,7 +125,7 @@ impl<'x> Stops<'x> {
         self.came.get().is_some()
     }
 
-    /// EndNotes whether the time of a scope around a value is over.
+    /// Notes whether the time of a scope around a value is over.
     pub(super) fn passes(&self, is_late: bool) -> bool {
         self.is_past.set(is_late);
         is_late

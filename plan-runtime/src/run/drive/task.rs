@@ -9,7 +9,8 @@ use super::super::start::{StepFuture, StepResult};
 use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::super::trace::Span;
-use crate::machine::{CallId, Part, Pause, ScopeId};
+use super::super::watch::Spot;
+use crate::machine::{CallId, MachineView, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
 use crate::resolve::drop_quietly;
 use std::future::Future;
@@ -17,26 +18,55 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The owner of a task.
+/// The place of a call, a wait, a timer or a question in a run.
 #[derive(Clone, Copy)]
 pub(super) struct Of {
     pub(super) call: CallId,
     pub(super) scope: ScopeId,
+    /// The place of the step in its plan.
+    pub(super) step: usize,
     /// The part of the step, unless the step is plain.
     pub(super) part: Option<Part>,
 }
 
 impl Of {
     pub(super) fn slot(&self) -> usize {
-        match &self.part {
-            Some(part) => part.slot.index(),
-            None => self.call.index(),
-        }
+        self.part
+            .map_or(self.call.index(), |part| part.slot.index())
     }
 
     /// The number of the element.
     pub(super) fn element(&self) -> u32 {
         self.part.map_or(Part::WHOLE, |part| part.element)
+    }
+
+    pub(super) fn attempt(&self) -> u32 {
+        self.part.map_or(1, |part| part.attempt)
+    }
+
+    /// The number of the body among those of the step.
+    pub(super) fn body(&self) -> u32 {
+        self.part.map_or(0, |part| part.body)
+    }
+
+    /// The scope that the attempt has opened.
+    pub(super) fn inside(&self) -> Option<ScopeId> {
+        self.part?.inside
+    }
+
+    /// The positions of the element in the lists around it.
+    pub(super) fn places(&self, view: MachineView<'_>) -> Vec<usize> {
+        let places = self.part.map(|part| view.places(part.slot, part.element));
+        let places = places.into_iter().flatten();
+        places.map(|place| place as usize).collect()
+    }
+
+    pub(super) fn spot(&self) -> Spot {
+        Spot {
+            scope: self.scope,
+            step: self.step,
+            element: self.element(),
+        }
     }
 }
 
@@ -95,7 +125,7 @@ impl TaskSlot<'_> {
 
 /// The rest of a task, unless the task is a plain call with an empty ticket.
 pub(super) struct More {
-    pub(super) part: Option<Part>,
+    pub(super) of: Of,
     pub(super) wait: Option<Wait>,
     pub(super) waited: Option<Waited>,
     pub(super) ticket: Ticket,

@@ -51,14 +51,14 @@ impl From<Status> for Settled {
 /// The listeners of a run, and the log of its report. Times count from the start of the run.
 pub(super) struct Watch<'x> {
     run: Arc<SharedRun>,
-    keeps: Keeps,
+    pub(super) keeps: Keeps,
     /// The call that the run is.
     around: Option<CallContext>,
-    logs: Logs<'x>,
+    pub(super) logs: Logs<'x>,
     /// `true` if an observer or a subscriber of `tracing` listens.
     is_heard: bool,
     /// The step that was too much for the run.
-    exceeded: Option<Spot>,
+    pub(super) exceeded: Option<Spot>,
     has_reported: bool,
     /// `true` if the report shows steps that run.
     shows_running: bool,
@@ -89,10 +89,6 @@ impl<'x> Watch<'x> {
         })
     }
 
-    pub(super) fn keeps(&self) -> Keeps {
-        self.keeps
-    }
-
     /// Returns `true` if the report needs no more of a plain call than its times.
     pub(super) fn needs_only_times(&self) -> bool {
         let captures = self.keeps.arguments || self.keeps.outputs;
@@ -102,16 +98,6 @@ impl<'x> Watch<'x> {
     /// Returns `true` if the report or an observer needs times.
     pub(super) fn needs_times(&self) -> bool {
         self.keeps.report || self.run.is_observed()
-    }
-
-    /// Returns the steps of a scope that have no status.
-    pub(super) fn unsettled(&self, scope: ScopeId) -> Vec<usize> {
-        self.logs.unsettled(scope)
-    }
-
-    /// Returns the scopes that are not over for good, the scope of the whole plan last.
-    pub(super) fn scopes(&self) -> Vec<ScopeId> {
-        self.logs.scopes()
     }
 
     /// Finds out who listens: subscribers of `tracing` may come and go while the run waits.
@@ -292,16 +278,6 @@ impl<'x> Watch<'x> {
             Some(attempt) => attempt.finished.extend(elements),
             None => elements.iter().for_each(|it| self.hear_element(spot, it)),
         }
-    }
-
-    /// A step is too much for the run.
-    pub(super) fn exceed(&mut self, spot: Spot) {
-        self.exceeded.get_or_insert(spot);
-    }
-
-    /// Returns the step that was too much for the run.
-    pub(super) fn exceeded(&self) -> Option<Spot> {
-        self.exceeded
     }
 
     /// A failure is about to be replaced. The failure of the first element counts, unless the failure of another

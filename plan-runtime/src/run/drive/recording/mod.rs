@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::task::Context;
 use stops::Interrupts;
 use times::TimeRecords;
-pub(super) use times::{timed, unlimit};
+pub(super) use times::unlimit;
 
 /// The records of a run with a journal.
 pub(super) struct Records {
@@ -69,7 +69,6 @@ impl Records {
     /// A call is a plan, which has no record itself. Its time begins now.
     pub(super) fn begin_plan(&mut self, scene: &mut Scene<'_>, of: &Of) {
         self.forget(of.call);
-        let attempt = of.part.map_or(1, |part| part.attempt);
-        scene.values.begin_time(of, attempt, || scene.clock.now());
+        scene.values.begin_time(of, || scene.clock.now());
     }
 }

@@ -93,7 +93,7 @@ impl Interrupts {
 
     /// Takes what was sent to the run from outside.
     fn receive(&mut self, scene: &Scene<'_>, cx: &mut Context<'_>) {
-        let inbox = scene.run.options.inbox.clone();
+        let inbox = scene.run.inbox.clone();
         let messages = self.messages.get_or_insert_with(|| {
             let signals = match inbox {
                 Some(inbox) => {
