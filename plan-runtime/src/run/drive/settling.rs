@@ -7,8 +7,8 @@ use super::task::Of;
 use crate::error::{Interrupt, StepError};
 use crate::failure::Failure;
 use crate::machine::{ScopeId, StepStatus};
-use crate::plan::{Catch, ERR, OK, Role};
-use crate::resolve::StoredValue;
+use crate::plan::{Catch, ERR, OK, Role, Step};
+use crate::resolve::{ResolveError, StoredValue};
 use humantime::format_duration;
 use serde_json::Value;
 
@@ -28,14 +28,10 @@ impl Scene<'_> {
             let made = inside.made;
             let value = inside.output.unwrap_or_else(null);
             let is_wrapped = of.policy.catch == Catch::Whole && !inside.is_replaced;
-            let value = match is_wrapped.then(|| value.as_json().cloned()) {
-                None => value,
-                Some(Ok(value)) => StoredValue::json(outcome(OK, value)),
-                Some(Err(error)) => {
-                    let failure = Failure::of_step(of.id.clone(), &StepError::output(error), 1);
-                    let failure = serde_json::to_value(failure).unwrap_or_default();
-                    StoredValue::json(outcome(ERR, failure))
-                }
+            let value = if is_wrapped {
+                StoredValue::json(result_of_output(of, value.as_json()))
+            } else {
+                value
             };
             output = Some(if inside.is_replaced || is_simple {
                 value
@@ -101,11 +97,7 @@ impl Scene<'_> {
                 match output.map(StoredValue::as_json) {
                     None => outcome(OK, Value::Null),
                     Some(Ok(json)) if of.policy.catch == Catch::Whole => json.clone(),
-                    Some(Ok(json)) => outcome(OK, json.clone()),
-                    Some(Err(error)) => {
-                        let error = StepError::output(error);
-                        err(&Failure::of_step(of.id.clone(), &error, 1))
-                    }
+                    Some(json) => result_of_output(of, json),
                 }
             }
             _ => err(&self.failure_of(scope, step)),
@@ -172,6 +164,17 @@ impl Scene<'_> {
 
 fn null() -> StoredValue {
     StoredValue::json(Value::Null)
+}
+
+/// Returns the `Result` of the output of a step, which JSON may not be able to hold.
+fn result_of_output(of: &Step, output: Result<&Value, ResolveError>) -> Value {
+    match output {
+        Ok(json) => outcome(OK, json.clone()),
+        Err(error) => {
+            let error = StepError::output(error);
+            err(&Failure::of_step(of.id.clone(), &error, 1))
+        }
+    }
 }
 
 fn err(failure: &Failure) -> Value {

@@ -78,10 +78,15 @@ impl<'x> Stops<'x> {
         self.exceeded.is_some() || self.journal.is_some()
     }
 
-    /// The run ends before its time.
-    pub(super) fn stop(&mut self, interrupt: Interrupt) {
+    /// The run ends before its time. Returns the event for the machine.
+    pub(super) fn stop(&mut self, interrupt: Interrupt) -> Event {
+        let event = match interrupt {
+            Interrupt::Deadline(_) => Event::Late,
+            _ => Event::Cancelled,
+        };
         self.stopped = Some(interrupt);
         self.close();
+        event
     }
 
     /// Waits for nothing any more.
@@ -165,15 +170,11 @@ impl<'x> Stops<'x> {
     /// Returns the event of the cause that came while a value was made.
     pub(super) fn take_came(&mut self, clock: &Clock) -> Option<Event> {
         let interrupt = self.came.take()?;
-        let event = match &interrupt {
-            Interrupt::Cancelled => Event::Cancelled,
-            Interrupt::Deadline(_) => Event::Late,
-            _ => {
-                self.interrupt(interrupt);
-                return Some(Event::GraceOver);
-            }
-        };
-        self.stop(interrupt);
+        if !matches!(interrupt, Interrupt::Cancelled | Interrupt::Deadline(_)) {
+            self.interrupt(interrupt);
+            return Some(Event::GraceOver);
+        }
+        let event = self.stop(interrupt);
         self.begin_grace(clock);
         Some(event)
     }
@@ -199,23 +200,25 @@ impl<'x> Stops<'x> {
         if self.stopped.is_some() || self.exceeded.is_some() {
             return self.end_grace(cx);
         }
-        let cancel = self.cancel.get_mut();
-        if cancel.is_some() {
+        if self.cancel.get_mut().is_some() {
             self.waker.clone_from(cx.waker());
         }
-        let (event, interrupt) = if let Some(cancel) = cancel
-            && cancel.as_mut().poll(cx).is_ready()
-        {
-            (Event::Cancelled, Interrupt::Cancelled)
-        } else if let Some(deadline) = &mut self.deadline
-            && deadline.is_over(cx)
-        {
-            (Event::Late, Interrupt::Deadline(deadline.limit))
-        } else {
-            return None;
-        };
-        self.stop(interrupt);
+        let interrupt = self.coming(cx, true)?;
+        let event = self.stop(interrupt);
         self.begin_grace(clock);
         Some(event)
+    }
+
+    /// Looks for a cancellation, if the run `may_cancel`, for the deadline, and for the end of the time after these.
+    #[inline]
+    pub(super) fn coming(&mut self, cx: &mut Context<'_>, may_cancel: bool) -> Option<Interrupt> {
+        let cancel = self.cancel.get_mut().as_mut().filter(|_| may_cancel);
+        if cancel.is_some_and(|cancel| cancel.as_mut().poll(cx).is_ready()) {
+            return Some(Interrupt::Cancelled);
+        }
+        let deadline = self.deadline.as_mut().or(self.end.as_mut())?;
+        deadline
+            .is_over(cx)
+            .then_some(Interrupt::Deadline(deadline.limit))
     }
 }

@@ -4,7 +4,7 @@ use super::super::super::StepError;
 use super::super::super::clock::Clock;
 use super::super::super::context::CallContext;
 use super::super::super::durable::{self, Durable, Recorded};
-use super::super::super::recorded::{held_back, unusable};
+use super::super::super::recorded::{self, held_back};
 use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
 use super::super::super::timer::before;
@@ -80,30 +80,22 @@ impl CallRecords {
             return Ok(false);
         }
         let key = Keys(scene).of_attempt(&it.of);
-        let found = match self.durable.find(&key) {
+        let (number, recorded) = match recorded::found(&self.durable, &key) {
             Ok(Some(found)) => found,
             Ok(None) => return self.makes(scene, tasks, it, (key, is_computed)),
             // The run is over.
             Err(()) => return Ok(true),
         };
-        let recorded = durable::decode(&found.body)
-            .map_err(|error| unusable(&key, error))
-            .and_then(|recorded| match misfit(scene, it, &recorded, host) {
-                None => Ok(recorded),
-                Some(why) => Err(misfits(scene, it, why)),
-            });
+        if let Some(why) = misfit(scene, it, &recorded, host) {
+            self.durable.fail(misfits(scene, it, why));
+            return Ok(true);
+        }
         let Recorded {
             started,
             ended,
             result,
             undone,
-        } = match recorded {
-            Ok(recorded) => recorded,
-            Err(error) => {
-                self.durable.fail(error);
-                return Ok(true);
-            }
-        };
+        } = recorded;
         // The plans inside the call do not run again.
         scene.run.take_undone(undone);
         let started = scene.clock.in_here(started);
@@ -117,7 +109,7 @@ impl CallRecords {
         let room = scene.values.held.room().of_one();
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
-        let replay = self.durable.replay(found.number, ended);
+        let replay = self.durable.replay(number, ended);
         let future: StepFuture<'x> = once(async move {
             replay.await;
             result
@@ -261,13 +253,7 @@ impl CallRecords {
                 durable::encode_call(times, Err(&error), &undone)
             }
         };
-        let write = match body {
-            Ok(body) => self.durable.write(due.key, body, now),
-            Err(error) => {
-                self.durable.fail(JournalError::storage(error));
-                return None;
-            }
-        };
+        let write = recorded::write(&self.durable, due.key, body, now);
         let future: StepFuture<'x> = once(async move {
             write.await;
             result

@@ -3,13 +3,12 @@
 use super::super::super::answered::{self, RecordedAnswer};
 use super::super::super::context::Decision;
 use super::super::super::durable::Durable;
-use super::super::super::recorded::{held_back, unusable};
+use super::super::super::recorded::{held_back, unusable, write};
 use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
 use super::super::starting::Starting;
 use super::super::task::Of;
 use super::{Keys, Records};
-use std::future::pending;
 use std::sync::Arc;
 
 /// The things that a run with a journal knows of a call before the call starts.
@@ -103,13 +102,7 @@ impl Records {
             Decision::Allow | Decision::Refuse(_) => Keys(scene).of_answer(&it.of),
         };
         let now = self.durable.time();
-        match answered::body(answer, now) {
-            Ok(body) => self.durable.write(key, body, now),
-            Err(error) => {
-                self.durable.fail(unusable(&key, error));
-                Box::pin(pending())
-            }
-        }
+        write(&self.durable, key, answered::body(answer, now), now)
     }
 }
 

@@ -93,7 +93,7 @@ impl TimeRecords {
         }
         tasks.drop_call(timer);
         let key = Keys(scene).of_attempt(&of) + LATE;
-        let wait = match self.durable.find(&key) {
+        let wait = match recorded::found(&self.durable, &key) {
             Ok(None) => {
                 self.limits.insert(timer, key);
                 scene.clock.sleep(limit)

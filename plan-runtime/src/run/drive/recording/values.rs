@@ -2,13 +2,12 @@
 
 use super::super::super::StepError;
 use super::super::super::durable::{self, Durable};
-use super::super::super::recorded::unusable;
+use super::super::super::recorded;
 use super::super::super::signals::{Inbox, Sent, Waiting};
 use super::super::super::timer::before;
 use super::super::scene::Scene;
 use super::super::task::{Of, Receiving};
 use super::{Keys, Records};
-use crate::journal::JournalError;
 use crate::plan::Await;
 use crate::resolve::bytes_of;
 use std::future::{pending, poll_fn};
@@ -26,28 +25,22 @@ impl Records {
     ) -> Receiving {
         let durable = &self.durable;
         let key = Keys(scene).of_attempt(of);
-        match durable.find(&key) {
+        match recorded::found(durable, &key) {
             // The run is over.
             Err(()) => Box::pin(pending()),
-            Ok(Some(found)) => match durable::decode(&found.body) {
-                Err(error) => {
-                    durable.fail(unusable(&key, error));
-                    Box::pin(pending())
-                }
-                Ok(recorded) => {
-                    let (inbox, path) = (Arc::clone(inbox), path.to_owned());
-                    let replay = durable.replay(found.number, recorded.ended);
-                    Box::pin(async move {
-                        replay.await;
-                        let value = recorded.result?;
-                        let bytes = bytes_of(&value);
-                        let sent = Arc::new(Sent { value, bytes });
-                        // A further attempt gets the same value.
-                        inbox.keep(path, &sent);
-                        Ok(sent)
-                    })
-                }
-            },
+            Ok(Some((number, recorded))) => {
+                let (inbox, path) = (Arc::clone(inbox), path.to_owned());
+                let replay = durable.replay(number, recorded.ended);
+                Box::pin(async move {
+                    replay.await;
+                    let value = recorded.result?;
+                    let bytes = bytes_of(&value);
+                    let sent = Arc::new(Sent { value, bytes });
+                    // A further attempt gets the same value.
+                    inbox.keep(path, &sent);
+                    Ok(sent)
+                })
+            }
             Ok(None) => {
                 let waiting = Waiting::new(Arc::clone(inbox), path.to_owned(), wait.clone());
                 receive_live(durable, scene, of, (key, waiting))
@@ -73,13 +66,8 @@ fn receive_live(
         let received = received.and_then(|sent| sent.ok_or(StepError::NoSignals));
         let now = durable.time();
         let result = received.as_ref().map(|sent| &sent.value);
-        match durable::encode((started, now), result) {
-            Ok(body) => durable.write(key, body, now).await,
-            Err(error) => {
-                durable.fail(JournalError::storage(error));
-                pending::<()>().await;
-            }
-        }
+        let body = durable::encode((started, now), result);
+        recorded::write(&durable, key, body, now).await;
         received
     })
 }
