@@ -74,7 +74,7 @@ impl<'a, App: ?Sized> Starter<'a, App> {
 
     #[inline]
     pub(super) fn start(
-        &mut self,
+        &self,
         call_index: usize,
         request: Request<'_>,
         app: &'a App,
@@ -283,7 +283,7 @@ pub struct CalledPlan<'x> {
     pub(super) own: OwnStart<'x>,
 }
 
-pub(crate) type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
+pub(crate) type StartAction<'x> = dyn Fn(usize, Request<'_>) -> Started<'x> + Send + 'x;
 
 type StoreOutput =
     dyn Fn(MadeOutput<'_>, Keep, MemoryBudget) -> Result<StepResult, ResolveError> + Send + Sync;

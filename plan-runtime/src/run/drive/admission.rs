@@ -5,7 +5,7 @@ use super::super::context::{Allowance, AnyGate, Decision, Question};
 use super::super::throttle::{Throttle, Turn};
 use super::scene::Scene;
 use super::starting::Starting;
-use super::task::Of;
+use super::task::Site;
 use super::values::Values;
 use crate::machine::CallId;
 use crate::plan::Action;
@@ -69,28 +69,28 @@ impl<'x> Admission<'x> {
         })
     }
 
-    pub(super) fn call(&self, of: &Of) -> Option<&CallAdmission> {
+    pub(super) fn call(&self, of: &Site) -> Option<&CallAdmission> {
         self.steps.get(&of.slot())?.calls.get(&of.element())
     }
 
-    pub(super) fn call_mut(&mut self, of: &Of) -> &mut CallAdmission {
+    pub(super) fn call_mut(&mut self, of: &Site) -> &mut CallAdmission {
         let step = self.steps.entry(of.slot()).or_default();
         step.calls.entry(of.element()).or_default()
     }
 
     /// Returns the arguments that the gates were shown.
-    pub(super) fn shown(&self, of: &Of) -> Option<&Value> {
+    pub(super) fn shown(&self, of: &Site) -> Option<&Value> {
         let question = self.call(of)?.question.as_ref()?;
         Some(&question.arguments)
     }
 
     /// Returns `true` if a call counts in the limit of calls.
-    pub(super) fn is_counted(&self, of: &Of) -> bool {
+    pub(super) fn is_counted(&self, of: &Site) -> bool {
         self.call(of).is_some_and(|call| call.is_counted)
     }
 
     /// Takes the turn of a call that starts.
-    pub(super) fn take_turn(&mut self, of: &Of) -> Option<Turn> {
+    pub(super) fn take_turn(&mut self, of: &Site) -> Option<Turn> {
         let step = self.steps.get_mut(&of.slot())?;
         step.calls.get_mut(&of.element())?.turn.take()
     }
@@ -126,7 +126,7 @@ impl<'x> Admission<'x> {
         *answer == Decision::AllowStep && others.any(|it| it.answer == Some(Decision::AllowStep))
     }
 
-    pub(super) fn needs_turn(&self, of: &Of, action: &Action) -> bool {
+    pub(super) fn needs_turn(&self, of: &Site, action: &Action) -> bool {
         let tool = action.tool.as_ref();
         let limits = |tool: &str| self.throttles.iter().any(|it| it.has(tool));
         let turn = self.call(of).and_then(|call| call.turn.as_ref());
@@ -150,7 +150,7 @@ impl<'x> Admission<'x> {
     }
 
     /// Drops the arguments that the gates were shown.
-    pub(super) fn forget_question(&mut self, values: &mut Values<'_>, of: &Of) {
+    pub(super) fn forget_question(&mut self, values: &mut Values<'_>, of: &Site) {
         let step = self.steps.get_mut(&of.slot());
         let call = step.and_then(|step| step.calls.get_mut(&of.element()));
         if let Some(question) = call.and_then(|call| call.question.take()) {
@@ -160,7 +160,7 @@ impl<'x> Admission<'x> {
 
     /// Closes the throttles of the tool of a failed call for this time.
     #[cold]
-    pub(super) fn close_throttles(&self, scene: &mut Scene<'_>, of: &Of, time: Duration) {
+    pub(super) fn close_throttles(&self, scene: &mut Scene<'_>, of: &Site, time: Duration) {
         if let Some((action, _)) = scene.values.action(of)
             && let Some(tool) = &action.tool
         {

@@ -10,7 +10,7 @@ use super::admission::{Admission, Waiting};
 use super::recording::{Known, Records};
 use super::scene::{Host, Scene};
 use super::starting::{Starting, Way};
-use super::task::{Of, Wait};
+use super::task::{Site, Wait};
 use super::tasks::Tasks;
 use crate::machine::{CallId, Event, Pause};
 use std::future::{pending, ready};
@@ -131,7 +131,7 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     /// Counts a call before the question, so that nobody is asked about more calls than the run may make.
-    fn count_asked(&mut self, of: &Of) -> Result<(), StepError> {
+    fn count_asked(&mut self, of: &Site) -> Result<(), StepError> {
         let call = self.admission.call_mut(of);
         if !std::mem::replace(&mut call.is_counted, true) {
             self.scene.values.held.charge_call()?;
@@ -150,7 +150,7 @@ impl<'x> Admitting<'_, 'x> {
         self.push_wait(it.of, wait);
     }
 
-    fn push_wait(&mut self, of: Of, wait: TimerFuture) {
+    fn push_wait(&mut self, of: Site, wait: TimerFuture) {
         self.tasks.push_wait(of, Wait::Timer(wait, Pause::Backoff));
     }
 

@@ -7,7 +7,7 @@ use super::cold::outcome;
 use super::convert;
 use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Scene};
-use super::task::Of;
+use super::task::Site;
 use crate::machine::{Amounts, Answer, Failures, Part, Question, QuestionId, ScopeId};
 use crate::plan::{Body, Branch, Catch, Condition, ERR, number};
 use crate::resolve::{ResolveError, Scope, StoredValue, resolve};
@@ -88,7 +88,7 @@ impl<'x> Answering<'_, 'x> {
     /// Makes a value from the values that an element of a step can refer to. Returns the value and the bytes that it counts.
     pub(super) fn evaluate<T>(
         &mut self,
-        of: &Of,
+        of: &Site,
         read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
     ) -> Result<(T, usize), StepError> {
         let (made, bytes) = self.0.evaluate(of, None, |_, scope| read(scope));
@@ -96,7 +96,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Chooses the first branch whose conditions hold.
-    fn branch(&mut self, of: &Of) -> Result<u32, StepError> {
+    fn branch(&mut self, of: &Site) -> Result<u32, StepError> {
         let (Body::If(branches), _) = self.0.values.body(of) else {
             return Err(StepError::Unknown);
         };
@@ -116,7 +116,7 @@ impl<'x> Answering<'_, 'x> {
     /// Tests conditions up to the first that does not hold.
     fn all_hold(
         &mut self,
-        of: &Of,
+        of: &Site,
         branch: usize,
         conditions: &'x [Condition],
     ) -> Result<bool, StepError> {
@@ -147,7 +147,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Makes a list. Returns its length.
-    fn list(&mut self, of: &Of) -> Result<u32, StepError> {
+    fn list(&mut self, of: &Site) -> Result<u32, StepError> {
         let (Body::For(each), _) = self.0.values.body(of) else {
             return Err(StepError::Unknown);
         };
@@ -178,7 +178,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Returns `true` if another round follows.
-    fn again(&mut self, of: &Of) -> Result<bool, StepError> {
+    fn again(&mut self, of: &Site) -> Result<bool, StepError> {
         let (body, _) = self.0.values.body(of);
         let (Body::Loop(repeat), Some(round)) = (body, of.inside()) else {
             return Err(StepError::Unknown);
@@ -216,7 +216,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Takes the value of a round. The value counts together with the value of the condition.
-    fn round_made(&mut self, of: &Of, round: ScopeId, again: bool) -> Result<(), StepError> {
+    fn round_made(&mut self, of: &Site, round: ScopeId, again: bool) -> Result<(), StepError> {
         let slot = of.slot();
         let value = std::mem::take(&mut self.0.values.inside(of).last);
         let pair = Value::Array(vec![value, Value::Bool(again)]);
@@ -244,7 +244,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Counts a round that is about to begin.
-    pub(super) fn count_round(&mut self, of: &Of, number: usize) -> Result<(), StepError> {
+    pub(super) fn count_round(&mut self, of: &Site, number: usize) -> Result<(), StepError> {
         let counted = self.0.allowance.list(1);
         counted.map_err(|error| {
             let error = StepError::arguments(error);
@@ -256,7 +256,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Resolves the amounts of a step.
-    fn amounts(&mut self, of: &Of) -> Result<Amounts, StepError> {
+    fn amounts(&mut self, of: &Site) -> Result<Amounts, StepError> {
         let policy = self.0.values.policy(of);
         let mut resolved = (*policy).clone();
         for (amount, template) in &policy.given {
@@ -286,7 +286,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Makes the value that replaces a failure.
-    fn instead(&mut self, of: &Of, failures: Option<&Failures>) -> Result<(), StepError> {
+    fn instead(&mut self, of: &Site, failures: Option<&Failures>) -> Result<(), StepError> {
         let policy = self.0.values.policy(of);
         self.0.tell(|it| it.instead(of, failures));
         let is_whole = of.element() == Part::WHOLE;

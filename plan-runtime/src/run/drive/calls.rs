@@ -13,7 +13,7 @@ use super::recording::Records;
 use super::run_plan;
 use super::scene::{Host, Opening, Scene};
 use super::starting::{Starting, Way};
-use super::task::{Of, Ticket};
+use super::task::{Site, Ticket};
 use super::tasks::Tasks;
 use crate::machine::{CallId, Event, Pause, ScopeId, StepPlace};
 use crate::plan::{Action, Body, ToolNumber};
@@ -31,7 +31,7 @@ pub(super) struct Calls<'x> {
     pub(super) records: Option<Box<Records>>,
     pub(super) random: fastrand::Rng,
     /// The timers of time limits that are over.
-    pub(super) late: VecDeque<(Of, Pause)>,
+    pub(super) late: VecDeque<(Site, Pause)>,
 }
 
 impl<'x> Calls<'x> {
@@ -193,7 +193,7 @@ impl<'x> Calls<'x> {
     #[inline(never)]
     fn started(
         &mut self,
-        of: Of,
+        of: Site,
         started: Result<Started<'x>, StepError>,
         (bytes, span): (usize, Span),
     ) {
@@ -244,7 +244,7 @@ impl<'x> Calls<'x> {
     /// Holds a call of a run with a journal back as long as the run replays, and limits its time.
     fn held_back(
         &mut self,
-        of: &Of,
+        of: &Site,
         future: StepFuture<'x>,
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
@@ -256,14 +256,14 @@ impl<'x> Calls<'x> {
     }
 
     /// A call is a plan.
-    fn begin_plan(&mut self, of: &Of) {
+    fn begin_plan(&mut self, of: &Site) {
         if let Some(records) = &mut self.records {
             records.begin_plan(&mut self.scene, of);
         }
     }
 
     /// A call has ended without a future.
-    fn ended_at_once(&mut self, of: Of, result: StepResult) {
+    fn ended_at_once(&mut self, of: Site, result: StepResult) {
         if let Some(records) = &mut self.records
             && records.calls.ends_at_once(of.call)
         {
@@ -297,7 +297,7 @@ impl<'x> Calls<'x> {
     }
 
     /// Returns `true` if a call is a plan whose steps the machine knows.
-    fn knows(&mut self, of: &Of, plan: &CalledPlan<'x>) -> bool {
+    fn knows(&mut self, of: &Site, plan: &CalledPlan<'x>) -> bool {
         let place = self.scene.machine.view().may_open(of.call);
         place.is_some_and(|place| self.scene.errors.knows(place, plan.executable.plan))
     }

@@ -4,7 +4,7 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::report::{Report, Status};
 use super::super::watch::Settled;
-use super::task::Of;
+use super::task::Site;
 use super::watching::Watching;
 use crate::error::BlockPlace;
 use crate::machine::{Cutoff, Failures, ScopeId, StepStatus};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 impl Watching<'_, '_> {
     /// A value is about to replace the failure that a question is about.
-    pub(super) fn instead(&mut self, of: &Of, failures: Option<&Failures>) {
+    pub(super) fn instead(&mut self, of: &Site, failures: Option<&Failures>) {
         if let Some(failures) = failures {
             let (element, error) = self.failure_of(of.scope, failures);
             self.watch.note(of.spot(), element, error);
@@ -62,7 +62,7 @@ impl Watching<'_, '_> {
     }
 
     /// A plain call has its output. The step has ended if there is room for the output.
-    pub(super) fn plain_called(&mut self, of: &Of, output: &StoredValue) {
+    pub(super) fn plain_called(&mut self, of: &Site, output: &StoredValue) {
         let now = self.now();
         let has_ended = self.values.held.has_room(output.bytes());
         if has_ended {

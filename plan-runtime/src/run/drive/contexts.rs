@@ -3,7 +3,7 @@
 use super::super::context::{CallContext, CallPlace, CallState, Inside, PlanCall};
 use super::scene::Scene;
 use super::starting::Starting;
-use super::task::Of;
+use super::task::Site;
 use crate::machine::ScopeId;
 use crate::plan::{Action, Role, Step};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The place of a call in a run, with the end of its time.
 pub(super) struct At {
-    pub(super) of: Of,
+    pub(super) of: Site,
     /// The number of the action among the actions of the step.
     pub(super) action: usize,
     pub(super) element: Vec<usize>,
@@ -143,7 +143,7 @@ impl Scene<'_> {
 
     /// The place of a plain call in the run.
     #[cold]
-    pub(super) fn at_plain(&self, of: Of, number: usize, is_plan: bool) -> At {
+    pub(super) fn at_plain(&self, of: Site, number: usize, is_plan: bool) -> At {
         At {
             of,
             action: number - self.values.scope(of.scope).first_action(of.step),

@@ -7,7 +7,7 @@ use super::convert::ifs_around;
 use super::recording::Keys;
 use super::scene::Scene;
 use super::starting::Starting;
-use super::task::Of;
+use super::task::Site;
 use crate::machine::{Command, Question};
 use crate::plan::{Body, Condition, Template};
 use crate::resolve::{ResolveError, Scope};
@@ -18,7 +18,7 @@ impl Answering<'_, '_> {
     /// Decides something in a step by a value. A crash does not change a decision of Rust code.
     pub(super) fn decide<T: Serialize + DeserializeOwned>(
         &mut self,
-        of: &Of,
+        of: &Site,
         by: &Template,
         name: impl FnOnce(usize, usize) -> String,
         read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
@@ -83,7 +83,7 @@ impl Answering<'_, '_> {
     }
 
     /// Returns `true` if Rust code may answer a question.
-    fn has_code(&mut self, question: Question, of: Option<Of>) -> bool {
+    fn has_code(&mut self, question: Question, of: Option<Site>) -> bool {
         match (question, of) {
             (Question::Output(scope), _) => self.0.values.scope(scope).plan.output.value.has_code(),
             (Question::Fallback(_), Some(of)) => {
@@ -97,7 +97,7 @@ impl Answering<'_, '_> {
         }
     }
 
-    fn body_has_code(&mut self, of: &Of) -> bool {
+    fn body_has_code(&mut self, of: &Site) -> bool {
         match self.0.values.body(of).0 {
             Body::For(each) => each.list.has_code(),
             Body::Loop(repeat) => repeat.again.has_code(),

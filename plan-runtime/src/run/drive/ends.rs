@@ -5,7 +5,7 @@ use super::super::signals::Sent;
 use super::super::start::StepResult;
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
-use super::task::{Of, Ticket, Waited};
+use super::task::{Site, Ticket, Waited};
 use crate::error::BlockPlace;
 use crate::machine::{CallEnd, CallError, CallId, Event, Pause, ScopeId, StepStatus};
 use crate::plan::Body;
@@ -72,7 +72,7 @@ impl Calls<'_> {
     }
 
     /// Returns `true` if the end of a time limit does not count now. With a journal, the end has a record first, and the limit of an attempt whose work has ended is no limit.
-    fn ends_limit(&mut self, of: &Of) -> bool {
+    fn ends_limit(&mut self, of: &Site) -> bool {
         let Some(records) = &mut self.records else {
             return false;
         };
@@ -88,24 +88,24 @@ impl Calls<'_> {
         late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
     }
 
-    fn fired(&mut self, of: &Of, pause: Pause) {
+    fn fired(&mut self, of: &Site, pause: Pause) {
         self.scene.tell(|it| it.fired(of, pause));
         self.scene.machine.handle(Event::Fired(of.call));
     }
 
     /// Returns `true` for the timer of a call or a wait, as opposed to that of a block or a loop.
-    fn limits_call(&mut self, of: &Of, pause: Pause) -> bool {
+    fn limits_call(&mut self, of: &Site, pause: Pause) -> bool {
         let part = self.scene.machine.view().part(of.call);
         if part.is_none_or(|part| part.inside.is_some()) {
             return false;
         }
-        let (body, _) = self.scene.values.body(&Of { part, ..*of });
+        let (body, _) = self.scene.values.body(&Site { part, ..*of });
         matches!(body, Body::Action(_) | Body::Await(_))
             && matches!(pause, Pause::Timeout | Pause::Deadline)
     }
 
     /// A wait has ended.
-    pub(super) fn received(&mut self, of: Of, received: Result<Arc<Sent>, StepError>) {
+    pub(super) fn received(&mut self, of: Site, received: Result<Arc<Sent>, StepError>) {
         match received {
             Ok(sent) => self.made(of, StoredValue::weighed(sent.value.clone(), sent.bytes)),
             Err(error) => self.call_failed(of, error),
@@ -113,7 +113,7 @@ impl Calls<'_> {
     }
 
     /// A call or a wait has its value.
-    fn made(&mut self, of: Of, value: StoredValue) {
+    fn made(&mut self, of: Site, value: StoredValue) {
         self.scene.tell(|it| it.end(&of, None));
         match self.scene.take_made(&of, value) {
             Ok(()) => self.done(of.call),
@@ -142,7 +142,7 @@ impl Calls<'_> {
 
     /// A call has ended.
     #[inline(never)]
-    pub(super) fn called(&mut self, of: Of, result: StepResult) {
+    pub(super) fn called(&mut self, of: Site, result: StepResult) {
         let Some(records) = &mut self.records else {
             return self.counted(of, result);
         };
@@ -154,7 +154,7 @@ impl Calls<'_> {
 
     /// A call has ended, and its end counts now.
     #[inline]
-    pub(super) fn counted(&mut self, of: Of, result: StepResult) {
+    pub(super) fn counted(&mut self, of: Site, result: StepResult) {
         match (result, of.part) {
             (Ok(output), None) => self.plain_called((of.call, of.scope), output),
             (Ok(output), Some(_)) => self.part_called(of, output),
@@ -163,7 +163,7 @@ impl Calls<'_> {
     }
 
     #[cold]
-    fn part_called(&mut self, of: Of, output: StoredValue) {
+    fn part_called(&mut self, of: Site, output: StoredValue) {
         if let Some(admission) = &mut self.admission {
             admission.forget_question(&mut self.scene.values, &of);
         }
@@ -171,7 +171,7 @@ impl Calls<'_> {
     }
 
     #[cold]
-    pub(super) fn call_failed(&mut self, of: Of, error: StepError) {
+    pub(super) fn call_failed(&mut self, of: Site, error: StepError) {
         if self.scene.is_interrupted() {
             return;
         }

@@ -75,7 +75,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 /// The host of a run.
 pub(super) struct RunHost<'r, 'a, App: ?Sized, O> {
     pub(super) app: &'a App,
-    pub(super) starter: &'r mut Starter<'a, App>,
+    pub(super) starter: &'r Starter<'a, App>,
     /// Reads the output of the plan.
     pub(super) read: ReadOutput<O>,
     pub(super) output: &'r mut Option<O>,
@@ -88,7 +88,7 @@ impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
     }
 
     fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError> {
-        let output = match &self.starter {
+        let output = match self.starter {
             Starter::Called(own) => {
                 let value: Value = output.read()?;
                 own.fits(&value).map_err(serde::de::Error::custom)?;

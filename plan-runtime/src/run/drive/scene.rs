@@ -9,7 +9,7 @@ use super::super::start::{CalledPlan, MadeOutput, Request, Started};
 use super::super::watch::Watch;
 use super::failures::Errors;
 use super::stops::Stops;
-use super::task::Of;
+use super::task::Site;
 use super::values::Values;
 use crate::error::{Elements, Interrupt};
 use crate::journal::JournalError;
@@ -91,14 +91,14 @@ impl Scene<'_> {
     }
 
     /// Returns the place of a call, a wait or a timer.
-    pub(super) fn of(&self, call: CallId, place: StepPlace) -> Of {
+    pub(super) fn of(&self, call: CallId, place: StepPlace) -> Site {
         let view = self.machine.view();
         let at = (view.scope_of(place.slot), place.slot);
         self.values.of(call, at, view.part(call))
     }
 
     /// Returns the place of a question.
-    pub(super) fn asked(&self, id: QuestionId) -> Option<Of> {
+    pub(super) fn asked(&self, id: QuestionId) -> Option<Site> {
         let view = self.machine.view();
         let part = view.asked(id)?;
         let at = (view.scope_of(part.slot), part.slot);
@@ -106,7 +106,7 @@ impl Scene<'_> {
     }
 
     /// The positions of an element in the lists around the element.
-    pub(super) fn element(&self, of: &Of) -> Vec<usize> {
+    pub(super) fn element(&self, of: &Site) -> Vec<usize> {
         of.places(self.machine.view())
     }
 
@@ -127,7 +127,7 @@ impl Scene<'_> {
     /// that it counts.
     pub(super) fn evaluate<T>(
         &mut self,
-        of: &Of,
+        of: &Site,
         until: Option<Duration>,
         read: impl FnOnce(&Self, &Scope<'_>) -> T,
     ) -> (Result<T, StepError>, usize) {
@@ -159,7 +159,7 @@ impl Scene<'_> {
     }
 
     /// Takes the output of a call or a block, if there is room.
-    pub(super) fn take_made(&mut self, of: &Of, output: StoredValue) -> Result<(), StepError> {
+    pub(super) fn take_made(&mut self, of: &Site, output: StoredValue) -> Result<(), StepError> {
         if !self.values.scope(of.scope).graph.simple[of.step] {
             self.values.hold_made(of.slot(), output.bytes())?;
         } else if !self.values.held.has_room(output.bytes()) {
@@ -171,7 +171,7 @@ impl Scene<'_> {
     /// Puts the value of an element where the value belongs.
     pub(super) fn deliver(
         &mut self,
-        of: &Of,
+        of: &Site,
         value: StoredValue,
         is_failure: bool,
     ) -> Result<(), StepError> {
@@ -187,7 +187,7 @@ impl Scene<'_> {
     }
 
     /// A limit is exceeded, so the run ends at once.
-    pub(super) fn exceed(&mut self, limit: Limit, of: &Of, element: &[usize], error: &StepError) {
+    pub(super) fn exceed(&mut self, limit: Limit, of: &Site, element: &[usize], error: &StepError) {
         let step = self.values.step_of(of);
         let outer = self.outer(of.scope);
         let outer = outer.map_or_else(String::new, |outer| format!("{outer}."));

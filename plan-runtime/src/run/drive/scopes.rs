@@ -16,7 +16,7 @@ use super::scene::{Host, Opening, Scene};
 use super::scope_values::{Opener, ScopeValues, hushed_inputs, secrecy_of};
 use super::waits::late;
 
-use super::task::Of;
+use super::task::Site;
 use crate::error::{Cause, Error, RunError};
 use crate::machine::ScopeId;
 use crate::plan::{Body, Source, Template, number};
@@ -28,7 +28,7 @@ use std::time::Duration;
 
 impl<'x> Answering<'_, 'x> {
     /// Begins a called plan, whose inputs exist already.
-    fn begin_plan(&mut self, scope: ScopeId, of: &Of) -> Result<(), StepError> {
+    fn begin_plan(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
         let opening = self.0.opening.remove(&(of.slot(), of.element()));
         let Opening {
             plan: called,
@@ -87,7 +87,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Returns the place of an attempt that opens a scope.
-    fn at(&self, of: &Of, action: usize, until: Option<Duration>) -> At {
+    fn at(&self, of: &Site, action: usize, until: Option<Duration>) -> At {
         At {
             of: *of,
             action,
@@ -120,7 +120,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Makes the inputs of a block or a round.
-    pub(super) fn inputs(&mut self, scope: ScopeId, of: &Of) -> Result<(), StepError> {
+    pub(super) fn inputs(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
         let (body, action) = self.0.values.body(of);
         let (block, again) = match body {
             Body::Block(block) => (&**block, None),
@@ -183,7 +183,7 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Makes the value of a block or a round.
-    pub(super) fn value(&mut self, scope: ScopeId, of: &Of) -> Result<(), StepError> {
+    pub(super) fn value(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
         if self.0.values.scope(scope).called == Some(scope) {
             return self.value_of_plan(scope, of);
         }
@@ -223,25 +223,23 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Makes the value of a called plan.
-    fn value_of_plan(&mut self, scope: ScopeId, of: &Of) -> Result<(), StepError> {
-        let Some((called, own)) = self.0.values.take_own(scope) else {
-            return Err(StepError::Unknown);
-        };
+    fn value_of_plan(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
         let is_kept = self.0.run.is_kept();
         let made = is_kept.then(|| self.resolve_output(scope)).transpose();
         let given = self.give_output(scope);
+        let values = &self.0.values;
         let stored = made.and_then(|json| {
-            let room = self.0.values.held.room().of_one();
+            let own = values.own(scope).ok_or(StepError::Unknown)?;
+            let room = values.held.room().of_one();
             match json {
                 Some(json) => catch(|| own.store(MadeOutput::Json(json), room)),
                 None => self.0.read(scope, |resolving| {
-                    let output = &self.0.values.scope(scope).plan.output.value;
+                    let output = &values.scope(scope).plan.output.value;
                     own.store(MadeOutput::At(output, resolving, &given), room)
                 }),
             }
         });
         self.0.values.take_back(scope, Some(given));
-        self.0.values.put_own(Some((called, own)));
         let stored = stored.and_then(|stored| stored.map_err(|error| self.no_output(scope, error)));
         let stored = stored.map_err(|error| self.of_output(scope, error))?;
         self.0.close_work(scope);

@@ -3,7 +3,7 @@
 use super::cold::outcome;
 use super::recording::EndNotes;
 use super::scene::Scene;
-use super::task::Of;
+use super::task::Site;
 use crate::error::{Interrupt, StepError};
 use crate::failure::Failure;
 use crate::machine::{ScopeId, StepStatus};
@@ -144,7 +144,7 @@ impl Scene<'_> {
     }
 
     /// Shows an undo step the output of a call, instead of the `Result` of a step that catches failures.
-    pub(super) fn uncatch(&mut self, of: &Of) -> Option<(usize, Option<StoredValue>)> {
+    pub(super) fn uncatch(&mut self, of: &Site) -> Option<(usize, Option<StoredValue>)> {
         let it = self.values.scope(of.scope);
         let Role::Undo(undone) = it.plan.steps[of.step].role else {
             return None;

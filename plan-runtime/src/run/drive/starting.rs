@@ -4,7 +4,7 @@ use super::super::StepError;
 use super::super::start::{Request, Started};
 use super::super::trace::Span;
 use super::scene::{Host, Scene};
-use super::task::Of;
+use super::task::Site;
 use super::values::Values;
 use super::waits::late;
 use crate::machine::{CallId, StepPlace};
@@ -16,7 +16,7 @@ use std::cell::Cell;
 /// A call that is about to start.
 #[derive(Clone, Copy)]
 pub(super) struct Starting<'x> {
-    pub(super) of: Of,
+    pub(super) of: Site,
     pub(super) action: &'x Action,
     /// The number of the action in the whole plan.
     pub(super) number: usize,
@@ -57,7 +57,6 @@ impl<'x> Starting<'x> {
         host: &mut dyn Host<'x>,
     ) -> (Result<Started<'x>, StepError>, usize) {
         let of = &self.of;
-        let mut own = scene.values.take_own(of.scope);
         // With a journal, a replay takes no time.
         let is_limited = !way.asks && scene.run.durable.is_none();
         let limit = is_limited.then(|| scene.values.limit_here(&scene.clock, of));
@@ -84,12 +83,11 @@ impl<'x> Starting<'x> {
                 keep: Values::keep(at, of.step),
                 ..Request::new(resolving, self.action)
             };
-            span.in_scope(|| match &mut own {
+            span.in_scope(|| match scene.values.own(of.scope) {
                 None => host.start(self.number, request),
-                Some((_, own)) => (own.start)(self.number, request),
+                Some(own) => (own.start)(self.number, request),
             })
         });
-        scene.values.put_own(own);
         let started = match started {
             Ok(Started::Ended(Err(error))) => Ok(Started::Ended(Err(late(error, limit)))),
             started => started,

@@ -3,7 +3,7 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
-use super::super::signals::{Sent, Waiting};
+use super::super::signals::Sent;
 use super::super::slots::{SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
 use super::super::throttle::Turn;
@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 
 /// The place of a call, a wait, a timer or a question in a run.
 #[derive(Clone, Copy)]
-pub(super) struct Of {
+pub(super) struct Site {
     pub(super) call: CallId,
     pub(super) scope: ScopeId,
     /// The place of the step in its plan.
@@ -29,7 +29,7 @@ pub(super) struct Of {
     pub(super) part: Option<Part>,
 }
 
-impl Of {
+impl Site {
     pub(super) fn slot(&self) -> usize {
         self.part
             .map_or(self.call.index(), |part| part.slot.index())
@@ -73,10 +73,7 @@ impl Of {
 /// The work of a task that is not a call.
 pub(super) enum Wait {
     Timer(TimerFuture, Pause),
-    /// A wait for a value. `true` if something else may end the wait.
-    Value(Waiting, bool),
-    /// A wait for a value that an engine or a journal receives.
-    Elsewhere(Receiving),
+    Value(Receiving),
 }
 
 /// A value on its way.
@@ -125,7 +122,7 @@ impl TaskSlot<'_> {
 
 /// The rest of a task, unless the task is a plain call with an empty ticket.
 pub(super) struct More {
-    pub(super) of: Of,
+    pub(super) of: Site,
     pub(super) wait: Option<Wait>,
     pub(super) waited: Option<Waited>,
     pub(super) ticket: Ticket,
@@ -203,15 +200,11 @@ impl More {
             return self.waited.is_some();
         }
         let polled = catch(|| match &mut self.wait {
-            None | Some(Wait::Timer(..)) => None,
-            Some(Wait::Elsewhere(receiving)) => match receiving.as_mut().poll(cx) {
+            Some(Wait::Value(receiving)) => match receiving.as_mut().poll(cx) {
                 Poll::Ready(received) => Some(Waited::Received(received)),
                 Poll::Pending => None,
             },
-            Some(Wait::Value(waiting, has_limit)) => match waiting.poll(cx, *has_limit) {
-                Poll::Ready(sent) => Some(Waited::Received(sent.ok_or(StepError::NoSignals))),
-                Poll::Pending => None,
-            },
+            None | Some(Wait::Timer(..)) => None,
         });
         self.waited = polled.unwrap_or_else(|panic| Some(Waited::Received(Err(panic))));
         self.waited.is_some()

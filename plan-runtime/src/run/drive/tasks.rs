@@ -6,7 +6,7 @@ use super::super::slots::{FreeSlots, SlotQueue, poll_future};
 use super::super::start::{Request, StepFuture, StepResult};
 use super::super::storing::CalledAgain;
 use super::sharing::Sharing;
-use super::task::{More, Of, TaskSlot, Ticket, Wait, Waited};
+use super::task::{More, Site, TaskSlot, Ticket, Wait, Waited};
 use super::values::Values;
 use crate::machine::{CallId, ScopeId};
 use crate::plan::ToolNumber;
@@ -130,7 +130,7 @@ impl<'x> Tasks<'x> {
     pub(super) fn push_call(
         &mut self,
         run: &Arc<SharedRun>,
-        of: Of,
+        of: Site,
         future: StepFuture<'x>,
         (ticket, bytes): (Ticket, usize),
     ) {
@@ -141,7 +141,7 @@ impl<'x> Tasks<'x> {
     /// Adds a call.
     pub(super) fn push_part(
         &mut self,
-        of: Of,
+        of: Site,
         future: StepFuture<'x>,
         ticket: Ticket,
         bytes: usize,
@@ -155,7 +155,7 @@ impl<'x> Tasks<'x> {
     }
 
     /// Adds a timer or a wait.
-    pub(super) fn push_wait(&mut self, of: Of, wait: Wait) {
+    pub(super) fn push_wait(&mut self, of: Site, wait: Wait) {
         let slot = self.next_slot();
         self.slots[slot].future = None;
         self.run(slot, (of.call, of.scope), None, 0);
@@ -164,7 +164,7 @@ impl<'x> Tasks<'x> {
     }
 
     #[cold]
-    fn add_more(&mut self, slot: usize, of: Of, wait: Option<Wait>, ticket: Ticket) {
+    fn add_more(&mut self, slot: usize, of: Site, wait: Option<Wait>, ticket: Ticket) {
         let it = &mut self.slots[slot];
         self.of_calls.insert(it.call, slot);
         it.more = Some(Box::new(More {
@@ -255,7 +255,7 @@ impl<'x> Tasks<'x> {
         &mut self,
         slot: usize,
         values: &Values<'_>,
-    ) -> (Of, Option<Waited>, Ticket, usize) {
+    ) -> (Site, Option<Waited>, Ticket, usize) {
         let it = &mut self.slots[slot];
         it.is_running = false;
         self.free.push(slot, it.tool.take());
@@ -299,7 +299,7 @@ impl<'x> Tasks<'x> {
     }
 
     /// Returns the owner of a task.
-    pub(super) fn of(&mut self, call: CallId, values: &Values<'_>) -> Option<Of> {
+    pub(super) fn of(&mut self, call: CallId, values: &Values<'_>) -> Option<Site> {
         let slot = self.slot_of(call)?;
         let it = &self.slots[slot];
         let more = it.more.as_ref();

@@ -6,7 +6,7 @@ use super::super::weights::CALL;
 use super::cold::StepValues;
 use super::convert::bodies;
 use super::scope_values::ScopeValues;
-use super::task::Of;
+use super::task::Site;
 use crate::error::StepError;
 use crate::machine::{CallId, Part, ScopeId, StepSlot};
 use crate::plan::{Action, Body, Keep, Plan, Policy, Source, Step};
@@ -115,18 +115,11 @@ impl<'x> Values<'x> {
         Some(self.scope(called).plan)
     }
 
-    /// Takes what starts the steps of a scope, if the scope is part of a called plan.
+    /// Returns the code that starts the steps of a scope, if the scope is part of a called plan.
     #[inline]
-    pub(super) fn take_own(&mut self, scope: ScopeId) -> Option<(ScopeId, Box<OwnStart<'x>>)> {
+    pub(super) fn own(&self, scope: ScopeId) -> Option<&OwnStart<'x>> {
         let called = self.scope(scope).called?;
-        Some((called, self.scope_mut(called).own.take()?))
-    }
-
-    #[inline]
-    pub(super) fn put_own(&mut self, own: Option<(ScopeId, Box<OwnStart<'x>>)>) {
-        if let Some((called, own)) = own {
-            self.scope_mut(called).own = Some(own);
-        }
+        self.scope(called).own.as_deref()
     }
 
     /// Returns what a step of the scope can refer to. An always step sees `Result`s.
@@ -315,9 +308,9 @@ impl<'x> Values<'x> {
         call: CallId,
         (scope, slot): (ScopeId, StepSlot),
         part: Option<Part>,
-    ) -> Of {
+    ) -> Site {
         let step = slot.index() - self.scope(scope).first;
-        Of {
+        Site {
             call,
             scope,
             step,
@@ -326,8 +319,8 @@ impl<'x> Values<'x> {
     }
 
     /// Returns the place of a plain call.
-    pub(super) fn of_plain(&self, call: CallId, scope: ScopeId) -> Of {
-        Of {
+    pub(super) fn of_plain(&self, call: CallId, scope: ScopeId) -> Site {
+        Site {
             call,
             scope,
             step: call.index() - self.scope(scope).first,
@@ -335,12 +328,12 @@ impl<'x> Values<'x> {
         }
     }
 
-    pub(super) fn step_of(&self, of: &Of) -> &'x Step {
+    pub(super) fn step_of(&self, of: &Site) -> &'x Step {
         &self.scope(of.scope).plan.steps[of.step]
     }
 
     /// Returns the error of a step, without the values in it if one of them may be secret.
-    pub(super) fn hushed(&self, of: &Of, error: StepError) -> StepError {
+    pub(super) fn hushed(&self, of: &Site, error: StepError) -> StepError {
         let is_output = matches!(error, StepError::Output(_));
         match &self.scope(of.scope).secrecy {
             Some(secrecy)
@@ -354,7 +347,7 @@ impl<'x> Values<'x> {
     }
 
     /// The values inside a step that is not plain.
-    pub(super) fn inside(&mut self, of: &Of) -> &mut StepValues<'x> {
+    pub(super) fn inside(&mut self, of: &Site) -> &mut StepValues<'x> {
         let it = self.scope(of.scope);
         let (plan, action) = (it.plan, it.first_action(of.step));
         let make = || Box::new(StepValues::new(bodies(&plan.steps[of.step], action)));
@@ -362,18 +355,18 @@ impl<'x> Values<'x> {
     }
 
     /// Returns a body of a step that is not plain, with the number of its first action.
-    pub(super) fn body(&mut self, of: &Of) -> (&'x Body, usize) {
+    pub(super) fn body(&mut self, of: &Site) -> (&'x Body, usize) {
         self.inside(of).bodies[of.body() as usize]
     }
 
     /// The policy of a step, with the amounts that were given when the step started.
-    pub(super) fn policy(&self, of: &Of) -> Arc<Policy> {
+    pub(super) fn policy(&self, of: &Site) -> Arc<Policy> {
         let given = self.step(of.slot()).and_then(|it| it.policy.as_ref());
         Arc::clone(given.unwrap_or(&self.step_of(of).policy))
     }
 
     /// Returns the action of a call, and its number in the whole plan.
-    pub(super) fn action(&mut self, of: &Of) -> Option<(&'x Action, usize)> {
+    pub(super) fn action(&mut self, of: &Site) -> Option<(&'x Action, usize)> {
         let (body, number) = match of.part {
             Some(_) => self.body(of),
             None => {

@@ -8,13 +8,14 @@ use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
 use super::recording::unlimit;
 use super::scene::Scene;
-use super::task::{Of, Wait};
+use super::task::{Site, Wait};
 use super::values::Values;
 use crate::error::Elements;
 use crate::machine::{CallId, Event, Part, Pause, StepPlace};
 use crate::plan::{Await, Body, Policy, Role};
 use crate::resolve::{bytes_of, settle};
 use serde_json::Value;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ impl Calls<'_> {
         }
     }
 
-    fn wait_for(&mut self, of: &Of) -> Result<Wait, StepError> {
+    fn wait_for(&mut self, of: &Site) -> Result<Wait, StepError> {
         let scene = &mut self.scene;
         let (body, _) = scene.values.body(of);
         scene.values.hold_call(of.slot())?;
@@ -39,20 +40,21 @@ impl Calls<'_> {
         let wait: &Await = wait;
         if let Some(engine) = &scene.run.engine {
             let received = received_by(engine.receive(&path), wait.clone());
-            return Ok(Wait::Elsewhere(Box::pin(received)));
+            return Ok(Wait::Value(Box::pin(received)));
         }
         let inbox = scene.run.inbox.clone();
         let inbox = inbox.ok_or(StepError::NoSignals)?;
         if let Some(records) = &self.records {
             let receiving = records.receiving(scene, of, (&inbox, &path, wait));
-            return Ok(Wait::Elsewhere(receiving));
+            return Ok(Wait::Value(receiving));
         }
         let policy = scene.values.policy(of);
         let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
-        Ok(Wait::Value(
-            Waiting::new(inbox, path, wait.clone()),
-            has_limit,
-        ))
+        let waiting = Waiting::new(inbox, path, wait.clone());
+        Ok(Wait::Value(Box::pin(async move {
+            let sent = poll_fn(|cx| waiting.poll(cx, has_limit)).await;
+            sent.ok_or(StepError::NoSignals)
+        })))
     }
 
     /// Starts a timer.
@@ -99,7 +101,7 @@ impl Calls<'_> {
     }
 
     /// Returns the time between the attempt before and an attempt.
-    fn wait_between(&mut self, of: &Of, policy: &Policy) -> Duration {
+    fn wait_between(&mut self, of: &Site, policy: &Policy) -> Duration {
         let mut wait = policy.wait_after(of.attempt() - 1);
         if policy.jitter {
             wait = wait.mul_f64(self.random.f64());
@@ -111,7 +113,7 @@ impl Calls<'_> {
     }
 
     /// Returns the timer and the end of the time of an element. With a journal, the timer of an attempt that has ended does not run.
-    fn deadline_of(&mut self, of: &Of) -> Option<(CallId, Duration)> {
+    fn deadline_of(&mut self, of: &Site) -> Option<(CallId, Duration)> {
         let element = match self.records {
             Some(_) => {
                 unlimit(&mut self.scene, &mut self.tasks, of);
@@ -125,7 +127,7 @@ impl Calls<'_> {
 }
 
 /// The path of a wait. Nothing can be sent to steps that run after the work.
-fn path_of_wait(scene: &Scene<'_>, of: &Of) -> Option<String> {
+fn path_of_wait(scene: &Scene<'_>, of: &Site) -> Option<String> {
     let step = scene.values.step_of(of);
     let outer = scene.outer(of.scope);
     let is_last = outer.is_some_and(|outer| outer.is_last());
@@ -154,7 +156,7 @@ async fn received_by(value: EngineFuture<Value>, wait: Await) -> Result<Arc<Sent
 
 impl Values<'_> {
     /// The end of the time of an attempt that begins now, and the error after that.
-    pub(super) fn limit_here(&self, clock: &Clock, of: &Of) -> Option<(Duration, StepError)> {
+    pub(super) fn limit_here(&self, clock: &Clock, of: &Site) -> Option<(Duration, StepError)> {
         let policy = self.policy(of);
         policy.timeout.or(policy.deadline)?;
         let now = clock.now();
@@ -163,7 +165,7 @@ impl Values<'_> {
     }
 
     /// The element whose time limit is the limit of an element: all rounds of a loop share one.
-    pub(super) fn timed(&self, of: &Of) -> u32 {
+    pub(super) fn timed(&self, of: &Site) -> u32 {
         match self.step_of(of).body {
             Body::Loop(_) => Part::WHOLE,
             _ => of.element(),
@@ -171,7 +173,7 @@ impl Values<'_> {
     }
 
     /// The time of a step or of an element begins with its first attempt.
-    pub(super) fn begin_time(&mut self, of: &Of, started: impl FnOnce() -> Duration) {
+    pub(super) fn begin_time(&mut self, of: &Site, started: impl FnOnce() -> Duration) {
         if of.part.is_some()
             && of.attempt() == 1
             && let Some(limit) = self.policy(of).deadline
@@ -184,7 +186,7 @@ impl Values<'_> {
     /// The time that an attempt has left, and the error after that time. An element may share its time with others.
     pub(super) fn limit(
         &self,
-        of: &Of,
+        of: &Site,
         timed: u32,
         now: Duration,
     ) -> Option<(Duration, StepError)> {

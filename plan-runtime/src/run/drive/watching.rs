@@ -9,7 +9,7 @@ use super::super::trace::Span;
 use super::super::watch::{NewAttempt, NewScope, Watch};
 use super::failures::Errors;
 use super::scene::Scene;
-use super::task::Of;
+use super::task::Site;
 use super::values::Values;
 use crate::machine::{Command, MachineView, Part, Pause, Question, ScopeId};
 use crate::plan::{Body, Plan, Policy, ToolInfo};
@@ -124,7 +124,7 @@ impl Watching<'_, '_> {
     /// An attempt starts. Returns its span.
     pub(super) fn begin(
         &mut self,
-        of: &Of,
+        of: &Site,
         number: u32,
         tool: Option<&Arc<ToolInfo>>,
     ) -> Result<Span, StepError> {
@@ -140,7 +140,7 @@ impl Watching<'_, '_> {
     /// An attempt with this number started at this time. Returns its span.
     pub(super) fn begin_at(
         &mut self,
-        of: &Of,
+        of: &Site,
         (number, started): (u32, Duration),
         tool: Option<&Arc<ToolInfo>>,
     ) -> Result<Span, StepError> {
@@ -156,14 +156,14 @@ impl Watching<'_, '_> {
     }
 
     /// The call of an attempt has these arguments.
-    pub(super) fn arguments(&mut self, of: &Of, number: usize, mut arguments: Value) {
+    pub(super) fn arguments(&mut self, of: &Site, number: usize, mut arguments: Value) {
         self.values.scope(of.scope).mask(number, &mut arguments);
         self.values.held.add(bytes_of(&arguments));
         self.watch.arguments(of.spot(), arguments);
     }
 
     /// The call of an attempt may run plans by itself.
-    pub(super) fn inside(&mut self, of: &Of, context: &CallContext) {
+    pub(super) fn inside(&mut self, of: &Site, context: &CallContext) {
         if let Some(inside) = context.inside() {
             self.values.held.add(INSIDE);
             self.watch.inside(of.spot(), inside);
@@ -171,7 +171,7 @@ impl Watching<'_, '_> {
     }
 
     /// The arguments of a block or a round, with the number of its action, are there.
-    pub(super) fn inputs(&mut self, of: &Of, number: usize, plan: &Plan, inputs: &[StoredValue]) {
+    pub(super) fn inputs(&mut self, of: &Site, number: usize, plan: &Plan, inputs: &[StoredValue]) {
         if !self.watch.keeps.arguments {
             return;
         }
@@ -184,12 +184,12 @@ impl Watching<'_, '_> {
     }
 
     /// A call, a wait, a block or a round has ended.
-    pub(super) fn end(&mut self, of: &Of, error: Option<&StepError>) {
+    pub(super) fn end(&mut self, of: &Site, error: Option<&StepError>) {
         self.watch.end(of.spot(), error, self.now());
     }
 
     /// A timer has fired.
-    pub(super) fn fired(&mut self, of: &Of, pause: Pause) {
+    pub(super) fn fired(&mut self, of: &Site, pause: Pause) {
         let policy = self.values.policy(of);
         let error = match pause {
             Pause::Timeout => StepError::Timeout(policy.timeout.unwrap_or_default()),
@@ -205,7 +205,7 @@ impl Watching<'_, '_> {
     }
 
     /// The wait before another attempt begins.
-    pub(super) fn retry(&mut self, of: &Of, wait: Duration) {
+    pub(super) fn retry(&mut self, of: &Site, wait: Duration) {
         let tool = match self.values.body(of).0 {
             Body::Action(action) => action.tool.as_deref(),
             _ => None,
@@ -216,12 +216,12 @@ impl Watching<'_, '_> {
     }
 
     /// A part of a step iterates over a list.
-    pub(super) fn list(&mut self, of: &Of, length: usize) {
+    pub(super) fn list(&mut self, of: &Site, length: usize) {
         self.watch.list(of.spot(), &of.places(self.view), length);
     }
 
     /// Elements of a step, which are in or around a part, have their values.
-    pub(super) fn finish(&mut self, of: &Of, elements: &[u32]) {
+    pub(super) fn finish(&mut self, of: &Site, elements: &[u32]) {
         if elements.is_empty() {
             return;
         }
@@ -230,13 +230,13 @@ impl Watching<'_, '_> {
                 element: *element,
                 ..part
             });
-            Of { part, ..*of }.places(self.view)
+            Site { part, ..*of }.places(self.view)
         });
         self.watch.finish(of.spot(), elements.collect());
     }
 
     /// The amounts of a step are resolved.
-    pub(super) fn policy(&mut self, of: &Of, policy: &Arc<Policy>) {
+    pub(super) fn policy(&mut self, of: &Site, policy: &Arc<Policy>) {
         if !self.values.scope(of.scope).touches(of.step) {
             self.watch.policy(of.scope, of.step, Arc::clone(policy));
         }

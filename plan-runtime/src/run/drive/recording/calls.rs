@@ -11,7 +11,7 @@ use super::super::super::timer::before;
 use super::super::super::trace::Span;
 use super::super::scene::{Host, Scene};
 use super::super::starting::Starting;
-use super::super::task::{Of, Ticket};
+use super::super::task::{Site, Ticket};
 use super::super::tasks::Tasks;
 use super::super::values::Values;
 use super::{EndNotes, Keys};
@@ -163,7 +163,7 @@ impl CallRecords {
     pub(in super::super) fn held_back<'x>(
         &mut self,
         clock: &Clock,
-        of: &Of,
+        of: &Site,
         future: StepFuture<'x>,
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
@@ -204,7 +204,7 @@ impl CallRecords {
     pub(in super::super) fn keep_failure(
         &mut self,
         values: &Values<'_>,
-        of: &Of,
+        of: &Site,
         error: &StepError,
     ) {
         if of.part.is_some() && values.policy(of).deadline.is_some() {
@@ -217,7 +217,7 @@ impl CallRecords {
         &mut self,
         scene: &mut Scene<'x>,
         tasks: &mut Tasks<'x>,
-        of: Of,
+        of: Site,
         result: StepResult,
         ticket: Ticket,
     ) -> Option<(StepResult, Ticket)> {
@@ -267,7 +267,7 @@ impl CallRecords {
     }
 
     /// The end of a call comes with the turn of its record.
-    fn end_later(&mut self, scene: &mut Scene<'_>, of: &Of) {
+    fn end_later(&mut self, scene: &mut Scene<'_>, of: &Site) {
         if of.scope == ScopeId::ROOT {
             self.ending.insert(of.call);
         }
@@ -289,13 +289,12 @@ fn capture_again(scene: &mut Scene<'_>, it: &Starting<'_>) {
 
 /// Returns the reason why a recorded output is not of the type that the action has now.
 fn misfit<'x>(
-    scene: &mut Scene<'x>,
+    scene: &Scene<'x>,
     it: &Starting<'x>,
     recorded: &Recorded,
     host: &mut dyn Host<'x>,
 ) -> Option<String> {
     let value = recorded.result.as_ref().ok()?;
-    let mut own = scene.values.take_own(it.of.scope);
     let started = {
         let at = scene.values.scope(it.of.scope);
         let scope = scene.values.resolving(at, false, &[]);
@@ -303,12 +302,11 @@ fn misfit<'x>(
             recorded: Some(value),
             ..Request::new(&scope, it.action)
         };
-        match &mut own {
+        match scene.values.own(it.of.scope) {
             None => host.start(it.number, request),
-            Some((_, own)) => (own.start)(it.number, request),
+            Some(own) => (own.start)(it.number, request),
         }
     };
-    scene.values.put_own(own);
     match started {
         Started::Ended(Err(error)) => Some(match scene.values.hushed(&it.of, error) {
             StepError::Output(error) => error.to_string(),

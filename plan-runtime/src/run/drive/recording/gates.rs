@@ -7,7 +7,7 @@ use super::super::super::recorded::{held_back, unusable, write};
 use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
 use super::super::starting::Starting;
-use super::super::task::Of;
+use super::super::task::Site;
 use super::{Keys, Records};
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl Records {
     pub(in super::super) fn has_begun_before(
         &self,
         scene: &Scene<'_>,
-        of: &Of,
+        of: &Site,
     ) -> Result<bool, ()> {
         let key = Keys(scene).of_attempt(of);
         Ok(of.part.is_some() && begun(&self.durable, &key)?.is_some())

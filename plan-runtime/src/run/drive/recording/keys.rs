@@ -4,7 +4,7 @@ use super::super::super::durable::{BRANCH, FAILED, MADE_UP, UNDONE, of_element};
 use super::super::super::recorded;
 use super::super::scene::Scene;
 use super::super::starting::Starting;
-use super::super::task::Of;
+use super::super::task::Site;
 use crate::error::Elements;
 use crate::machine::{Failures, Part, ScopeId};
 use crate::plan::{Block, Body, Role};
@@ -24,23 +24,23 @@ impl Keys<'_, '_> {
     }
 
     /// Returns the key of a step, or of an element of the step.
-    pub(in super::super) fn of_step(self, of: &Of, element: &[usize]) -> String {
+    pub(in super::super) fn of_step(self, of: &Site, element: &[usize]) -> String {
         let id = &self.0.values.step_of(of).id;
         of_element(&self.prefix(of.scope), id, element)
     }
 
     /// Returns the key of the element of a call.
-    pub(in super::super) fn of_element(self, of: &Of) -> String {
+    pub(in super::super) fn of_element(self, of: &Site) -> String {
         self.of_step(of, &self.0.element(of))
     }
 
     /// Returns the key of an attempt.
-    pub(in super::super) fn of_attempt(self, of: &Of) -> String {
+    pub(in super::super) fn of_attempt(self, of: &Site) -> String {
         format!("{}@{}", self.of_element(of), of.attempt())
     }
 
     /// Returns the key of the answer of the gates about a call.
-    pub(super) fn of_answer(self, of: &Of) -> String {
+    pub(super) fn of_answer(self, of: &Site) -> String {
         self.of_element(of) + "?gate"
     }
 
@@ -65,7 +65,7 @@ impl EndNotes<'_, '_> {
     }
 
     /// Notes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
-    pub(in super::super) fn undo_call(&self, of: &Of) {
+    pub(in super::super) fn undo_call(&self, of: &Site) {
         let steps = &self.0.values.scope(of.scope).plan.steps;
         if let Role::Undo(undone) = steps[of.step].role
             && is_one_call(&steps[of.step].body)
@@ -76,7 +76,7 @@ impl EndNotes<'_, '_> {
     }
 
     /// Notes which block of a step runs, if the names of its steps do not tell. `Server::retry_failed` needs the block.
-    pub(in super::super) fn branch(&self, of: &Of, block: &Block) {
+    pub(in super::super) fn branch(&self, of: &Site, block: &Block) {
         if self.0.run.durable.is_some()
             && let Some(number) = recorded::branch(&self.0.values.step_of(of).body, block)
         {
@@ -87,7 +87,7 @@ impl EndNotes<'_, '_> {
 
     /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Server::retry_failed`,
     /// another attempt may follow.
-    pub(in super::super) fn made_up(&self, of: &Of, failures: &Failures) {
+    pub(in super::super) fn made_up(&self, of: &Site, failures: &Failures) {
         let depth = self.0.values.scope(of.scope).depth;
         let failure = failures.steps.first();
         let Some(failed) = failure.and_then(|failure| failure.trail.0.get(depth)) else {

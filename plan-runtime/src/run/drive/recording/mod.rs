@@ -18,7 +18,7 @@ mod values;
 
 use super::super::durable::{Durable, INTERRUPT};
 use super::scene::Scene;
-use super::task::Of;
+use super::task::Site;
 use crate::machine::CallId;
 use calls::CallRecords;
 pub(super) use gates::Known;
@@ -67,7 +67,7 @@ impl Records {
     }
 
     /// A call is a plan, which has no record itself. Its time begins now.
-    pub(super) fn begin_plan(&mut self, scene: &mut Scene<'_>, of: &Of) {
+    pub(super) fn begin_plan(&mut self, scene: &mut Scene<'_>, of: &Site) {
         self.forget(of.call);
         scene.values.begin_time(of, || scene.clock.now());
     }

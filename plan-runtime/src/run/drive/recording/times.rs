@@ -5,7 +5,7 @@ use super::super::super::durable::{Durable, LATE};
 use super::super::super::recorded;
 use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
-use super::super::task::{Of, Wait};
+use super::super::task::{Site, Wait};
 use super::super::tasks::Tasks;
 use super::Keys;
 use crate::machine::{Answer, CallId, Event, Part, Pause, Question, QuestionId};
@@ -24,7 +24,7 @@ pub(in super::super) struct TimeRecords {
     /// The timers of rounds, by slots, each with the start of its round.
     rounds: HashMap<usize, (CallId, Duration)>,
     /// Attempts that have opened scopes, and whose time limits have not started.
-    opened: Vec<Of>,
+    opened: Vec<Site>,
 }
 
 impl TimeRecords {
@@ -44,7 +44,7 @@ impl TimeRecords {
     }
 
     /// Keeps a timer of the machine. The driver starts the timer when the attempt begins, or when the round has ended.
-    pub(in super::super) fn keep_timer(&mut self, scene: &mut Scene<'_>, of: Of, pause: Pause) {
+    pub(in super::super) fn keep_timer(&mut self, scene: &mut Scene<'_>, of: Site, pause: Pause) {
         let now = scene.clock.now();
         match pause {
             Pause::Every => {
@@ -77,7 +77,7 @@ impl TimeRecords {
         }
     }
 
-    fn limit_attempt<'x>(&mut self, scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: Of) {
+    fn limit_attempt<'x>(&mut self, scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: Site) {
         let timed = scene.values.timed(&of);
         let limit = scene.values.limit(&of, timed, scene.clock.now());
         let inside = scene.values.inside(&of);
@@ -100,12 +100,12 @@ impl TimeRecords {
             }
             found => recorded::time(&self.durable, (key, found), || Box::pin(pending())),
         };
-        let of = Of { call: timer, ..of };
+        let of = Site { call: timer, ..of };
         tasks.push_wait(of, Wait::Timer(wait, Pause::Timeout));
     }
 
     /// Records that the time of an attempt is over. The time is over when the record has its turn. Returns `false` for other timers.
-    pub(in super::super) fn records_limit(&mut self, tasks: &mut Tasks<'_>, of: &Of) -> bool {
+    pub(in super::super) fn records_limit(&mut self, tasks: &mut Tasks<'_>, of: &Site) -> bool {
         let Some(key) = self.limits.remove(&of.call) else {
             return false;
         };
@@ -119,7 +119,7 @@ impl TimeRecords {
     pub(in super::super) fn wait_before_attempt(
         &self,
         scene: &Scene<'_>,
-        of: &Of,
+        of: &Site,
         wait: Duration,
     ) -> TimerFuture {
         let key = Keys(scene).of_attempt(of);
@@ -127,7 +127,7 @@ impl TimeRecords {
     }
 
     /// Another round follows a round. Returns the timer of the next round, if the next round has to wait.
-    fn before_round(&mut self, scene: &mut Scene<'_>, of: &Of) -> Option<(CallId, Duration)> {
+    fn before_round(&mut self, scene: &mut Scene<'_>, of: &Site) -> Option<(CallId, Duration)> {
         let (timer, started) = self.rounds.remove(&of.slot())?;
         let every = scene.values.policy(of).every.unwrap_or_default();
         let now = scene.clock.now();
@@ -149,7 +149,7 @@ impl TimeRecords {
         scene: &mut Scene<'x>,
         tasks: &mut Tasks<'x>,
         id: QuestionId,
-        (question, of): (Question, Option<Of>),
+        (question, of): (Question, Option<Site>),
         answer: Answer,
     ) {
         let mut next = None;
@@ -168,14 +168,14 @@ impl TimeRecords {
             && let Some(part) = scene.machine.view().part(timer)
         {
             let (call, part) = (timer, Some(part));
-            let of = Of { call, part, ..of };
+            let of = Site { call, part, ..of };
             let sleep = self.wait_before_attempt(scene, &of, wait);
             tasks.push_wait(of, Wait::Timer(sleep, Pause::Every));
         }
     }
 
     /// A call is a plan that the machine does not know.
-    pub(in super::super) fn limit_plan(&mut self, of: &Of) {
+    pub(in super::super) fn limit_plan(&mut self, of: &Site) {
         if of.part.is_some() {
             self.opened.push(*of);
         }
@@ -183,7 +183,7 @@ impl TimeRecords {
 }
 
 /// An attempt has ended: its time limit is that of the next attempt.
-pub(in super::super) fn unlimit<'x>(scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: &Of) {
+pub(in super::super) fn unlimit<'x>(scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: &Site) {
     let timed = scene.values.timed(of);
     let inside = scene.values.inside(of);
     if let Some((timer, _)) = inside.deadlines.get(&timed).copied() {

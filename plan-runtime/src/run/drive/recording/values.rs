@@ -6,7 +6,7 @@ use super::super::super::recorded;
 use super::super::super::signals::{Inbox, Sent, Waiting};
 use super::super::super::timer::before;
 use super::super::scene::Scene;
-use super::super::task::{Of, Receiving};
+use super::super::task::{Receiving, Site};
 use super::{Keys, Records};
 use crate::plan::Await;
 use crate::resolve::bytes_of;
@@ -20,7 +20,7 @@ impl Records {
     pub(in super::super) fn receiving(
         &self,
         scene: &Scene<'_>,
-        of: &Of,
+        of: &Site,
         (inbox, path, wait): (&Arc<Inbox>, &str, &Await),
     ) -> Receiving {
         let durable = &self.durable;
@@ -52,7 +52,7 @@ impl Records {
 fn receive_live(
     durable: &Arc<Durable>,
     scene: &Scene<'_>,
-    of: &Of,
+    of: &Site,
     (key, waiting): (String, Waiting),
 ) -> Receiving {
     let durable = Arc::clone(durable);
@@ -73,7 +73,7 @@ fn receive_live(
 }
 
 /// Returns the first of the time limits of a wait, and its error.
-fn limit_of_wait(scene: &Scene<'_>, of: &Of) -> Option<(Duration, StepError)> {
+fn limit_of_wait(scene: &Scene<'_>, of: &Site) -> Option<(Duration, StepError)> {
     let policy = scene.values.policy(of);
     let timeout = policy.timeout.map(|it| (it, StepError::Timeout(it)));
     let deadline = policy.deadline.map(|it| (it, StepError::Deadline(it)));
