@@ -254,7 +254,7 @@ impl Request<'_> {
             return fits;
         }
         if let Some(engine) = self.engine {
-            return self.compute_once::<T>(engine);
+            return Started::Ended(self.compute_once::<T>(engine));
         }
         let hold = |value| {
             let meter = self.scope.meter().map(Meter::again);

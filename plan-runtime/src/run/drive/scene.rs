@@ -90,14 +90,14 @@ impl Scene<'_> {
         event.inspect(|event| self.machine.handle(*event)).is_some()
     }
 
-    /// Returns the place of a call, a wait or a timer.
+    /// Returns the site of a call, a wait or a timer.
     pub(super) fn of(&self, call: CallId, place: StepPlace) -> Site {
         let view = self.machine.view();
         let at = (view.scope_of(place.slot), place.slot);
         self.values.of(call, at, view.part(call))
     }
 
-    /// Returns the place of a question.
+    /// Returns the site of a question.
     pub(super) fn asked(&self, id: QuestionId) -> Option<Site> {
         let view = self.machine.view();
         let part = view.asked(id)?;

@@ -88,7 +88,7 @@ impl<'x> ScopeValues<'x> {
         secrecy.is_some_and(|secrecy| secrecy.touches(step))
     }
 
-    /// Returns the error of the value of the scope or of the condition after a round, without the values in it if one of them may be secret.
+    /// Returns the error of the output of the scope, or of the condition after a round. The error contains no values if the output may be secret.
     pub(super) fn hushed_output(&self, error: StepError) -> StepError {
         match &self.secrecy {
             Some(secrecy) if secrecy.output_touches() => error.without_values(),

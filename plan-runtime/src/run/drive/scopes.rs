@@ -86,7 +86,7 @@ impl<'x> Answering<'_, 'x> {
         Ok(())
     }
 
-    /// Returns the place of an attempt that opens a scope.
+    /// Returns the site of an attempt that opens a scope, with the end of its time.
     fn at(&self, of: &Site, action: usize, until: Option<Duration>) -> At {
         At {
             of: *of,

@@ -18,12 +18,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The place of a call, a wait, a timer or a question in a run.
+/// A site in a run: a call, a wait, a timer or a question.
 #[derive(Clone, Copy)]
 pub(super) struct Site {
     pub(super) call: CallId,
     pub(super) scope: ScopeId,
-    /// The place of the step in its plan.
+    /// The position of the step in its plan.
     pub(super) step: usize,
     /// The part of the step, unless the step is plain.
     pub(super) part: Option<Part>,

@@ -6,7 +6,7 @@ use super::super::context::{CallContext, Inside};
 use super::super::report::Attempt;
 use super::super::shared::SharedRun;
 use super::super::trace::Span;
-use super::super::watch::{NewAttempt, NewScope, Watch};
+use super::super::watch::{NewAttempt, Watch};
 use super::failures::Errors;
 use super::scene::Scene;
 use super::task::Site;
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The bytes that an attempt counts whose call may run plans.
 const INSIDE: usize = size_of::<Arc<Inside>>() + size_of::<Inside>();
 
-/// The watch of a run, and the parts of the run that the watch hears of.
+/// The watch of a run, with the data of its events.
 pub(super) struct Watching<'s, 'x> {
     pub(super) watch: &'s mut Watch<'x>,
     pub(super) view: MachineView<'s>,
@@ -111,14 +111,11 @@ impl Watching<'_, '_> {
             _ => self.clock.now(),
         };
         let it = self.values.scope(scope);
+        let owner = it.owner.as_ref().map(|owner| owner.at.of.spot());
         let started_at = self.clock.started_at;
-        let opening = NewScope {
-            plan: it.plan,
-            graph: Arc::clone(&it.graph),
-            owner: it.owner.as_ref().map(|owner| owner.at.of.spot()),
-            started_at: started_at.checked_add(now).unwrap_or(started_at),
-        };
-        self.watch.open(scope, opening, now);
+        let times = (now, started_at.checked_add(now).unwrap_or(started_at));
+        self.watch
+            .open(scope, (it.plan, Arc::clone(&it.graph)), owner, times);
     }
 
     /// An attempt starts. Returns its span.
@@ -170,7 +167,7 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// The arguments of a block or a round, with the number of its action, are there.
+    /// A block or a round has its arguments. Its action has this number.
     pub(super) fn inputs(&mut self, of: &Site, number: usize, plan: &Plan, inputs: &[StoredValue]) {
         if !self.watch.keeps.arguments {
             return;

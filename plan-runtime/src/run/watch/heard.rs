@@ -46,7 +46,7 @@ impl Watch<'_> {
         self.logs.log(scope).filter(|_| self.is_heard)
     }
 
-    /// Tells the observers something of a scope, if somebody hears of the scope.
+    /// Notifies the observers of an event in a scope, if somebody listens.
     fn tell(&self, scope: ScopeId, tell: impl Fn(&ScopeLog<'_>, &dyn Observer)) {
         if let Some(log) = self.told(scope) {
             self.run.tell(|observer| tell(log, observer));

@@ -22,16 +22,6 @@ pub(in crate::run) struct Spot {
     pub(in crate::run) element: u32,
 }
 
-/// A scope that begins.
-pub(in crate::run) struct NewScope<'x> {
-    pub(in crate::run) plan: &'x Plan,
-    pub(in crate::run) graph: Arc<Graph>,
-    /// The attempt that has opened the scope.
-    pub(in crate::run) owner: Option<Spot>,
-    /// The time by the clock of the system.
-    pub(in crate::run) started_at: SystemTime,
-}
-
 /// An attempt that starts.
 pub(in crate::run) struct NewAttempt {
     pub(in crate::run) element: Vec<usize>,

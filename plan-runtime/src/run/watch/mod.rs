@@ -13,7 +13,7 @@ mod heard;
 mod log;
 mod report;
 
-pub(super) use log::{NewAttempt, NewScope, Spot};
+pub(super) use log::{NewAttempt, Spot};
 
 use super::context::{CallContext, Inside};
 pub(super) use super::report::Keeps;
@@ -22,12 +22,12 @@ use super::shared::SharedRun;
 use super::trace::{self, Span};
 use super::{Status, StepError};
 use crate::machine::ScopeId;
-use crate::plan::{Policy, Role};
+use crate::plan::{Graph, Plan, Policy, Role};
 use heard::quietly;
 use log::{Logs, OpenAttempt, ScopeLog, Within};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The end of a step.
 pub(super) struct Settled {
@@ -106,13 +106,13 @@ impl<'x> Watch<'x> {
     }
 
     /// A scope begins: the plan, or a scope that an attempt has opened.
-    pub(super) fn open(&mut self, scope: ScopeId, opening: NewScope<'x>, now: Duration) {
-        let NewScope {
-            plan,
-            graph,
-            owner,
-            started_at,
-        } = opening;
+    pub(super) fn open(
+        &mut self,
+        scope: ScopeId,
+        (plan, graph): (&'x Plan, Arc<Graph>),
+        owner: Option<Spot>,
+        times: (Duration, SystemTime),
+    ) {
         let path = match owner {
             None => self.around.as_ref().map(ToString::to_string),
             Some(spot) => self.logs.path(spot),
@@ -120,7 +120,7 @@ impl<'x> Watch<'x> {
         let around = owner.and_then(|spot| Some(self.logs.attempt(spot)?.span.clone()));
         let around = around.unwrap_or_else(Span::none);
         let span = quietly(Span::none, || around.in_scope(|| Span::run(plan)));
-        let log = ScopeLog::new((plan, graph), path, span, (now, started_at));
+        let log = ScopeLog::new((plan, graph), path, span, times);
         self.logs.open(scope, log, owner);
         self.hear_open(scope);
     }
