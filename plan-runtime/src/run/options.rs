@@ -7,15 +7,18 @@ use super::lasting::Undone;
 use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
+use super::permits::Permits;
 use super::report::Keeps;
+use super::shared::SharedRun;
 use super::signals::Receiver;
 use super::start::MadeOutput;
-use super::timer::Timer;
+use super::timer::{ThreadTimer, Timer};
 use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// The maximum number of concurrent calls of a run, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
@@ -103,6 +106,30 @@ impl Default for Options<'_> {
             engine: None,
             find: None,
             undone: Undone::new(),
+        }
+    }
+}
+
+impl Options<'_> {
+    /// Takes the options that the plans inside an outermost run share with the run.
+    pub(super) fn share(&mut self) -> SharedRun {
+        let (durable, observers) = (self.durable.take(), std::mem::take(&mut self.observers));
+        let before = durable.as_ref().and_then(|it| it.undone_before());
+        let timer = self.timer.take();
+        SharedRun {
+            id: self.id.take().map_or_else(OnceLock::new, OnceLock::from),
+            timer: timer.unwrap_or_else(|| Arc::new(ThreadTimer)),
+            seed: self.seed,
+            on_failure: self.on_failure,
+            concurrency: self.concurrency,
+            panicked: observers.iter().map(|_| AtomicBool::new(false)).collect(),
+            observers,
+            inbox: self.signals.get().map(Receiver::inbox),
+            permits: Permits::new(self.concurrency),
+            durable,
+            engine: self.engine.take(),
+            before: before.unwrap_or_default(),
+            undone: Mutex::new(std::mem::take(&mut self.undone)),
         }
     }
 }

@@ -6,7 +6,6 @@ use super::engine::{CallOutcome, EngineCall};
 use super::lasting::LastingPaths;
 use super::limits::Limits;
 use super::options::Options;
-use super::shared::SharedRun;
 use super::start::{Request, Started, StepFuture, StepResult};
 use super::throttle::{Throttle, Turn};
 use super::timer::{ThreadTimer, Timer, before};
@@ -42,7 +41,7 @@ fn context_of(call: EngineCall) -> CallContext {
         undone: call.undone,
         ..Options::default()
     };
-    let run = SharedRun::of(&mut options);
+    let run = options.share();
     let now = run.timer.now();
     let this = call.lasting_attempt.as_ref().unwrap_or(&call.lasting);
     let lasting = LastingPaths {

@@ -6,9 +6,8 @@ use super::engine::{Engine, secrets_on_engine};
 use super::lasting::{RUN, Undone};
 use super::observe::Observer;
 use super::on_failure::OnFailure;
-use super::options::Options;
 use super::permits::Permits;
-use super::signals::{Inbox, Receiver};
+use super::signals::Inbox;
 use super::timer::{ThreadTimer, Timer};
 use crate::error::Cause;
 use crate::resolve::drop_quietly;
@@ -17,13 +16,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// The state that a run shares with the plans inside it, however deep.
 pub(super) struct SharedRun {
-    id: OnceLock<String>,
+    pub(super) id: OnceLock<String>,
     pub(super) timer: Arc<dyn Timer>,
     pub(super) seed: Option<u64>,
     pub(super) on_failure: OnFailure,
     /// The maximum number of concurrent calls.
     pub(super) concurrency: usize,
-    observers: Vec<Arc<dyn Observer>>,
+    pub(super) observers: Vec<Arc<dyn Observer>>,
     /// The values for the steps, if somebody can send values.
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) permits: Permits,
@@ -32,36 +31,13 @@ pub(super) struct SharedRun {
     /// The engine that makes the calls, unless the process makes the calls.
     pub(super) engine: Option<Arc<dyn Engine>>,
     /// `true` for each observer that has panicked, and is not notified again.
-    panicked: Vec<AtomicBool>,
+    pub(super) panicked: Vec<AtomicBool>,
     /// The counts before the run was retried, and the count of the run. The records of these undo steps are gone.
-    before: Undone,
-    undone: Mutex<Undone>,
+    pub(super) before: Undone,
+    pub(super) undone: Mutex<Undone>,
 }
 
 impl SharedRun {
-    /// Takes the options that the plans inside an outermost run share with the run.
-    pub(super) fn of(options: &mut Options<'_>) -> Self {
-        let (durable, engine) = (options.durable.take(), options.engine.take());
-        let timer = options.timer.take();
-        let observers = std::mem::take(&mut options.observers);
-        let before = durable.as_ref().and_then(|it| it.undone_before());
-        Self {
-            id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
-            timer: timer.unwrap_or_else(|| Arc::new(ThreadTimer)),
-            seed: options.seed,
-            on_failure: options.on_failure,
-            concurrency: options.concurrency,
-            panicked: observers.iter().map(|_| AtomicBool::new(false)).collect(),
-            observers,
-            inbox: options.signals.get().map(Receiver::inbox),
-            permits: Permits::new(options.concurrency),
-            durable,
-            engine,
-            before: before.unwrap_or_default(),
-            undone: Mutex::new(std::mem::take(&mut options.undone)),
-        }
-    }
-
     /// The run's id: the host's, or a random one.
     pub(super) fn id(&self) -> &str {
         self.id.get_or_init(|| {

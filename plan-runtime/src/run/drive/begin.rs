@@ -49,7 +49,7 @@ impl<'x> Driver<'x> {
         }
         let allowance = self::allowance(&mut options, limits, around.as_ref());
         let run = around.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(SharedRun::of(&mut options)));
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
         may_run(
             (plan, &graph),
             secrecy.is_some(),

@@ -14,7 +14,7 @@ use super::contexts::At;
 use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Opening, Scene};
 use super::scope_values::{Opener, ScopeValues, hushed_inputs, secrecy_of};
-use super::waits::late;
+use super::starting::late;
 
 use super::task::Site;
 use crate::error::{Cause, Error, RunError};

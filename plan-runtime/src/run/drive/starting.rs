@@ -6,12 +6,12 @@ use super::super::trace::Span;
 use super::scene::{Host, Scene};
 use super::task::Site;
 use super::values::Values;
-use super::waits::late;
 use crate::machine::{CallId, StepPlace};
 use crate::plan::Action;
 use crate::resolve::Handed;
 use serde_json::Value;
 use std::cell::Cell;
+use std::time::Duration;
 
 /// A call that is about to start.
 #[derive(Clone, Copy)]
@@ -93,5 +93,13 @@ impl<'x> Starting<'x> {
             started => started,
         };
         (started, bytes)
+    }
+}
+
+/// Returns the error of a value whose time was over before it was made.
+pub(super) fn late(error: StepError, limit: Option<(Duration, StepError)>) -> StepError {
+    match limit {
+        Some((_, late)) if error.is_interrupted() => late,
+        _ => error,
     }
 }

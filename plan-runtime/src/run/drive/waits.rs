@@ -204,11 +204,3 @@ impl Values<'_> {
         }
     }
 }
-
-/// Returns the error of a value whose time was over before it was made.
-pub(super) fn late(error: StepError, limit: Option<(Duration, StepError)>) -> StepError {
-    match limit {
-        Some((_, late)) if error.is_interrupted() => late,
-        _ => error,
-    }
-}
