@@ -2,22 +2,13 @@
 
 use super::super::context::{CallContext, CallPlace, CallState, Inside, PlanCall};
 use super::scene::Scene;
+use super::scope_values::At;
 use super::starting::Starting;
 use super::task::Site;
 use crate::machine::ScopeId;
 use crate::plan::{Action, Role, Step};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The place of a call in a run, with the end of its time.
-pub(super) struct At {
-    pub(super) of: Site,
-    /// The number of the action among the actions of the step.
-    pub(super) action: usize,
-    pub(super) element: Vec<usize>,
-    pub(super) is_plan: bool,
-    pub(super) until: Option<Duration>,
-}
 
 impl Scene<'_> {
     /// The context of the attempt that has opened a scope.

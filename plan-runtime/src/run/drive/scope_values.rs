@@ -3,7 +3,7 @@
 use super::super::StepError;
 use super::super::context::CallContext;
 use super::super::start::OwnStart;
-use super::contexts::At;
+use super::task::Site;
 use crate::error::Cause;
 use crate::machine::ScopeId;
 use crate::plan::{Graph, Handing, Plan, Secrecy};
@@ -12,6 +12,7 @@ use crate::shape::Secrets;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The plan, the block or the round that a scope runs, with the inputs.
 pub(super) struct ScopeValues<'x> {
@@ -108,6 +109,16 @@ impl<'x> ScopeValues<'x> {
             secrets.mask_in(arguments);
         }
     }
+}
+
+/// The place of a call in a run, with the end of its time.
+pub(super) struct At {
+    pub(super) of: Site,
+    /// The number of the action among the actions of the step.
+    pub(super) action: usize,
+    pub(super) element: Vec<usize>,
+    pub(super) is_plan: bool,
+    pub(super) until: Option<Duration>,
 }
 
 /// The attempt that has opened a scope.

@@ -10,10 +10,9 @@ use super::super::start::{CalledPlan, MadeOutput};
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::answers::Answering;
-use super::contexts::At;
 use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Opening, Scene};
-use super::scope_values::{Opener, ScopeValues, hushed_inputs, secrecy_of};
+use super::scope_values::{At, Opener, ScopeValues, hushed_inputs, secrecy_of};
 use super::starting::late;
 
 use super::task::Site;
