@@ -48,15 +48,31 @@ pub(super) fn allowance(
     Allowance::new(limits, permissions, around, depth)
 }
 
+/// Returns an error if a plan must not run in the run, inside this call if there is one.
+pub(super) fn may_run(
+    (plan, graph): (&Plan, &Graph),
+    has_secrets: bool,
+    (run, allowance): (&SharedRun, &Allowance),
+    call: Option<&CallContext>,
+) -> Result<(), Cause> {
+    if let Some(cause) = allowance.refuses(plan) {
+        return Err(cause);
+    }
+    if call.is_some() && has_secrets {
+        run.may_have_secrets()?;
+    }
+    can_receive(plan, graph, run, call, allowance.limits())
+}
+
 /// Returns an error if nobody can send values to the steps of a plan that wait for values. The limits hold for these values.
-pub(super) fn can_receive(
+fn can_receive(
     plan: &Plan,
     graph: &Graph,
     run: &SharedRun,
     outer: Option<&CallContext>,
     limits: Limits,
 ) -> Result<(), Cause> {
-    let steps = match (&run.options.inbox, outer) {
+    let steps = match (&run.inbox, outer) {
         (Some(inbox), None) => {
             inbox.limit(limits);
             return Ok(());

@@ -224,7 +224,7 @@ impl Mock {
     where
         T: Tool + 'static,
     {
-        let Some(known) = request.known().or(self.known.as_ref()) else {
+        let Some(known) = request.known.or(self.known.as_ref()) else {
             return request.unknown();
         };
         let (tool, arguments) = match request.read::<T>() {
@@ -239,7 +239,7 @@ impl Mock {
             secrets: request.secrets(),
         });
         if let Some(closure) = known.closure(TypeId::of::<T>()) {
-            let (room, keep) = (request.scope().room(), request.keep());
+            let (room, keep) = (request.scope().room(), request.keep);
             let given = match noting(known, || called(closure.downcast_ref(), tool)) {
                 Given::Now(output) => Ok(output),
                 Given::Later(output) => Err(Awaited {
@@ -259,7 +259,7 @@ impl Mock {
         }
         let run = T::ON_MOCK.and_then(|run| run(tool, Mock::STAND_IN));
         match run.and_then(|run| run.called_on(Arc::clone(known), T::hand_over)) {
-            Some(plan) => Started::Plan(plan.keeping(request.keep()), request.context(true)),
+            Some(plan) => Started::Plan(plan.keeping(request.keep), request.context(true)),
             // The run would not have started, had the plan been known to call this type.
             None => Started::Ended(Err(StepError::tool(Error::permanent(format!(
                 "the mock has no answer for `{}`",
@@ -385,7 +385,8 @@ where
             return None;
         };
         let start = Box::new(move |number: usize, request: Request<'_>| {
-            start(number, request.known_by(&known), Mock::STAND_IN)
+            let known = Some(&known);
+            start(number, Request { known, ..request }, Mock::STAND_IN)
         });
         Some(CalledPlan::new::<O>(
             executable,

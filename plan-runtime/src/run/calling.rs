@@ -4,12 +4,13 @@ use super::StepError;
 use super::catch::catch;
 use super::context::CallContext;
 use super::durable::{decode, encode};
-use super::engine::{Engine, EngineCall, EngineFuture, EnginePlace};
+use super::engine::{Engine, EngineCall, EngineFuture};
+use super::lasting::LastingPaths;
 use crate::Error;
 use crate::resolve::{MemoryBudget, StoredValue};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is made of a call's arguments, with what Rust code in them has decided.
 pub(super) fn arguments_on(
@@ -75,20 +76,25 @@ pub(super) fn call_on(
     let arguments = to_raw_value(arguments)
         .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
     let now = engine.now();
-    let time_left = context.deadline();
-    let place = EnginePlace {
+    let time_left = |deadline: Instant| {
+        let left = deadline.saturating_duration_since(now).as_millis();
+        u64::try_from(left).unwrap_or(u64::MAX)
+    };
+    let LastingPaths { all, this } = context.lasting_paths();
+    let outcome = engine.call(EngineCall {
+        tool: tool.to_owned(),
+        arguments,
         run: context.run_id().to_owned(),
         plan: context.plan().to_owned(),
         step: context.step().to_owned(),
         element: context.element().to_vec(),
         path: context.to_string(),
-        lasting: context.lasting_paths(),
+        lasting_attempt: (this != all).then_some(this),
+        lasting: all,
         undone: context.undone_inside(),
         attempt: context.attempt(),
-        time_left: time_left.map(|deadline| deadline.saturating_duration_since(now)),
-    };
-    let call = EngineCall::new(tool, arguments, place);
-    let outcome = engine.call(call);
+        time: context.deadline().map(time_left),
+    });
     let run = context.run().cloned();
     Ok(Box::pin(async move {
         let outcome = outcome.await.read();

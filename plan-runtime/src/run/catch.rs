@@ -4,7 +4,7 @@ use super::StepError;
 use crate::resolve::{PlacedPanic, drop_quietly};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The message of a panic whose payload is not text.
 pub(super) const NO_TEXT: &str = "(the panic's payload is not text)";
@@ -44,4 +44,9 @@ fn text(payload: Box<dyn Any + Send>) -> String {
             message
         }
     }
+}
+
+/// Locks a mutex, even if a thread has panicked with the lock.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

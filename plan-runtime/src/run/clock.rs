@@ -33,7 +33,7 @@ impl Clock {
         };
         Self {
             started_at: first.unwrap_or_else(SystemTime::now),
-            start: run.options.timer.now(),
+            start: run.timer.now(),
             began,
             run,
         }
@@ -48,11 +48,7 @@ impl Clock {
         if let Some(durable) = self.durable() {
             return durable.now().saturating_sub(self.began);
         }
-        self.run
-            .options
-            .timer
-            .now()
-            .saturating_duration_since(self.start)
+        self.run.timer.now().saturating_duration_since(self.start)
     }
 
     /// The time since the run's start, including while it replays.
@@ -85,7 +81,7 @@ impl Clock {
     pub(super) fn is_past(&self, time: Instant) -> bool {
         match self.durable() {
             Some(durable) => durable.is_past(time),
-            None => self.run.options.timer.now() >= time,
+            None => self.run.timer.now() >= time,
         }
     }
 
@@ -98,7 +94,7 @@ impl Clock {
     pub(super) fn sleep(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_until(self.in_all(self.now().saturating_add(duration))),
-            None => self.run.options.timer.sleep(duration),
+            None => self.run.timer.sleep(duration),
         }
     }
 
@@ -106,7 +102,7 @@ impl Clock {
     pub(super) fn sleep_from_start(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_until(self.in_all(duration)),
-            None => self.run.options.timer.sleep(duration),
+            None => self.run.timer.sleep(duration),
         }
     }
 
@@ -114,7 +110,7 @@ impl Clock {
     pub(super) fn sleep_live(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_live(duration),
-            None => self.run.options.timer.sleep(duration),
+            None => self.run.timer.sleep(duration),
         }
     }
 }

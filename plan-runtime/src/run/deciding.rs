@@ -5,8 +5,10 @@ use super::durable::{self, Durable};
 use super::engine::{self, Engine};
 use super::recorded::unusable;
 use super::shared::SharedRun;
-use crate::error::{Interrupt, StepError};
+use crate::error::StepError;
+use crate::journal::JournalError;
 use serde::{Serialize, de::DeserializeOwned};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The keeper of the decisions of a run.
@@ -16,77 +18,56 @@ pub(super) enum Keeper<'r> {
     Engine(&'r dyn Engine),
 }
 
-/// The error of a step that is recorded for an error, if there is one, and the error that is made of the recorded error.
-pub(super) type Errors<E> = (fn(&E) -> Option<&StepError>, fn(StepError) -> E);
-
-/// Errors of steps are recorded as they are.
-pub(super) const AS_IT_IS: Errors<StepError> = (|error| Some(error), |error| error);
-
-/// Makes decisions, or takes them from their keeper.
-pub(super) struct Decider<'d> {
-    pub(super) keeper: Keeper<'d>,
-    /// `true` if messages must not show values.
-    pub(super) has_secrets: bool,
-    /// Ends the run.
-    pub(super) stop: &'d dyn Fn(Interrupt),
-    /// Returns `true` if the run is over.
-    pub(super) is_over: &'d dyn Fn() -> bool,
-}
-
-impl Decider<'_> {
-    /// Returns the decision with this key. A failure to decide is recorded as the error of a step. `None` means that the run is over.
-    pub(super) fn decided<T, E>(
-        &self,
+impl Keeper<'_> {
+    /// Returns the decision with this key. A failure to decide is recorded as well, unless the run `is_over`. `Err` means that the run is over, with the failure of the engine if
+    /// there is one. With secrets, messages show no values.
+    pub(super) fn decided<T: Serialize + DeserializeOwned>(
+        self,
         key: String,
-        decide: impl FnOnce() -> Result<T, E>,
-        (error_of, made_of): Errors<E>,
-    ) -> Option<Result<T, E>>
-    where
-        T: Serialize + DeserializeOwned,
-    {
-        let fail = |error| self.fail(&key, error);
-        if let Some(body) = self.keeper.find(&key).ok()? {
-            let recorded = durable::decode(&body).map_err(fail).ok()?;
+        (has_secrets, is_over): (bool, bool),
+        decide: impl FnOnce() -> Result<T, StepError>,
+    ) -> Result<Result<T, StepError>, Option<Arc<JournalError>>> {
+        let fail = |error| self.fail(&key, error, has_secrets);
+        if let Some(body) = self.find(&key).map_err(|()| None)? {
+            let recorded = durable::decode(&body).map_err(fail)?;
             return match recorded.result {
-                Ok(value) => serde_json::from_value(value).map_err(fail).ok().map(Ok),
-                Err(error) => Some(Err(made_of(error))),
+                Ok(value) => serde_json::from_value(value).map(Ok).map_err(fail),
+                Err(error) => Ok(Err(error)),
             };
         }
         let decided = decide();
-        let now = self.keeper.now();
+        let now = self.now();
         let body = match &decided {
             Ok(value) => {
-                let value = serde_json::to_value(value).map_err(fail).ok()?;
+                let value = serde_json::to_value(value).map_err(fail)?;
                 durable::encode((now, now), Ok(&value))
             }
-            Err(error) => match error_of(error) {
-                // An error that ends the run decides nothing.
-                Some(error) if error.exceeded().is_none() && !(self.is_over)() => {
-                    durable::encode((now, now), Err(error))
-                }
-                _ => return Some(decided),
-            },
+            // An error that ends the run decides nothing.
+            Err(error) if error.exceeded().is_some() || is_over => return Ok(decided),
+            Err(error) => durable::encode((now, now), Err(error)),
         };
-        let body = body.map_err(fail).ok()?;
-        Some(match self.keeper.keep(key, body) {
-            Ok(()) => decided,
-            Err(error) => Err(made_of(error)),
-        })
+        let body = body.map_err(fail)?;
+        Ok(self.keep(key, body).and(decided))
     }
 
-    /// A record cannot be read or written.
-    fn fail(&self, key: &str, error: serde_json::Error) {
-        let error: serde_json::Error = if self.has_secrets {
+    /// A record cannot be read or written. Returns the failure of an engine.
+    fn fail(
+        self,
+        key: &str,
+        error: serde_json::Error,
+        has_secrets: bool,
+    ) -> Option<Arc<JournalError>> {
+        let error: serde_json::Error = if has_secrets {
             serde::de::Error::custom("it has another type; a value may be secret")
         } else {
             error
         };
-        match self.keeper {
-            Keeper::Journal(durable) => durable.fail(unusable(key, error)),
-            Keeper::Engine(_) => {
-                let error = engine::misfit(key, &error);
-                (self.stop)(Interrupt::Journal(error));
+        match self {
+            Self::Journal(durable) => {
+                durable.fail(unusable(key, error));
+                None
             }
+            Self::Engine(_) => Some(engine::misfit(key, &error)),
         }
     }
 }

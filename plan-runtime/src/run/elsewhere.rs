@@ -5,7 +5,7 @@ use super::calling::{arguments_on, call_on, decided_on};
 use super::context::CallContext;
 use super::engine::Engine;
 use super::start::{Request, Started};
-use super::storing::once;
+use super::storing::{StepResult, once};
 use crate::Call;
 use crate::resolve::{Meter, StoredValue, drop_quietly, encode_within, resolve, settle};
 use serde::{Serialize, de::DeserializeOwned};
@@ -71,7 +71,7 @@ impl Request<'_> {
 
     /// Computes a value for a run on an engine, which remembers it if Rust code makes it.
     #[cold]
-    pub(super) fn compute_once<'x, T>(self, engine: &Arc<dyn Engine>) -> Started<'x>
+    pub(super) fn compute_once<T>(self, engine: &Arc<dyn Engine>) -> StepResult
     where
         T: Serialize + DeserializeOwned,
     {
@@ -89,10 +89,9 @@ impl Request<'_> {
                 Ok(settle(&given, made))
             })
         };
-        Started::Ended(decided.and_then(|value| {
-            let fits = T::deserialize(&value).map(drop_quietly);
-            fits.map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
-            StoredValue::made(value, self.scope.room()).map_err(StepError::output)
-        }))
+        let value = decided?;
+        let fits = T::deserialize(&value).map(drop_quietly);
+        fits.map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
+        StoredValue::made(value, self.scope.room()).map_err(StepError::output)
     }
 }

@@ -1,7 +1,7 @@
 //! Runs whose calls an engine makes, on this machine or others.
 
 use super::durable::{Recorded, decode, encode_call};
-use super::lasting::{LastingPaths, Undone};
+use super::lasting::Undone;
 use super::timer::Timer;
 use crate::error::{Cause, StepError};
 use crate::journal::JournalError;
@@ -138,27 +138,27 @@ pub trait Engine: Timer {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngineCall {
-    tool: String,
+    pub(super) tool: String,
     /// As text: they may be nested as deep as JSON that is read may be, and are inside something.
-    arguments: Box<RawValue>,
-    run: String,
-    plan: String,
-    step: String,
+    pub(super) arguments: Box<RawValue>,
+    pub(super) run: String,
+    pub(super) plan: String,
+    pub(super) step: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    element: Vec<usize>,
-    path: String,
+    pub(super) element: Vec<usize>,
+    pub(super) path: String,
     /// The path, with the counts of the parts that were undone.
-    lasting: String,
+    pub(super) lasting: String,
     /// The lasting path with the attempts of the call and of the blocks and plans around the call. `None` if each is the first attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    lasting_attempt: Option<String>,
+    pub(super) lasting_attempt: Option<String>,
     /// The counts of undone steps in plans that the tool has run inside earlier attempts of the call.
     #[serde(default, skip_serializing_if = "Undone::is_empty")]
-    undone: Undone,
-    attempt: u32,
+    pub(super) undone: Undone,
+    pub(super) attempt: u32,
     /// In milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    time: Option<u64>,
+    pub(super) time: Option<u64>,
 }
 
 impl EngineCall {
@@ -196,45 +196,6 @@ impl EngineCall {
     pub fn idempotency_key(&self) -> String {
         format!("{}/{}", self.run, self.lasting)
     }
-
-    /// Where the call is.
-    #[cfg(feature = "dynamic")]
-    pub(super) fn place(self) -> EnginePlace {
-        EnginePlace {
-            time_left: self.time_left(),
-            run: self.run,
-            plan: self.plan,
-            step: self.step,
-            element: self.element,
-            path: self.path,
-            lasting: LastingPaths {
-                this: self.lasting_attempt.unwrap_or_else(|| self.lasting.clone()),
-                all: self.lasting,
-            },
-            undone: self.undone,
-            attempt: self.attempt,
-        }
-    }
-
-    /// A call to a tool at this place.
-    pub(super) fn new(tool: &str, arguments: Box<RawValue>, place: EnginePlace) -> Self {
-        let time = place.time_left;
-        let LastingPaths { all, this } = place.lasting;
-        Self {
-            tool: tool.to_owned(),
-            arguments,
-            run: place.run,
-            plan: place.plan,
-            step: place.step,
-            element: place.element,
-            path: place.path,
-            lasting_attempt: (this != all).then_some(this),
-            lasting: all,
-            undone: place.undone,
-            attempt: place.attempt,
-            time: time.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
-        }
-    }
 }
 
 impl fmt::Debug for EngineCall {
@@ -245,19 +206,6 @@ impl fmt::Debug for EngineCall {
             self.path, self.tool, self.attempt
         )
     }
-}
-
-/// What a call says of the run that it is part of.
-pub(super) struct EnginePlace {
-    pub(super) run: String,
-    pub(super) plan: String,
-    pub(super) step: String,
-    pub(super) element: Vec<usize>,
-    pub(super) path: String,
-    pub(super) lasting: LastingPaths,
-    pub(super) undone: Undone,
-    pub(super) attempt: u32,
-    pub(super) time_left: Option<Duration>,
 }
 
 /// What came of a call that an engine made: an output, or why there is none.

@@ -4,6 +4,7 @@
 //! applications. The two do not overlap, because applications are `Sync` and a mock is not. A plan inside a run is `Send` and cannot borrow a mock, so it runs on `Mock::STAND_IN`, and each `Request`
 //! brings the answers.
 
+use super::catch::locked;
 use crate::Plan;
 use crate::plan::{Has, MissingTool};
 use crate::print::MessageName;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 /// An application for tests: closures answer the calls of its tools, and it records the calls.
@@ -139,11 +140,6 @@ impl Known {
     pub(super) fn calls(&self) -> MutexGuard<'_, Vec<Recorded>> {
         locked(&self.calls)
     }
-}
-
-/// A closure that panicked has changed none of it.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Mock {

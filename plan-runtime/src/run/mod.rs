@@ -653,7 +653,7 @@ where
         let Stage::New(executable, inputs, _) = self.stage else {
             return None;
         };
-        let (mut starter, app) = (self.starter, self.app);
+        let (starter, app) = (self.starter, self.app);
         let hands_over = starter.hands_over();
         let start = Box::new(move |number: usize, request: start::Request<'_>| {
             starter.start(number, request, app)

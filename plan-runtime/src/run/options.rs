@@ -7,8 +7,9 @@ use super::lasting::Undone;
 use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
+use super::permits::Permits;
 use super::report::Keeps;
-use super::shared::{SharedOptions, SharedRun};
+use super::shared::SharedRun;
 use super::signals::Receiver;
 use super::start::MadeOutput;
 use super::timer::{ThreadTimer, Timer};
@@ -16,7 +17,8 @@ use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// The maximum number of concurrent calls of a run, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
@@ -31,12 +33,15 @@ pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>>
 /// Reads the output of a plan.
 pub(super) type ReadOutput<O> = fn(MadeOutput<'_>) -> Result<O, ResolveError>;
 
+/// A future that cancels a run.
+pub(super) type Cancel<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
 /// The causes that end a run before its time.
 pub(super) struct StopOptions<'a> {
     pub(super) deadline: Option<Duration>,
     /// The time limit for undo steps and always steps after the run was cancelled or passed its deadline.
     pub(super) grace: Duration,
-    pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    pub(super) cancel: Option<Cancel<'a>>,
 }
 
 pub(super) struct Options<'a> {
@@ -106,19 +111,25 @@ impl Default for Options<'_> {
 }
 
 impl Options<'_> {
-    /// Returns the options that the plans inside an outermost run share with the run.
+    /// Takes the options that the plans inside an outermost run share with the run.
     pub(super) fn share(&mut self) -> SharedRun {
-        SharedRun::new(SharedOptions {
-            id: self.id.take(),
-            timer: self.timer.take().unwrap_or_else(|| Arc::new(ThreadTimer)),
+        let (durable, observers) = (self.durable.take(), std::mem::take(&mut self.observers));
+        let before = durable.as_ref().and_then(|it| it.undone_before());
+        let timer = self.timer.take();
+        SharedRun {
+            id: self.id.take().map_or_else(OnceLock::new, OnceLock::from),
+            timer: timer.unwrap_or_else(|| Arc::new(ThreadTimer)),
             seed: self.seed,
             on_failure: self.on_failure,
             concurrency: self.concurrency,
-            observers: std::mem::take(&mut self.observers),
+            panicked: observers.iter().map(|_| AtomicBool::new(false)).collect(),
+            observers,
             inbox: self.signals.get().map(Receiver::inbox),
-            durable: self.durable.take(),
+            permits: Permits::new(self.concurrency),
+            durable,
             engine: self.engine.take(),
-            undone: std::mem::take(&mut self.undone),
-        })
+            before: before.unwrap_or_default(),
+            undone: Mutex::new(std::mem::take(&mut self.undone)),
+        }
     }
 }

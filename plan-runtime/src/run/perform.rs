@@ -2,12 +2,13 @@
 
 use super::catch::catch;
 use super::context::{Allowance, CallContext, CallPlace, CallState, Elsewhere, Permissions};
-use super::engine::{CallOutcome, EngineCall, EnginePlace};
+use super::engine::{CallOutcome, EngineCall};
+use super::lasting::LastingPaths;
 use super::limits::Limits;
 use super::options::Options;
 use super::start::{Request, Started, StepFuture, StepResult};
 use super::throttle::{Throttle, Turn};
-use super::timer::{ThreadTimer, Timer, TimerFuture};
+use super::timer::{ThreadTimer, Timer, before};
 use super::{Run, StepError};
 use crate::plan::{Action, Plan, Reference, Source};
 use crate::resolve::{Scope, StoredValue};
@@ -32,33 +33,21 @@ async fn caught(mut call: StepFuture<'_>) -> StepResult {
     result
 }
 
-/// Returns the value of a future, or the error of a time limit that is over before.
-async fn before<T>(
-    mut coming: Pin<Box<dyn Future<Output = T> + Send + '_>>,
-    mut limit: Option<(TimerFuture, StepError)>,
-) -> Result<T, StepError> {
-    poll_fn(|cx| {
-        if let Poll::Ready(value) = coming.as_mut().poll(cx) {
-            return Poll::Ready(Ok(value));
-        }
-        match &mut limit {
-            Some((sleep, error)) => sleep.as_mut().poll(cx).map(|()| Err(error.clone())),
-            None => Poll::Pending,
-        }
-    })
-    .await
-}
-
 /// The context of a call for a run on another machine.
-fn context_of(call: EnginePlace) -> CallContext {
-    let run = Options {
+fn context_of(call: EngineCall) -> CallContext {
+    let deadline = call.time_left();
+    let mut options = Options {
         id: Some(call.run),
         undone: call.undone,
         ..Options::default()
     };
-    let run = { run }.share();
-    let now = run.options.timer.now();
-    let deadline = call.time_left.and_then(|left| now.checked_add(left));
+    let run = options.share();
+    let now = run.timer.now();
+    let this = call.lasting_attempt.as_ref().unwrap_or(&call.lasting);
+    let lasting = LastingPaths {
+        this: this.clone(),
+        all: call.lasting,
+    };
     CallContext::new(CallPlace {
         run: Arc::new(run),
         allowance: Allowance::new(Limits::DEFAULT, Permissions::default(), None, 0),
@@ -74,14 +63,14 @@ fn context_of(call: EnginePlace) -> CallContext {
         times: 0,
         is_always: false,
         began: None,
-        deadline,
+        deadline: deadline.and_then(|left| now.checked_add(left)),
         called: None,
         is_last: false,
         inside: None,
         state: CallState::default(),
         elsewhere: Some(Elsewhere {
             path: call.path,
-            lasting: call.lasting,
+            lasting,
         }),
     })
 }
@@ -99,7 +88,7 @@ impl EngineCall {
             .time_left()
             .map(|left| timer.sleep(left.saturating_add(PATIENCE)));
         let turn = Turn::new(std::slice::from_ref(throttle), self.tool());
-        let context = context_of(self.clone().place());
+        let context = context_of(self.clone());
         let started = catch(|| {
             let arguments = serde_json::from_str(self.arguments())
                 .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
@@ -109,7 +98,10 @@ impl EngineCall {
             let given = Reference::new(Source::Input(0));
             let action = Action::call(self.tool(), given);
             let make = |_| context.clone();
-            Ok(start(Request::new(&scope, &action).within(&make)))
+            Ok(start(Request {
+                context: Some(&make),
+                ..Request::new(&scope, &action)
+            }))
         });
         let call = async move {
             let _turn = turn.come(Arc::new(timer)).await;

@@ -1,7 +1,8 @@
 //! How many calls of a run, with all plans and blocks inside it, run at one time.
 
+use super::catch::locked;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 /// The permits for the calls of a run. Who finds none waits in line, and is handed one when its turn has come: whoever is first in the plan goes first.
@@ -139,10 +140,6 @@ impl Permits {
             }
         }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         if let Stage::Running(driver) = &mut self.stage {
             let mut host = RunHost {
                 app: self.app,
-                starter: &mut self.starter,
+                starter: &self.starter,
                 read: self.output.read,
                 output: &mut self.made,
             };

@@ -1,6 +1,7 @@
 //! A progress bar for runs.
 
 use super::StepError;
+use super::catch::locked;
 use super::observe::{Observer, StepRef};
 use super::report::{Status, Totals};
 use crate::Plan;
@@ -8,7 +9,7 @@ use crate::plan::Step;
 use crate::print::{self, MessageName};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// An [`Observer`] that draws progress bars: one line for the plan, and one for each step that runs.
@@ -69,15 +70,11 @@ impl Progress {
         &self.bars
     }
 
-    fn state(&self) -> MutexGuard<'_, BarState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn say(&self, step: &StepRef<'_>, text: String) {
         if step.is_nested() {
             return;
         }
-        if let Some(bar) = self.state().steps.get(&step.index()) {
+        if let Some(bar) = locked(&self.state).steps.get(&step.index()) {
             bar.set_message(text);
         }
     }
@@ -87,7 +84,7 @@ impl Progress {
         if step.is_nested() {
             return;
         }
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         if let Some(bar) = state.steps.remove(&step.index()) {
             bar.finish_and_clear();
             self.bars.remove(&bar);
@@ -121,13 +118,13 @@ impl Observer for Progress {
         bar.set_style(style(PLAN));
         bar.set_prefix(MessageName(&plan.name).to_string());
         bar.tick();
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         *state = BarState::default();
         state.plan = Some(bar);
     }
 
     fn plan_finished(&self, _: &Plan, totals: &Totals, _: Duration) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         for (_, bar) in state.steps.drain() {
             bar.finish_and_clear();
         }
@@ -146,14 +143,14 @@ impl Observer for Progress {
         bar.set_prefix(step.to_string());
         bar.set_message(print::Line(step.step().intent.trim()).to_string());
         bar.enable_steady_tick(Duration::from_millis(100));
-        self.state().steps.insert(step.index(), bar);
+        locked(&self.state).steps.insert(step.index(), bar);
     }
 
     fn list_started(&self, step: &StepRef<'_>, length: usize) {
         // Of lists in lists, the outermost is counted.
         if !step.is_nested()
             && step.element().is_empty()
-            && let Some(bar) = self.state().steps.get(&step.index())
+            && let Some(bar) = locked(&self.state).steps.get(&step.index())
         {
             bar.set_length(length as u64);
             bar.set_style(style(LIST));
@@ -163,7 +160,7 @@ impl Observer for Progress {
     fn element_finished(&self, step: &StepRef<'_>) {
         if !step.is_nested()
             && step.element().len() == 1
-            && let Some(bar) = self.state().steps.get(&step.index())
+            && let Some(bar) = locked(&self.state).steps.get(&step.index())
             && bar.length().is_some()
         {
             bar.inc(1);

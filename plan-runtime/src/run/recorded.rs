@@ -1,7 +1,7 @@
 //! Records of plans and of their ends: their keys and their contents.
 
 use super::context::CallContext;
-use super::durable::{self, BEGUN, Busy, Durable, Found, INPUTS};
+use super::durable::{self, BEGUN, Busy, Durable, INPUTS, Recorded};
 use super::shared::SharedRun;
 use super::timer::TimerFuture;
 use crate::error::Interrupt;
@@ -23,19 +23,17 @@ pub(super) fn interrupt(
 ) -> Option<(TimerFuture, Interrupt)> {
     let durable = run.durable.as_ref()?;
     let key = &format!("{}{key}", prefix?);
-    let found = durable.find(key).ok()??;
+    let (number, recorded) = found(durable, key).ok()??;
     let unreadable = |error: serde_json::Error| {
         durable.fail(unusable(key, error));
     };
-    let recorded = durable::decode(&found.body).map_err(unreadable).ok()?;
     let interrupt = match recorded.result {
         Ok(value) if value.is_null() => Interrupt::Cancelled,
         Ok(Value::String(place)) => Interrupt::Recorded(place.into()),
         Ok(value) => Interrupt::Deadline(serde_json::from_value(value).map_err(unreadable).ok()?),
         Err(_) => return None,
     };
-    let replay = durable.replay(found.number, recorded.ended);
-    Some((replay, interrupt))
+    Some((durable.replay(number, recorded.ended), interrupt))
 }
 
 /// Returns the record of the end of a plan. A cancellation has no limit, and the limit of the recorded bytes is a message.
@@ -51,13 +49,13 @@ pub(super) fn interrupt_body(
     durable::encode((now, now), Ok(&limit))
 }
 
-/// Returns the recorded inputs of a plan that a step calls. Inputs without a record are recorded.
+/// Returns the inputs of a plan that a step calls. In a run with a journal, inputs that code makes have a record.
 pub(super) fn inputs(
     run: &SharedRun,
     outer: &CallContext,
     inputs: Vec<StoredValue>,
 ) -> Vec<StoredValue> {
-    let Some(durable) = &run.durable else {
+    let Some(durable) = run.durable.as_ref().filter(|_| outer.computes()) else {
         return inputs;
     };
     let key = outer.key_inside(None) + INPUTS;
@@ -97,30 +95,52 @@ pub(super) fn unusable(key: &str, error: impl Display) -> JournalError {
     JournalError::storage(format!("the record `{key}`: {error}"))
 }
 
+/// Returns the record with this key, and its number. `Err` means that the run is over.
+pub(super) fn found(durable: &Durable, key: &str) -> Result<Option<(u64, Recorded)>, ()> {
+    let Some(found) = durable.find(key)? else {
+        return Ok(None);
+    };
+    match durable::decode(&found.body) {
+        Ok(recorded) => Ok(Some((found.number, recorded))),
+        Err(error) => {
+            durable.fail(unusable(key, error));
+            Err(())
+        }
+    }
+}
+
+/// Writes a record. The future is ready when the record has its turn.
+pub(super) fn write(
+    durable: &Arc<Durable>,
+    key: String,
+    body: Result<String, serde_json::Error>,
+    now: Duration,
+) -> TimerFuture {
+    match body {
+        Ok(body) => durable.write(key, body, now),
+        Err(error) => {
+            durable.fail(unusable(&key, error));
+            Box::pin(pending())
+        }
+    }
+}
+
 /// Returns a sleep whose end has a record. The record is written before anything follows from the end, so that a replay has the order of the run.
 pub(super) fn time(
     durable: &Arc<Durable>,
-    (key, found): (String, Result<Option<Found>, ()>),
+    (key, found): (String, Result<Option<(u64, Recorded)>, ()>),
     sleep: impl FnOnce() -> TimerFuture,
 ) -> TimerFuture {
     match found {
         Err(()) => Box::pin(pending()),
-        Ok(Some(found)) => match durable::decode(&found.body) {
-            Ok(recorded) => durable.replay(found.number, recorded.ended),
-            Err(error) => {
-                durable.fail(unusable(&key, error));
-                Box::pin(pending())
-            }
-        },
+        Ok(Some((number, recorded))) => durable.replay(number, recorded.ended),
         Ok(None) => {
             let (durable, sleep) = (Arc::clone(durable), sleep());
             Box::pin(async move {
                 sleep.await;
                 let now = durable.time();
-                match durable::encode((now, now), Ok(&Value::Null)) {
-                    Ok(body) => durable.write(key, body, now).await,
-                    Err(error) => durable.fail(JournalError::storage(error)),
-                }
+                let body = durable::encode((now, now), Ok(&Value::Null));
+                write(&durable, key, body, now).await;
             })
         }
     }
@@ -137,7 +157,7 @@ pub(super) fn wait_before(
     sleep: impl FnOnce() -> TimerFuture,
 ) -> TimerFuture {
     let key = format!("{attempt}{BEGUN}");
-    let found = durable.find(&key);
+    let found = found(durable, &key);
     if let Ok(None) = found
         && !durable.is_live()
         && durable.has_begun(attempt)

@@ -20,7 +20,9 @@ use std::sync::Arc;
 pub struct Request<'s> {
     pub(super) scope: &'s Scope<'s>,
     pub(super) action: &'s Action,
+    /// The cell for the resolved arguments as JSON.
     pub(super) captured: Option<&'s Cell<Option<Value>>>,
+    /// Makes the context of the call. The argument is `true` if the tool is a plan.
     pub(super) context: Option<&'s dyn Fn(bool) -> CallContext>,
     /// `true` if the request is for the question to gates, and not for the call.
     pub(super) asks: bool,
@@ -59,82 +61,10 @@ impl<'s> Request<'s> {
         }
     }
 
-    /// Sets the engine that makes the call.
-    #[must_use]
-    pub(super) fn on(self, engine: Option<&'s Arc<dyn Engine>>) -> Self {
-        Self { engine, ..self }
-    }
-
     /// Sets a cell for the resolved arguments as JSON.
     #[must_use]
     pub fn capturing(self, captured: Option<&'s Cell<Option<Value>>>) -> Self {
         Self { captured, ..self }
-    }
-
-    /// Sets the function that makes the context of the call. Its argument is `true` if the tool is a plan.
-    #[must_use]
-    pub(super) fn within(self, context: &'s dyn Fn(bool) -> CallContext) -> Self {
-        Self {
-            context: Some(context),
-            ..self
-        }
-    }
-
-    /// Makes the request one for the question to gates.
-    #[must_use]
-    pub(super) fn asking(self) -> Self {
-        Self { asks: true, ..self }
-    }
-
-    /// Sets arguments that were resolved before.
-    #[must_use]
-    pub(super) fn shown(self, shown: Option<&'s Value>) -> Self {
-        Self { shown, ..self }
-    }
-
-    /// Sets the values that are handed over, and the form in which the output is kept.
-    #[must_use]
-    #[inline]
-    pub(super) fn handing(self, given: Option<&'s Handed>, keep: Keep) -> Self {
-        Self {
-            given,
-            keep,
-            ..self
-        }
-    }
-
-    /// Sets the secrets among the arguments.
-    #[must_use]
-    pub(super) fn hiding(self, secret: Option<&'s Secrets>) -> Self {
-        Self { secret, ..self }
-    }
-
-    /// Makes the request one to check the type of a recorded output.
-    #[must_use]
-    pub(super) fn recorded(self, value: &'s Value) -> Self {
-        Self {
-            recorded: Some(value),
-            ..self
-        }
-    }
-
-    /// Sets the answers of the mock around the plan.
-    #[must_use]
-    pub(super) fn known_by(self, known: &'s Arc<Known>) -> Self {
-        Self {
-            known: Some(known),
-            ..self
-        }
-    }
-
-    /// Returns the form in which the output is kept.
-    pub(super) fn keep(&self) -> Keep {
-        self.keep
-    }
-
-    /// Returns the answers of the mock around the plan.
-    pub(super) fn known(&self) -> Option<&'s Arc<Known>> {
-        self.known
     }
 
     /// Returns the secrets among the arguments.

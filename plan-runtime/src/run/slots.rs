@@ -1,11 +1,11 @@
 //! The slots of the tasks of a run. A run polls a slot when its task is new and when the task was woken.
 
-use super::catch::catch;
+use super::catch::{catch, locked};
 use super::start::{StepFuture, StepResult};
 use crate::plan::ToolNumber;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// The slots to poll. Polling a slot without a task does no harm.
@@ -70,7 +70,7 @@ impl SlotQueue {
 
     /// Queues the woken slots: once a turn, so that a task that wakes itself does not keep the thread, and if `may_start` allows more. Otherwise, the run is polled again later.
     pub(super) fn refill(&mut self, cx: &Context<'_>, may_start: impl FnOnce() -> bool) -> bool {
-        let mut woken = self.woken.lock();
+        let mut woken = locked(&self.woken.0);
         let (slots, run) = &mut *woken;
         self.is_late = false;
         if slots.is_empty() {
@@ -118,19 +118,13 @@ impl Wake for Alarm {
         if self.has_rung.swap(true, Ordering::AcqRel) {
             return;
         }
-        let mut woken = self.woken.lock();
+        let mut woken = locked(&self.woken.0);
         woken.0.push(self.slot);
         let run = woken.1.take();
         drop(woken);
         if let Some(run) = run {
             run.wake();
         }
-    }
-}
-
-impl Woken {
-    fn lock(&self) -> MutexGuard<'_, (Vec<usize>, Option<Waker>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

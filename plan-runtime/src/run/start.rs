@@ -74,7 +74,7 @@ impl<'a, App: ?Sized> Starter<'a, App> {
 
     #[inline]
     pub(super) fn start(
-        &mut self,
+        &self,
         call_index: usize,
         request: Request<'_>,
         app: &'a App,
@@ -254,7 +254,7 @@ impl Request<'_> {
             return fits;
         }
         if let Some(engine) = self.engine {
-            return self.compute_once::<T>(engine);
+            return Started::Ended(self.compute_once::<T>(engine));
         }
         let hold = |value| {
             let meter = self.scope.meter().map(Meter::again);
@@ -283,7 +283,7 @@ pub struct CalledPlan<'x> {
     pub(super) own: OwnStart<'x>,
 }
 
-pub(crate) type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
+pub(crate) type StartAction<'x> = dyn Fn(usize, Request<'_>) -> Started<'x> + Send + 'x;
 
 type StoreOutput =
     dyn Fn(MadeOutput<'_>, Keep, MemoryBudget) -> Result<StepResult, ResolveError> + Send + Sync;

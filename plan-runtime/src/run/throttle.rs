@@ -1,5 +1,6 @@
 //! How often tools may be called, by all runs together.
 
+use super::catch::locked;
 use super::names::means;
 use super::timer::{Timer, TimerFuture};
 use std::collections::{BTreeMap, VecDeque};
@@ -7,7 +8,7 @@ use std::fmt;
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -192,7 +193,7 @@ impl Turn {
     /// Takes the turn if every rule has room for the call, which starts now. Otherwise, the call takes nothing, so that no other call waits for a call that waits.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         while let Some(rule) = self.rules.get(self.taken) {
-            if !rule.state().enter(&rule.limit, self.number, now) {
+            if !locked(&rule.state).enter(&rule.limit, self.number, now) {
                 self.full = self.taken;
                 self.give_back(Some(now));
                 return false;
@@ -212,7 +213,7 @@ impl Turn {
             return Box::pin(ready(()));
         };
         let waker = Waker::noop().clone();
-        rule.state().line.insert(self.number, waker);
+        locked(&rule.state).line.insert(self.number, waker);
         Box::pin(InLine {
             rule: Arc::clone(rule),
             number: self.number,
@@ -233,7 +234,7 @@ impl Turn {
     /// Gives the room back that was taken. A start at this time has not happened.
     fn give_back(&mut self, start: Option<Instant>) {
         for rule in self.rules.iter().take(std::mem::take(&mut self.taken)) {
-            let mut state = rule.state();
+            let mut state = locked(&rule.state);
             match rule.limit {
                 Limit::Concurrency(_) => state.running -= 1,
                 Limit::Rate { .. } => state.cancel(start),
@@ -267,7 +268,7 @@ impl Future for InLine {
         let this = &mut *self;
         loop {
             let now = this.timer.now();
-            let mut state = this.rule.state();
+            let mut state = locked(&this.rule.state);
             let is_first = state.is_first(this.number);
             let room = state.room(&this.rule.limit, now).filter(|_| is_first);
             if room.is_some_and(|room| room <= now) {
@@ -298,7 +299,7 @@ impl Future for InLine {
 impl InLine {
     /// Leaves the line, so that the next may come while the call waits for something else.
     fn leave(&self) {
-        let mut state = self.rule.state();
+        let mut state = locked(&self.rule.state);
         let gone = state.line.remove(&self.number);
         let next = state.next().filter(|_| gone.is_some());
         drop(state);
@@ -316,12 +317,8 @@ impl Drop for InLine {
 impl Rule {
     fn close(&self, now: Instant, time: Duration) {
         let until = now.checked_add(time);
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.closed = state.closed.max(until);
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

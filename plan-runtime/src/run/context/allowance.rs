@@ -1,18 +1,20 @@
 //! The limits of a run, and the amounts that the run has used.
 
+use super::super::catch::locked;
 use super::super::limits::Limits;
 use super::super::names::allows;
 use super::super::throttle::Throttle;
 use super::gate::AnyGate;
 use crate::Plan;
-use crate::error::Cause;
+use crate::error::{Cause, StepError};
+use crate::plan::Action;
 use crate::print::{MessageName, some_of};
 use crate::resolve::{Limit, MemoryBudget, ResolveError};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::iter::successors;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
 
 /// The calls that a run may make.
@@ -248,7 +250,7 @@ impl Allowance {
         let exceeded = chain().filter(|it| it.limits.has(limit)).last();
         let it = exceeded.or(chain().last()).unwrap_or(self);
         if it.exceeded.set(place.into()).is_ok() {
-            let waker = it.waker().take();
+            let waker = locked(&it.waker).take();
             if let Some(waker) = waker {
                 waker.wake();
             }
@@ -257,14 +259,10 @@ impl Allowance {
 
     /// Sets the waker of the run. An exceeded limit wakes the run.
     pub(in crate::run) fn wake(&self, waker: &Waker) {
-        let mut kept = self.waker();
+        let mut kept = locked(&self.waker);
         if !kept.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
             *kept = Some(waker.clone());
         }
-    }
-
-    fn waker(&self) -> std::sync::MutexGuard<'_, Option<Waker>> {
-        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -377,6 +375,61 @@ impl Held {
     #[inline]
     pub(in crate::run) fn is_shared(&self) -> bool {
         self.is_shared.get()
+    }
+
+    #[inline(always)]
+    pub(in crate::run) fn room(&self) -> MemoryBudget {
+        self.allowance.room(self)
+    }
+
+    /// Counts an attempt to call a tool, and the call if the call `is_new`.
+    #[inline(always)]
+    pub(in crate::run) fn charge(&self, action: &Action, is_new: bool) -> Result<(), StepError> {
+        if !self.allowance.counts() || action.tool.is_none() || self.count_here(is_new) {
+            return Ok(());
+        }
+        self.charge_all(is_new)
+    }
+
+    #[cold]
+    fn charge_all(&self, is_new: bool) -> Result<(), StepError> {
+        let call = if is_new { self.call() } else { Ok(()) };
+        let counted = call.and_then(|()| self.attempt());
+        counted.map_err(StepError::arguments)
+    }
+
+    /// Counts a call whose attempts count later.
+    pub(in crate::run) fn charge_call(&self) -> Result<(), StepError> {
+        if !self.allowance.counts() {
+            return Ok(());
+        }
+        self.call().map_err(StepError::arguments)
+    }
+
+    /// Returns `true` if the run may hold `bytes` more.
+    #[inline(always)]
+    pub(in crate::run) fn has_room(&self, bytes: usize) -> bool {
+        bytes <= self.room().left
+    }
+
+    /// The error of an output that the run may not hold.
+    #[cold]
+    pub(in crate::run) fn no_room(&self) -> StepError {
+        StepError::output(self.exceeded())
+    }
+
+    /// The error of something else that the run may not hold.
+    #[cold]
+    pub(in crate::run) fn full(&self) -> StepError {
+        StepError::arguments(self.exceeded())
+    }
+
+    fn exceeded(&self) -> ResolveError {
+        let full = MemoryBudget {
+            left: 0,
+            ..self.room()
+        };
+        full.exceeded()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who is asked before a call.
 
-use super::super::catch::catch;
+use super::super::catch::{catch, locked};
 use super::{CallContext, Polled, RunningCall};
 use crate::print::{Cut, Line, MOST, MessageName};
 use crate::shape::Secrets;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Decides which calls a run makes: a person who is asked, a rule, a budget.
 ///
@@ -202,7 +202,7 @@ impl Question {
             let running = RunningCall::of(&context);
             let decision = Polled::new(&context, ask_all(gates, call)).await;
             running.end();
-            *answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(decision);
+            *locked(&answered) = Some(decision);
         };
         let question = Self {
             arguments,
@@ -214,7 +214,7 @@ impl Question {
 
     /// What the gates have decided, once they have.
     pub(in crate::run) fn take_answer(&self) -> Option<Decision> {
-        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answer = locked(&self.answer);
         answer.take()
     }
 }

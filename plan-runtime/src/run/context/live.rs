@@ -45,7 +45,7 @@ impl CallContext {
         };
         match (&place.run.durable, place.began) {
             (Some(durable), Some(began)) => durable.sleep_until(began.saturating_add(time)).await,
-            _ => place.run.options.timer.sleep(time).await,
+            _ => place.run.timer.sleep(time).await,
         }
     }
 

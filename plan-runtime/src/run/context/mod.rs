@@ -15,6 +15,7 @@ pub(super) use live::{CallState, RunningCall};
 pub(super) use polled::{Blocked, Polled};
 pub use record::CallRecord;
 
+use super::catch::locked;
 use super::durable::{Segment, of_element};
 use super::hash::StableHasher;
 use super::lasting::{LastingPaths, Undone};
@@ -27,7 +28,7 @@ use crate::resolve::StoredValue;
 use crate::shape::Secrets;
 use std::fmt;
 use std::hash::Hasher;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a call to a tool knows of the run that it is part of: the step, the element, the attempt, the time that is left, and whether
@@ -329,7 +330,7 @@ impl CallContext {
 
     /// What sends to the steps of a plan that is called here.
     pub(super) fn signals(&self) -> Signals {
-        let inbox = self.run().and_then(|run| run.options.inbox.as_ref());
+        let inbox = self.run().and_then(|run| run.inbox.as_ref());
         match inbox {
             Some(inbox) => Signals::new(Arc::clone(inbox), Some(self.path())),
             None => Signals::to_nobody(false),
@@ -372,10 +373,6 @@ impl CallContext {
         }
         hasher.finish()
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The path of the call: `pages[3].chunked`.

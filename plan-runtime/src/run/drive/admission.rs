@@ -4,7 +4,8 @@ use super::super::admission::MOST_QUESTIONS;
 use super::super::context::{Allowance, AnyGate, Decision, Question};
 use super::super::throttle::{Throttle, Turn};
 use super::scene::Scene;
-use super::task::Of;
+use super::starting::Starting;
+use super::task::Site;
 use super::values::Values;
 use crate::machine::CallId;
 use crate::plan::Action;
@@ -27,10 +28,7 @@ pub(super) struct Admission<'x> {
 
 /// A call that waits.
 pub(super) struct Waiting<'x> {
-    pub(super) of: Of,
-    pub(super) action: &'x Action,
-    /// The number of the action in the whole plan.
-    pub(super) number: usize,
+    pub(super) it: Starting<'x>,
     /// `true` if the call waits for its turn, and not for gates.
     pub(super) has_answers: bool,
     /// The answer of the gates, whose record has its turn to come.
@@ -71,28 +69,28 @@ impl<'x> Admission<'x> {
         })
     }
 
-    pub(super) fn call(&self, of: &Of) -> Option<&CallAdmission> {
+    pub(super) fn call(&self, of: &Site) -> Option<&CallAdmission> {
         self.steps.get(&of.slot())?.calls.get(&of.element())
     }
 
-    pub(super) fn call_mut(&mut self, of: &Of) -> &mut CallAdmission {
+    pub(super) fn call_mut(&mut self, of: &Site) -> &mut CallAdmission {
         let step = self.steps.entry(of.slot()).or_default();
         step.calls.entry(of.element()).or_default()
     }
 
     /// Returns the arguments that the gates were shown.
-    pub(super) fn shown(&self, of: &Of) -> Option<&Value> {
+    pub(super) fn shown(&self, of: &Site) -> Option<&Value> {
         let question = self.call(of)?.question.as_ref()?;
         Some(&question.arguments)
     }
 
     /// Returns `true` if a call counts in the limit of calls.
-    pub(super) fn is_counted(&self, of: &Of) -> bool {
+    pub(super) fn is_counted(&self, of: &Site) -> bool {
         self.call(of).is_some_and(|call| call.is_counted)
     }
 
     /// Takes the turn of a call that starts.
-    pub(super) fn take_turn(&mut self, of: &Of) -> Option<Turn> {
+    pub(super) fn take_turn(&mut self, of: &Site) -> Option<Turn> {
         let step = self.steps.get_mut(&of.slot())?;
         step.calls.get_mut(&of.element())?.turn.take()
     }
@@ -102,11 +100,11 @@ impl<'x> Admission<'x> {
         self.steps.remove(&slot);
     }
 
-    pub(super) fn must_ask(&self, of: &Of, number: usize) -> bool {
-        let step = self.steps.get(&of.slot());
+    pub(super) fn must_ask(&self, it: &Starting<'_>) -> bool {
+        let step = self.steps.get(&it.of.slot());
         let is_allowed = |step: &StepAdmission| {
-            let call = step.calls.get(&of.element());
-            step.allowed.contains(&number) || call.is_some_and(|call| call.is_allowed)
+            let call = step.calls.get(&it.of.element());
+            step.allowed.contains(&it.number) || call.is_some_and(|call| call.is_allowed)
         };
         (self.is_viewed || self.has_gates()) && !step.is_some_and(is_allowed)
     }
@@ -121,15 +119,14 @@ impl<'x> Admission<'x> {
     }
 
     /// Returns `true` if another call waits for the turn of a record with the same answer about all elements.
-    pub(super) fn is_answered(&self, of: &Of, number: usize, answer: &Decision) -> bool {
-        let is_other = |it: &&Waiting<'_>| {
-            it.number == number && it.of.slot() == of.slot() && it.of.call != of.call
-        };
+    pub(super) fn is_answered(&self, it: &Starting<'_>, answer: &Decision) -> bool {
+        let is_other =
+            |other: &&Waiting<'_>| other.it.makes_the_call_of(it) && other.it.of.call != it.of.call;
         let mut others = self.waiting.values().filter(is_other);
         *answer == Decision::AllowStep && others.any(|it| it.answer == Some(Decision::AllowStep))
     }
 
-    pub(super) fn needs_turn(&self, of: &Of, action: &Action) -> bool {
+    pub(super) fn needs_turn(&self, of: &Site, action: &Action) -> bool {
         let tool = action.tool.as_ref();
         let limits = |tool: &str| self.throttles.iter().any(|it| it.has(tool));
         let turn = self.call(of).and_then(|call| call.turn.as_ref());
@@ -137,23 +134,23 @@ impl<'x> Admission<'x> {
     }
 
     /// Returns the calls of an action of a step that wait for gates.
-    pub(super) fn asked(&self, slot: usize, number: usize) -> Vec<(Of, &'x Action)> {
-        let asked = self.waiting.values().filter(|it| {
-            let waits = !it.has_answers && it.answer.is_none();
-            waits && it.of.slot() == slot && it.number == number
+    pub(super) fn asked(&self, it: &Starting<'_>) -> Vec<Starting<'x>> {
+        let asked = self.waiting.values().filter(|other| {
+            let waits = !other.has_answers && other.answer.is_none();
+            waits && other.it.makes_the_call_of(it)
         });
-        asked.map(|it| (it.of, it.action)).collect()
+        asked.map(|other| other.it).collect()
     }
 
     /// Removes a call that stops waiting.
     pub(super) fn drop_wait(&mut self, values: &mut Values<'_>, call: CallId) {
         if let Some(waiting) = self.waiting.remove(&call) {
-            self.forget_question(values, &waiting.of);
+            self.forget_question(values, &waiting.it.of);
         }
     }
 
     /// Drops the arguments that the gates were shown.
-    pub(super) fn forget_question(&mut self, values: &mut Values<'_>, of: &Of) {
+    pub(super) fn forget_question(&mut self, values: &mut Values<'_>, of: &Site) {
         let step = self.steps.get_mut(&of.slot());
         let call = step.and_then(|step| step.calls.get_mut(&of.element()));
         if let Some(question) = call.and_then(|call| call.question.take()) {
@@ -163,11 +160,11 @@ impl<'x> Admission<'x> {
 
     /// Closes the throttles of the tool of a failed call for this time.
     #[cold]
-    pub(super) fn close_throttles(&self, scene: &mut Scene<'_>, of: &Of, time: Duration) {
+    pub(super) fn close_throttles(&self, scene: &mut Scene<'_>, of: &Site, time: Duration) {
         if let Some((action, _)) = scene.values.action(of)
             && let Some(tool) = &action.tool
         {
-            let now = scene.run.options.timer.now();
+            let now = scene.run.timer.now();
             let throttles = self.throttles.iter();
             throttles.for_each(|throttle| throttle.close(&tool.name, now, time));
         }

@@ -10,10 +10,9 @@ use super::admission::{Admission, Waiting};
 use super::recording::{Known, Records};
 use super::scene::{Host, Scene};
 use super::starting::{Starting, Way};
-use super::task::{Of, Wait};
+use super::task::{Site, Wait};
 use super::tasks::Tasks;
 use crate::machine::{CallId, Event, Pause};
-use crate::plan::Action;
 use std::future::{pending, ready};
 
 /// Decides which calls of a run may start, and keeps the other calls waiting.
@@ -32,7 +31,7 @@ impl<'x> Admitting<'_, 'x> {
         host: &mut dyn Host<'x>,
     ) -> Result<(), StepError> {
         let call = it.of.call;
-        let mut must_ask = self.admission.must_ask(&it.of, it.number);
+        let mut must_ask = self.admission.must_ask(it);
         let known = match &self.records {
             None => Known::Nothing,
             Some(records) => records.known(self.scene, it, must_ask),
@@ -40,7 +39,7 @@ impl<'x> Admitting<'_, 'x> {
         if self.is_open(it, &known) {
             // A call whose arguments cannot be made fails before its question.
             self.question(it, host)?;
-            self.wait_for_ever((it.of, it.action), it.number);
+            self.wait_before(*it, Box::pin(pending()));
             return Ok(());
         }
         let is_answered = match &known {
@@ -53,7 +52,7 @@ impl<'x> Admitting<'_, 'x> {
             Known::Nothing => {
                 must_ask &= self.admission.has_gates();
                 let answer = Decision::AllowStep;
-                must_ask && self.admission.is_answered(&it.of, it.number, &answer)
+                must_ask && self.admission.is_answered(it, &answer)
             }
         };
         if must_ask && self.admission.is_full() {
@@ -61,7 +60,7 @@ impl<'x> Admitting<'_, 'x> {
         } else if is_answered {
             self.wait_for_answer(it, known);
         } else if !must_ask || !self.ask(it, host)? {
-            self.allowed(it.of, it.action, it.number);
+            self.allowed(it);
         }
         Ok(())
     }
@@ -82,8 +81,7 @@ impl<'x> Admitting<'_, 'x> {
         let (question, answer) = Question::ask(self.admission.gates.clone(), call, bytes);
         self.admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);
-        self.wait_before(it.of, it.action, it.number);
-        self.push_wait_before(&it.of, self.hold_back(answer));
+        self.wait_before(*it, self.hold_back(answer));
         Ok(true)
     }
 
@@ -94,13 +92,12 @@ impl<'x> Admitting<'_, 'x> {
         host: &mut dyn Host<'x>,
     ) -> Result<(Option<PendingCall>, usize), StepError> {
         self.count_asked(&it.of)?;
-        let seen = it.before_call(self.scene);
         let way = Way {
+            asks: true,
             shown: self.admission.shown(&it.of),
-            ..Way::ASKS
+            ..Way::default()
         };
         let (started, bytes) = it.request(self.scene, &Span::none(), way, host);
-        self.scene.catch_again(seen);
         match started? {
             Started::Asks(call) => Ok((call.map(|call| *call), bytes)),
             Started::Ended(Err(error)) => Err(error),
@@ -110,7 +107,6 @@ impl<'x> Admitting<'_, 'x> {
 
     /// The gates have answered, and the answer counts when its record has its turn.
     fn wait_for_answer(&mut self, it: &Starting<'x>, known: Known) {
-        self.wait_before(it.of, it.action, it.number);
         let answer = match (known, &self.records) {
             (Known::Answered(recorded), Some(records)) => {
                 let turn = records.turn_of(&recorded);
@@ -118,27 +114,24 @@ impl<'x> Admitting<'_, 'x> {
             }
             _ => None,
         };
-        self.wait_for_turn(it.of, it.number, answer);
+        self.wait_for_turn(*it, answer);
     }
 
     /// Waits for the turn of an answer. An answer about all elements has one record, so the other calls wait for the call that waits for the record.
-    fn wait_for_turn(&mut self, of: Of, number: usize, answer: Option<(Decision, TimerFuture)>) {
-        let is_other =
-            |(answer, _): &(Decision, TimerFuture)| self.admission.is_answered(&of, number, answer);
-        let wait: TimerFuture = match answer.filter(|answer| !is_other(answer)) {
-            Some((answer, turn)) => {
-                if let Some(waiting) = self.admission.waiting.get_mut(&of.call) {
-                    waiting.answer = Some(answer);
-                }
-                turn
-            }
-            None => Box::pin(pending()),
-        };
-        self.push_wait_before(&of, wait);
+    fn wait_for_turn(&mut self, it: Starting<'x>, answer: Option<(Decision, TimerFuture)>) {
+        let answer = answer.filter(|(answer, _)| !self.admission.is_answered(&it, answer));
+        let (answer, wait) = answer.map_or_else(
+            || (None, Box::pin(pending()) as TimerFuture),
+            |(answer, turn)| (Some(answer), turn),
+        );
+        self.wait_before(it, wait);
+        if let Some(waiting) = self.admission.waiting.get_mut(&it.of.call) {
+            waiting.answer = answer;
+        }
     }
 
     /// Counts a call before the question, so that nobody is asked about more calls than the run may make.
-    fn count_asked(&mut self, of: &Of) -> Result<(), StepError> {
+    fn count_asked(&mut self, of: &Site) -> Result<(), StepError> {
         let call = self.admission.call_mut(of);
         if !std::mem::replace(&mut call.is_counted, true) {
             self.scene.values.held.charge_call()?;
@@ -146,52 +139,44 @@ impl<'x> Admitting<'_, 'x> {
         Ok(())
     }
 
-    fn wait_before(&mut self, of: Of, action: &'x Action, number: usize) {
+    /// A call waits, by default for the answers of gates.
+    fn wait_before(&mut self, it: Starting<'x>, wait: TimerFuture) {
         let waiting = Waiting {
-            of,
-            action,
-            number,
+            it,
             has_answers: false,
             answer: None,
         };
-        self.admission.waiting.insert(of.call, waiting);
+        self.admission.waiting.insert(it.of.call, waiting);
+        self.push_wait(it.of, wait);
     }
 
-    /// A call waits until a failure ends its question.
-    fn wait_for_ever(&mut self, (of, action): (Of, &'x Action), number: usize) {
-        self.wait_before(of, action, number);
-        self.push_wait_before(&of, Box::pin(pending()));
-    }
-
-    fn push_wait_before(&mut self, of: &Of, wait: TimerFuture) {
-        if let Some(part) = of.part {
-            let wait = Wait::Timer(wait, Pause::Backoff);
-            self.tasks.push_wait((of.call, of.scope), part, wait);
-        }
+    fn push_wait(&mut self, of: Site, wait: TimerFuture) {
+        self.tasks.push_wait(of, Wait::Timer(wait, Pause::Backoff));
     }
 
     /// The gates let a call start, and there is a permit. The call starts now, unless the call has to wait for its turn.
-    fn allowed(&mut self, of: Of, action: &'x Action, number: usize) {
+    fn allowed(&mut self, it: &Starting<'x>) {
+        let call = it.of.call;
         // Without the wait, the run is over.
-        let Ok(wait) = self.take_turn(&of, action) else {
+        let Ok(wait) = self.take_turn(it) else {
             return;
         };
         let Some(wait) = wait else {
-            return self.scene.machine.handle(Event::Admitted(of.call));
+            return self.scene.machine.handle(Event::Admitted(call));
         };
         if self.admission.is_full() {
-            return self.scene.machine.handle(Event::Deferred(of.call));
+            return self.scene.machine.handle(Event::Deferred(call));
         }
-        self.wait_before(of, action, number);
-        if let Some(waiting) = self.admission.waiting.get_mut(&of.call) {
+        self.wait_before(*it, wait);
+        if let Some(waiting) = self.admission.waiting.get_mut(&call) {
             waiting.has_answers = true;
         }
-        self.push_wait_before(&of, wait);
     }
 
     /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run is over.
-    fn take_turn(&mut self, of: &Of, action: &Action) -> Result<Option<TimerFuture>, ()> {
-        if !self.admission.needs_turn(of, action) {
+    fn take_turn(&mut self, it: &Starting<'_>) -> Result<Option<TimerFuture>, ()> {
+        let of = &it.of;
+        if !self.admission.needs_turn(of, it.action) {
             return Ok(None);
         }
         if let Some(records) = &self.records
@@ -199,8 +184,8 @@ impl<'x> Admitting<'_, 'x> {
         {
             return Ok(None);
         }
-        let timer = &self.scene.run.options.timer;
-        let tool = action.tool.as_ref().map_or("", |tool| &tool.name);
+        let timer = &self.scene.run.timer;
+        let tool = it.action.tool.as_ref().map_or("", |tool| &tool.name);
         let turn = self.admission.call_mut(of).turn.take();
         let mut turn = turn.unwrap_or_else(|| Turn::new(&self.admission.throttles, tool));
         let durable = self.scene.run.durable.as_ref();
@@ -219,41 +204,39 @@ impl<'x> Admitting<'_, 'x> {
     /// Returns `true` if a call waits for gates or a turn. The call does not wait any more.
     #[cold]
     pub(super) fn has_waited(&mut self, call: CallId) -> Result<bool, StepError> {
-        let Some(Waiting {
-            of,
-            action,
-            number,
-            has_answers,
-            answer,
-        }) = self.admission.waiting.remove(&call)
-        else {
+        let Some(waiting) = self.admission.waiting.remove(&call) else {
             return Ok(false);
         };
+        let Waiting {
+            it,
+            has_answers,
+            answer: recorded,
+        } = waiting;
         if has_answers {
             self.scene.machine.handle(Event::Allowed(call));
             return Ok(true);
         }
-        let recorded = answer;
-        let asked = self.admission.call(&of);
+        let asked = self.admission.call(&it.of);
         let question = asked.and_then(|call| call.question.as_ref());
         let answer = question.and_then(|question| question.take_answer());
         let answer = answer.unwrap_or_else(|| Decision::Refuse("the gate gave no answer".into()));
         if self.records.is_some() && recorded.is_none() {
-            self.record_answer((of, action), number, answer);
+            self.record_answer(it, answer);
             return Ok(true);
         }
         match recorded.unwrap_or(answer) {
             Decision::Allow => {
-                self.admission.call_mut(&of).is_allowed = true;
+                self.admission.call_mut(&it.of).is_allowed = true;
                 self.scene.machine.handle(Event::Allowed(call));
             }
             Decision::AllowStep => {
-                let step = self.admission.steps.entry(of.slot()).or_default();
-                step.allowed.push(number);
-                self.stop_asking((of, action), number);
+                let step = self.admission.steps.entry(it.of.slot()).or_default();
+                step.allowed.push(it.number);
+                self.stop_asking(it);
             }
             Decision::Refuse(reason) => {
-                self.admission.forget_question(&mut self.scene.values, &of);
+                self.admission
+                    .forget_question(&mut self.scene.values, &it.of);
                 return Err(StepError::Refused(reason.into()));
             }
         }
@@ -261,35 +244,34 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     /// Records the answer of the gates about a call.
-    fn record_answer(&mut self, (of, action): (Of, &'x Action), number: usize, answer: Decision) {
+    fn record_answer(&mut self, it: Starting<'x>, answer: Decision) {
         if answer == Decision::AllowStep {
-            for (of, _) in self.admission.asked(of.slot(), number) {
+            for Starting { of, .. } in self.admission.asked(&it) {
                 self.drop_task(of.call);
                 self.admission.forget_question(&mut self.scene.values, &of);
-                self.push_wait_before(&of, Box::pin(pending()));
+                self.push_wait(of, Box::pin(pending()));
             }
         }
-        let is_answered = self.admission.is_answered(&of, number, &answer);
+        let is_answered = self.admission.is_answered(&it, &answer);
         let records = self.records.as_ref().filter(|_| !is_answered);
         let answer = records.map(|records| {
-            let turn = records.write_answer(self.scene, &of, number, &answer);
+            let turn = records.write_answer(self.scene, &it, &answer);
             (answer, turn)
         });
-        self.wait_before(of, action, number);
-        self.wait_for_turn(of, number, answer);
+        self.wait_for_turn(it, answer);
     }
 
     /// Asks no more about the calls of an action of a step, which are all allowed.
-    fn stop_asking(&mut self, first: (Of, &'x Action), number: usize) {
-        let mut asked = self.admission.asked(first.0.slot(), number);
-        for (of, _) in &asked {
-            self.admission.drop_wait(&mut self.scene.values, of.call);
-            self.drop_task(of.call);
+    fn stop_asking(&mut self, first: Starting<'x>) {
+        let mut asked = self.admission.asked(&first);
+        for it in &asked {
+            self.admission.drop_wait(&mut self.scene.values, it.of.call);
+            self.drop_task(it.of.call);
         }
         asked.push(first);
-        asked.sort_unstable_by_key(|(of, _)| of.element());
-        for (of, _) in asked {
-            self.scene.machine.handle(Event::Allowed(of.call));
+        asked.sort_unstable_by_key(|it| it.of.element());
+        for it in asked {
+            self.scene.machine.handle(Event::Allowed(it.of.call));
         }
     }
 
@@ -314,32 +296,33 @@ impl<'x> Admitting<'_, 'x> {
         }
         // Gates are asked about the calls of a plan, and not about the plan.
         let may_open = self.scene.machine.view().may_open(it.of.call);
-        may_open.is_none() && self.is_unanswered(&it.of, it.number)
+        may_open.is_none() && self.is_unanswered(it)
     }
 
     /// Takes back a call of a view whose question to the gates is open.
     fn withdraw(&mut self, call: CallId) {
-        let Some(of) = self.tasks.of(call) else {
+        let Some(of) = self.tasks.of(call, &self.scene.values) else {
             return;
         };
         let action = self.scene.values.action(&of);
         let Some((action, number)) = action.filter(|it| it.0.tool.is_some()) else {
             return;
         };
-        if self.is_unanswered(&of, number) {
-            self.scene.watching().withdraw(&of);
+        let it = Starting { of, action, number };
+        if self.is_unanswered(&it) {
+            self.scene.tell(|watch| watch.watch.withdraw(of.spot()));
             if let Some(records) = &mut self.records {
                 records.forget(call);
             }
             self.drop_task(call);
             self.scene.machine.handle(Event::Withdrawn(call));
-            self.wait_for_ever((of, action), number);
+            self.wait_before(it, Box::pin(pending()));
         }
     }
 
     /// Returns `true` if no record has the answer about a call.
-    fn is_unanswered(&self, of: &Of, number: usize) -> bool {
-        let answer = |records: &Records| records.answer(self.scene, of, number);
+    fn is_unanswered(&self, it: &Starting<'_>) -> bool {
+        let answer = |records: &Records| records.answer(self.scene, it);
         matches!(self.records.as_deref().map_or(Ok(None), answer), Ok(None))
     }
 

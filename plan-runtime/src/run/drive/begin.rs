@@ -1,24 +1,28 @@
 //! From the options of a run to its driver.
 
-use super::super::admission::{allowance, can_receive};
+use super::super::admission::{allowance, may_run};
 use super::super::clock::Clock;
-use super::super::context::CallContext;
+use super::super::context::{CallContext, Held};
 use super::super::limits::Limits;
 use super::super::on_failure::OnFailure;
 use super::super::options::{FindPlan, Options};
 use super::super::recorded;
 use super::super::shared::SharedRun;
-use super::super::watch::Keeps;
+use super::super::watch::{Keeps, Watch};
 use super::super::{Cause, trace};
 use super::admission::Admission;
 use super::convert;
-use super::driver::{Around, Driver};
-use super::scope_values::ScopeValues;
-use super::secrets;
+use super::driver::Driver;
+use super::failures::Errors;
+use super::scene::Scene;
+use super::scope_values::{ScopeValues, hushed_inputs, secrecy_of};
 use super::stops::Stops;
-use crate::machine::{Machine, Reaction};
+use super::values::Values;
+use crate::machine::{Machine, Reaction, ScopeId};
 use crate::plan::{Action, Converted, Executable, Graph, Plan, number};
 use crate::resolve::StoredValue;
+use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Finds the plan that a call of the plan itself is, where tools are found by their names.
@@ -37,29 +41,27 @@ impl<'x> Driver<'x> {
         let graph = executable.graph.map_err(Cause::Plan)?;
         let around = options.outer.take();
         let secrecy = options.secrecy.take();
-        let secrecy = secrecy.or_else(|| secrets::secrecy(plan, &graph, around.as_ref()));
-        let mut inputs = secrets::hushed_inputs(inputs, secrecy.is_some())?;
+        let secrecy = secrecy.or_else(|| secrecy_of(plan, &graph, around.as_ref()));
+        let mut inputs = hushed_inputs(inputs, secrecy.is_some())?;
         let beside_of = around.as_ref().filter(|_| !is_called);
         if let Some(why) = beside_of.and_then(|call| call.refuses_inside(None)) {
             return Err(Cause::Unfit(vec![why.to_owned()]));
         }
         let allowance = self::allowance(&mut options, limits, around.as_ref());
-        if let Some(cause) = allowance.refuses(plan) {
-            return Err(cause);
-        }
         let run = around.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        may_run(
+            (plan, &graph),
+            secrecy.is_some(),
+            (&run, &allowance),
+            around.as_ref(),
+        )?;
         let is_viewed = run.durable.as_ref().is_some_and(|it| it.is_viewed());
         let admission = Admission::of(&allowance, is_viewed).map(Box::new);
         let finder = options.find.take();
         let admits = admission.is_some();
         let converted = converted((plan, &graph), (finder, plan_of), admits)?;
-        if around.is_some() && secrecy.is_some() {
-            run.may_have_secrets()?;
-        }
-        can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
-        let computes = |call: &&CallContext| is_called && call.computes();
-        if let Some(call) = around.as_ref().filter(computes) {
+        if let Some(call) = around.as_ref().filter(|_| is_called) {
             inputs = recorded::inputs(&run, call, inputs);
         }
         // Other services see the keys that contain the name, so the name has no secret.
@@ -70,19 +72,9 @@ impl<'x> Driver<'x> {
             durable.enter(&prefix, plan, secrecy.is_some());
         }
         let clock = Clock::start(Arc::clone(&run), beside.is_some());
-        let stops = Stops::new(
-            options.stop.cancel.take(),
-            options.stop.deadline,
-            options.stop.grace,
-            &clock,
-        );
         let plans = around.as_ref().map_or(0, CallContext::depth_inside);
-        let keeps = options.keeps.within(
-            around
-                .as_ref()
-                .and_then(CallContext::inside)
-                .map(|it| it.keeps),
-        );
+        let inside = around.as_ref().and_then(CallContext::inside);
+        let keeps = options.keeps.within(inside.map(|it| it.keeps));
         // A report, an engine and a journal need the JSON of all values.
         let hands_over = options.hands_over && !keeps.outputs && !run.is_kept();
         let root = ScopeValues {
@@ -94,19 +86,26 @@ impl<'x> Driver<'x> {
         if let Some(around) = &around {
             around.stop_counting();
         }
-        let machine = machine(&converted, &run, keeps);
-        let around = Around {
-            call: around,
+        let is_shared = around.is_some() || allowance.is_among_many();
+        let mut values = Values::new(Held::new(Arc::clone(&allowance), is_shared));
+        let watch = Watch::new(&run, keeps, around.clone(), clock.start);
+        values.has_layers = watch.is_some() || run.is_kept();
+        values.open(ScopeId::ROOT, root);
+        let scene = Scene {
+            machine: machine(&converted, &run, keeps),
+            values,
+            errors: Errors::new(plan, &converted.plans),
+            stops: Stops::new(options.stop, &clock),
+            clock,
+            run,
+            allowance,
+            around,
             beside,
+            output: Value::Null,
+            opening: HashMap::new(),
+            watch,
         };
-        let mut driver = Self::new(
-            machine,
-            root,
-            &converted.plans,
-            (run, allowance, around),
-            (clock, stops, options.signals),
-            (keeps, admission),
-        );
+        let mut driver = Self::new(scene, admission, options.signals);
         driver.calls.scene.enter(plans);
         Ok(driver)
     }
@@ -137,12 +136,12 @@ fn converted<'x>(
 
 /// Returns the machine of a run, which tells the ends of scopes if somebody listens.
 fn machine(converted: &Converted, run: &SharedRun, keeps: Keeps) -> Machine {
-    let reaction = match run.options.on_failure {
+    let reaction = match run.on_failure {
         OnFailure::Stop => Reaction::Stop,
         OnFailure::Continue => Reaction::Continue,
         OnFailure::Cancel => Reaction::Cancel,
     };
-    let bound = number(run.options.concurrency.min(u32::MAX as usize));
+    let bound = number(run.concurrency.min(u32::MAX as usize));
     let machine = Machine::new(&converted.tables, reaction, bound).telling();
     if keeps.report || run.is_observed() || trace::is_on() {
         machine.telling_scopes()

@@ -4,15 +4,16 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
-use super::super::storing::CalledAgain;
+use super::super::storing::{CalledAgain, once};
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::admission::Admission;
 use super::admitting::Admitting;
 use super::recording::Records;
+use super::run_plan;
 use super::scene::{Host, Opening, Scene};
 use super::starting::{Starting, Way};
-use super::task::{Of, Ticket};
+use super::task::{Site, Ticket};
 use super::tasks::Tasks;
 use crate::machine::{CallId, Event, Pause, ScopeId, StepPlace};
 use crate::plan::{Action, Body, ToolNumber};
@@ -30,7 +31,7 @@ pub(super) struct Calls<'x> {
     pub(super) records: Option<Box<Records>>,
     pub(super) random: fastrand::Rng,
     /// The timers of time limits that are over.
-    pub(super) late: VecDeque<(Of, Pause)>,
+    pub(super) late: VecDeque<(Site, Pause)>,
 }
 
 impl<'x> Calls<'x> {
@@ -46,14 +47,13 @@ impl<'x> Calls<'x> {
         let Body::Action(action) = &plan.steps[step].body else {
             return self.failed(call, StepError::Unknown);
         };
-        let number = it.actions + it.graph.actions[step] as usize;
-        if !it.is_plain && !self.scene.watching().call(call, scope) {
-            return self.start_plain((call, scope), (step, action, number), host);
+        let number = it.first_action(step);
+        if !it.is_plain && !self.scene.tell(|it| it.call(scope, step)).unwrap_or(false) {
+            return self.start_plain((call, scope), (action, number), host);
         }
         // Most calls need only this part.
         if let Err(error) = self.scene.values.held.charge(action, true) {
-            let part = None;
-            return self.called(Of { call, scope, part }, Err(error));
+            return self.called(self.scene.values.of_plain(call, scope), Err(error));
         }
         let tool = self.tool(number);
         let again = self.tasks.ended_call(tool);
@@ -63,10 +63,14 @@ impl<'x> Calls<'x> {
             let meter = Meter::new(self.scene.values.held.room(), Some(&stop));
             let resolving = self.scene.values.resolving(at, false, &[]).metered(&meter);
             let context = |is_plan| {
+                let of = self.scene.values.of_plain(call, scope);
                 self.scene
-                    .context(self.scene.at_plain((call, scope), step, number, is_plan))
+                    .context(&self.scene.at_plain(of, number, is_plan))
             };
-            let request = Request::new(&resolving, action).within(&context);
+            let request = Request {
+                context: Some(&context),
+                ..Request::new(&resolving, action)
+            };
             let tasks = &mut self.tasks;
             let called = catch(|| match again {
                 Some(slot) => tasks.call_again(slot, &request),
@@ -92,9 +96,8 @@ impl<'x> Calls<'x> {
                 self.tasks.push((call, scope), future, tool, bytes);
             }
             Some(started) => {
-                let part = None;
-                let bytes = (bytes, Span::none());
-                self.started(Of { call, scope, part }, started, bytes, host);
+                let of = self.scene.values.of_plain(call, scope);
+                self.started(of, started, (bytes, Span::none()));
             }
         }
     }
@@ -111,19 +114,12 @@ impl<'x> Calls<'x> {
     fn start_plain(
         &mut self,
         (call, scope): (CallId, ScopeId),
-        (step, action, number): (usize, &'x Action, usize),
+        (action, number): (&'x Action, usize),
         host: &mut dyn Host<'x>,
     ) {
-        let part = None;
-        let starting = Starting {
-            of: Of { call, scope, part },
-            step,
-            action,
-            number,
-            attempt: 1,
-        };
-        self.scene.watching().start(scope, call.index());
-        self.make_call(&starting, host);
+        let of = self.scene.values.of_plain(call, scope);
+        self.scene.tell(|it| it.start(scope, of.step));
+        self.make_call(&Starting { of, action, number }, host);
     }
 
     /// Starts a call of a step that is not plain.
@@ -133,10 +129,10 @@ impl<'x> Calls<'x> {
         let Some(starting) = Starting::of(&mut self.scene, call, place) else {
             return self.failed(call, StepError::Unknown);
         };
-        let Starting { of, step, .. } = starting;
-        self.scene.watching().start(of.scope, of.slot());
-        if place.attempt == 1
-            && !self.scene.values.scope(of.scope).graph.simple[step]
+        let of = starting.of;
+        self.scene.tell(|it| it.start(of.scope, of.step));
+        if of.attempt() == 1
+            && !self.scene.values.scope(of.scope).graph.simple[of.step]
             && let Err(error) = self.scene.values.hold_call(of.slot())
         {
             return self.call_failed(of, error);
@@ -149,64 +145,62 @@ impl<'x> Calls<'x> {
                 Err(error) => return self.call_failed(of, error),
             }
         }
-        let seen = starting.before_call(&mut self.scene);
         self.make_call(&starting, host);
-        self.scene.catch_again(seen);
     }
 
     /// Makes a call. Its arguments are resolved now.
     fn make_call(&mut self, it: &Starting<'x>, host: &mut dyn Host<'x>) {
-        let (scope, step) = (it.of.scope, it.step);
-        let is_last = it.of.part.is_none_or(|part| {
-            part.attempt >= self.scene.values.policy(scope, it.of.slot()).attempts
-        });
+        let (scope, step) = (it.of.scope, it.of.step);
+        let is_last = it.of.attempt() >= self.scene.values.policy(&it.of).attempts;
         let admission = self.admission.as_ref();
         let shown = admission.and_then(|admission| admission.shown(&it.of));
         let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
         // An attempt after the first does not count as a call.
-        let is_new = it.attempt == 1 && !is_counted;
+        let is_new = it.of.attempt() == 1 && !is_counted;
         if let Err(error) = self.scene.values.held.charge(it.action, is_new) {
             return self.called(it.of, Err(error));
         }
         let tool = it.action.tool.as_ref();
-        let span = match self.scene.watching().begin(&it.of, it.attempt, tool) {
+        let begun = self
+            .scene
+            .tell(|watch| watch.begin(&it.of, it.of.attempt(), tool));
+        let span = match begun.unwrap_or_else(|| Ok(Span::none())) {
             Ok(span) => span,
             Err(error) => return self.called(it.of, Err(error)),
         };
         let is_last = is_last && shown.is_none();
         let given = self.scene.values.give(scope, step, is_last);
-        let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps());
+        let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps);
         let captured = Cell::new(None);
         let captures = keeps.is_some_and(|keeps| keeps.arguments);
         let way = Way {
             shown,
             given: given.as_ref(),
             captured: captures.then_some(&captured),
-            ..Way::CALLS
+            asks: false,
         };
         let (started, bytes) = it.request(&mut self.scene, &span, way, host);
         self.scene.values.take_back(scope, given);
         self.scene.values.count_json(scope, step);
         if let Some(arguments) = captured.take() {
-            let mut watching = self.scene.watching();
-            watching.arguments(&it.of, it.number, arguments);
+            self.scene
+                .tell(|watch| watch.arguments(&it.of, it.number, arguments));
         }
-        self.started(it.of, started, (bytes, span), host);
+        self.started(it.of, started, (bytes, span));
     }
 
     /// A call has started, or ended at once.
     #[inline(never)]
     fn started(
         &mut self,
-        of: Of,
+        of: Site,
         started: Result<Started<'x>, StepError>,
         (bytes, span): (usize, Span),
-        host: &mut dyn Host<'x>,
     ) {
         let admission = self.admission.as_mut();
         let turn = admission.and_then(|admission| admission.take_turn(&of));
         if let Ok(Started::InContext(_, context) | Started::Plan(_, context)) = &started {
-            self.scene.watching().inside(&of, context);
+            self.scene.tell(|it| it.inside(&of, context));
         }
         let (future, context) = match started {
             Ok(Started::Running(future)) => (self.held_back(&of, future, None), None),
@@ -236,7 +230,7 @@ impl<'x> Calls<'x> {
                 if let Some(records) = &mut self.records {
                     records.times.limit_plan(&of);
                 }
-                (host.run_plan(*plan, context.clone()), Some(context))
+                (once(run_plan(*plan, context.clone())), Some(context))
             }
             Ok(Started::Asks(_)) => return self.called(of, Err(StepError::Unknown)),
             Err(panic) => return self.ended_at_once(of, Err(panic)),
@@ -244,13 +238,13 @@ impl<'x> Calls<'x> {
         self.scene.values.held.add(bytes);
         let ticket = Ticket::new(turn, context, span);
         let run = &self.scene.run;
-        self.tasks.push_call(run, &of, future, (ticket, bytes));
+        self.tasks.push_call(run, of, future, (ticket, bytes));
     }
 
     /// Holds a call of a run with a journal back as long as the run replays, and limits its time.
     fn held_back(
         &mut self,
-        of: &Of,
+        of: &Site,
         future: StepFuture<'x>,
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
@@ -262,14 +256,14 @@ impl<'x> Calls<'x> {
     }
 
     /// A call is a plan.
-    fn begin_plan(&mut self, of: &Of) {
+    fn begin_plan(&mut self, of: &Site) {
         if let Some(records) = &mut self.records {
             records.begin_plan(&mut self.scene, of);
         }
     }
 
     /// A call has ended without a future.
-    fn ended_at_once(&mut self, of: Of, result: StepResult) {
+    fn ended_at_once(&mut self, of: Site, result: StepResult) {
         if let Some(records) = &mut self.records
             && records.calls.ends_at_once(of.call)
         {
@@ -303,7 +297,7 @@ impl<'x> Calls<'x> {
     }
 
     /// Returns `true` if a call is a plan whose steps the machine knows.
-    fn knows(&mut self, of: &Of, plan: &CalledPlan<'x>) -> bool {
+    fn knows(&mut self, of: &Site, plan: &CalledPlan<'x>) -> bool {
         let place = self.scene.machine.view().may_open(of.call);
         place.is_some_and(|place| self.scene.errors.knows(place, plan.executable.plan))
     }

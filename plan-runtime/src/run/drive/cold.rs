@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The values inside a step that is not plain.
+#[derive(Default)]
 pub(super) struct StepValues<'x> {
     /// The bodies in the order of the source, each with the number of its first action.
     pub(super) bodies: Vec<(&'x Body, usize)>,
@@ -54,17 +55,7 @@ impl<'x> StepValues<'x> {
     pub(super) fn new(bodies: Vec<(&'x Body, usize)>) -> Self {
         Self {
             bodies,
-            policy: None,
-            lists: Vec::new(),
-            lets: BTreeMap::new(),
-            output: None,
-            is_replaced: false,
-            last: Value::Null,
-            rounds: Vec::new(),
-            deadlines: BTreeMap::new(),
-            stored: 0,
-            made: 0,
-            of_round: 0,
+            ..Self::default()
         }
     }
 

@@ -2,26 +2,13 @@
 
 use super::super::context::{CallContext, CallPlace, CallState, Inside, PlanCall};
 use super::scene::Scene;
+use super::scope_values::At;
 use super::starting::Starting;
-use crate::machine::{CallId, Part, ScopeId};
+use super::task::Site;
+use crate::machine::ScopeId;
 use crate::plan::{Action, Role, Step};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The place of a call in a run.
-pub(super) struct At {
-    pub(super) scope: ScopeId,
-    /// The place of the step in its plan.
-    pub(super) step: usize,
-    /// The number of the action among the actions of the step.
-    pub(super) action: usize,
-    pub(super) element: Vec<usize>,
-    /// The number of the call among those of the step.
-    pub(super) job: u32,
-    pub(super) attempt: u32,
-    pub(super) is_plan: bool,
-    pub(super) until: Option<Duration>,
-}
 
 impl Scene<'_> {
     /// The context of the attempt that has opened a scope.
@@ -29,34 +16,23 @@ impl Scene<'_> {
         let Some(owner) = &self.values.scope(scope).owner else {
             return self.around.as_ref();
         };
-        let context = owner.context.get_or_init(|| {
-            let at = At {
-                scope: owner.scope,
-                step: owner.step,
-                action: owner.action,
-                element: owner.element.clone(),
-                job: owner.part.job,
-                attempt: owner.part.attempt,
-                is_plan: true,
-                until: owner.until,
-            };
-            self.context_of(at, owner.times)
-        });
-        Some(context)
+        let make = || self.context_of(&owner.at, owner.times);
+        Some(owner.context.get_or_init(make))
     }
 
     /// The context of a call.
     #[cold]
-    pub(super) fn context(&self, at: At) -> CallContext {
-        let times = self.times(at.scope, at.step);
+    pub(super) fn context(&self, at: &At) -> CallContext {
+        let times = self.times(at.of.scope, at.of.step);
         self.context_of(at, times)
     }
 
-    fn context_of(&self, at: At, times: u32) -> CallContext {
+    fn context_of(&self, at: &At, times: u32) -> CallContext {
         self.values.held.share();
-        let it = self.values.scope(at.scope);
-        let step = &it.plan.steps[at.step];
-        let outer = self.outer(at.scope).cloned();
+        let of = &at.of;
+        let it = self.values.scope(of.scope);
+        let step = &it.plan.steps[of.step];
+        let outer = self.outer(of.scope).cloned();
         // Until the deadline has come, steps after the work may run on for the time after that.
         let is_last = step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last);
         let spare = is_last && self.stops.stopped.is_none();
@@ -73,7 +49,7 @@ impl Scene<'_> {
         let is_limited = step.role == Role::Work || beside.is_some();
         let around = outer.as_ref().filter(|_| is_limited);
         let around = around.and_then(CallContext::deadline);
-        let number = it.actions + it.graph.actions[at.step] as usize + at.action;
+        let number = it.first_action(of.step) + at.action;
         let called = at.is_plan.then(|| PlanCall {
             computes: self.computes_inputs(step),
             secrets: it.secrets(number).cloned(),
@@ -84,21 +60,21 @@ impl Scene<'_> {
             depth: it.plans,
             at: [
                 outer.as_ref().map_or(&[][..], CallContext::at),
-                &[at.step, at.job as usize],
+                &[of.step, of.part.map_or(0, |part| part.job as usize)],
             ]
             .concat(),
             beside: beside.cloned(),
             plan: self
                 .values
-                .plan_of(at.scope)
+                .plan_of(of.scope)
                 .unwrap_or(self.errors.plan())
                 .name
                 .clone(),
             step: step.id.clone(),
-            element: at.element,
+            element: at.element.clone(),
             action: at.action,
             began: self.run.durable.as_ref().map(|durable| durable.now()),
-            attempt: at.attempt,
+            attempt: of.attempt(),
             times,
             is_always: step.role == Role::Always,
             deadline: [own, around].into_iter().flatten().min(),
@@ -114,12 +90,12 @@ impl Scene<'_> {
     /// Returns `true` if the report shows the outputs of steps. Steps hand over JSON then.
     pub(super) fn captures_outputs(&self) -> bool {
         let watch = self.watch.as_ref();
-        watch.is_some_and(|watch| watch.keeps().outputs)
+        watch.is_some_and(|watch| watch.keeps.outputs)
     }
 
     /// Returns the list of the reports of plans that a tool runs inside its call, if the run has a report.
     fn inside_call(&self) -> Option<Arc<Inside>> {
-        let keeps = self.watch.as_ref()?.keeps();
+        let keeps = self.watch.as_ref()?.keeps;
         let inside = || Inside::new(&self.allowance, keeps);
         keeps.report.then(|| Arc::new(inside()))
     }
@@ -156,23 +132,13 @@ impl Scene<'_> {
         self.run.durable.is_some() && step.actions().iter().any(has_code)
     }
 
+    /// The place of a plain call in the run.
     #[cold]
-    pub(super) fn at_plain(
-        &self,
-        (call, scope): (CallId, ScopeId),
-        step: usize,
-        number: usize,
-        is_plan: bool,
-    ) -> At {
-        let it = self.values.scope(scope);
-        debug_assert_eq!(step, call.index() - it.first);
+    pub(super) fn at_plain(&self, of: Site, number: usize, is_plan: bool) -> At {
         At {
-            scope,
-            step,
-            action: number - it.actions - it.graph.actions[step] as usize,
+            of,
+            action: number - self.values.scope(of.scope).first_action(of.step),
             element: Vec::new(),
-            job: 0,
-            attempt: 1,
             is_plan,
             until: None,
         }
@@ -181,27 +147,18 @@ impl Scene<'_> {
     /// The place of a call in the run.
     #[cold]
     pub(super) fn at(&self, it: &Starting<'_>, is_plan: bool) -> At {
-        let scope = self.values.scope(it.of.scope);
-        let first = scope.actions + scope.graph.actions[it.step] as usize;
-        let policy = self.values.policy(it.of.scope, it.of.slot());
-        let element = it.of.part.map_or(Part::WHOLE, |part| part.element);
-        let inside = self.values.step(it.of.slot());
-        let deadline = inside.and_then(|inside| inside.deadlines.get(&element));
-        let deadline = match (deadline, policy.deadline) {
-            (Some((_, until)), _) => Some(*until),
-            (None, deadline) => deadline.map(|limit| self.clock.now().saturating_add(limit)),
-        };
-        let timeout = policy.timeout;
-        let timeout = timeout.map(|limit| self.clock.now().saturating_add(limit));
+        let of = &it.of;
+        let policy = self.values.policy(of);
+        let in_time = |limit: Duration| self.clock.now().saturating_add(limit);
+        let inside = self.values.step(of.slot());
+        let deadline = inside.and_then(|inside| inside.deadlines.get(&of.element()));
+        let deadline = deadline.map(|(_, until)| *until);
+        let deadline = deadline.or_else(|| policy.deadline.map(in_time));
+        let timeout = policy.timeout.map(in_time);
         At {
-            scope: it.of.scope,
-            step: it.step,
-            action: it.number - first,
-            element: it.of.part.map_or_else(Vec::new, |part| self.element(&part)),
-            job: it.of.part.map_or(0, |part| part.job),
-            attempt: it.attempt,
-            is_plan,
+            element: of.places(self.machine.view()),
             until: timeout.into_iter().chain(deadline).min(),
+            ..self.at_plain(*of, it.number, is_plan)
         }
     }
 }

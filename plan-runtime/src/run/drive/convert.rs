@@ -71,15 +71,8 @@ pub(super) fn steps(plan: &Plan) -> Vec<&Step> {
 fn add_steps<'p>(plan: &'p Plan, steps: &mut Vec<&'p Step>) {
     steps.extend(&plan.steps);
     for step in &plan.steps {
-        let mut bodies = vec![&step.body];
-        while let Some(body) = bodies.pop() {
-            match body {
-                Body::Block(block) => add_steps(&block.plan, steps),
-                Body::Loop(repeat) => add_steps(&repeat.round.plan, steps),
-                Body::If(branches) => bodies.extend(branches.iter().rev().map(|it| &it.body)),
-                Body::For(each) => bodies.push(&each.body),
-                Body::Action(_) | Body::Await(_) => {}
-            }
+        for block in step.body.blocks() {
+            add_steps(&block.plan, steps);
         }
     }
 }

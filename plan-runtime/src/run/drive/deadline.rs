@@ -1,9 +1,10 @@
 //! The wait for the deadline of a run, and for the end of the time after that.
 
+use super::super::catch::locked;
 use super::super::timer::TimerFuture;
 use crate::resolve::drop_quietly;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
@@ -66,12 +67,8 @@ impl Drop for Deadline {
 }
 
 impl Alarm {
-    fn run(&self) -> std::sync::MutexGuard<'_, Option<Waker>> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn wake_run_by(&self, waker: &Waker) {
-        let mut run = self.run();
+        let mut run = locked(&self.run);
         let before = match &*run {
             Some(kept) if kept.will_wake(waker) => None,
             _ => run.replace(waker.clone()),
@@ -89,7 +86,7 @@ impl Wake for Alarm {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.rung.store(true, Ordering::Release);
-        let run = self.run().take();
+        let run = locked(&self.run).take();
         if let Some(run) = run {
             run.wake();
         }

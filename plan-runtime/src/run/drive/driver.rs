@@ -1,26 +1,19 @@
 //! Drives a run in memory: does the commands of the machine, and hands events to the machine.
 
-use super::super::clock::Clock;
-use super::super::context::{Allowance, Blocked, CallContext, Held};
+use super::super::context::{Blocked, CallContext};
 use super::super::nesting::{Turn, may_start};
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
-use super::super::watch::{Keeps, Watch};
 use super::admission::Admission;
 use super::answers::Answering;
 use super::calls::Calls;
-use super::failures::Errors;
 use super::recording::{EndNotes, Records};
 use super::scene::{Host, Scene};
-use super::scope_values::ScopeValues;
 use super::sharing::Sharing;
-use super::stops::Stops;
 use super::tasks::Tasks;
-use super::values::Values;
 use crate::error::Interrupt;
-use crate::machine::{Command, Event, Machine, ScopeId};
-use serde_json::Value;
-use std::collections::{HashMap, VecDeque};
+use crate::machine::{Command, Event, ScopeId};
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
@@ -41,68 +34,31 @@ pub(in crate::run) struct Driver<'x> {
     held: Option<Command>,
 }
 
-/// The surroundings of a run inside another run.
-#[derive(Default)]
-pub(super) struct Around {
-    /// The call that the run is inside of.
-    pub(super) call: Option<CallContext>,
-    /// The name of the plan, if a tool runs the plan inside its call.
-    pub(super) beside: Option<Arc<str>>,
-}
-
 /// Returns the seed of a run. A run with a journal has the same seed after a crash.
 fn seed(run: &SharedRun, around: Option<&CallContext>) -> Option<u64> {
     let durable = run.durable.as_ref();
-    let seed = run.options.seed.or(durable.map(|durable| durable.seed()));
+    let seed = run.seed.or(durable.map(|durable| durable.seed()));
     seed.map(|seed| seed ^ around.map_or(0, CallContext::hash))
 }
 
 impl<'x> Driver<'x> {
     pub(super) fn new(
-        machine: Machine,
-        root: ScopeValues<'x>,
-        plans: &[(usize, u32)],
-        (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Around),
-        (clock, stops, signals): (Clock, Stops<'x>, OnceLock<Receiver>),
-        (keeps, admission): (Keeps, Option<Box<Admission<'x>>>),
+        mut scene: Scene<'x>,
+        admission: Option<Box<Admission<'x>>>,
+        signals: OnceLock<Receiver>,
     ) -> Self {
-        let Around {
-            call: around,
-            beside,
-        } = around;
-        let is_shared = around.is_some() || allowance.is_among_many();
-        let mut values = Values::new(Held::new(Arc::clone(&allowance), is_shared));
-        let errors = Errors::new(root.plan, plans);
-        let watch = Watch::new(&run, keeps, around.clone(), clock.start);
-        values.has_layers = watch.is_some() || run.is_kept();
-        values.open(ScopeId::ROOT, root);
-        let is_inner = around.is_some() && beside.is_none();
-        let durable = run.durable.as_ref();
-        let mut records = durable.map(|durable| Box::new(Records::new(durable, is_inner)));
-        let sharing = around
-            .is_some()
-            .then(|| Box::new(Sharing::new(Arc::clone(&run), 0)));
-        let seed = seed(&run, around.as_ref());
-        let mut scene = Scene {
-            machine,
-            values,
-            errors,
-            clock,
-            stops,
-            run,
-            allowance,
-            around,
-            beside,
-            output: Value::Null,
-            opening: HashMap::new(),
-            watch,
-        };
-        scene.watching().open(ScopeId::ROOT);
-        if let Some(records) = &mut records {
+        scene.tell(|it| it.open(ScopeId::ROOT));
+        let (run, around) = (&scene.run, scene.around.as_ref());
+        let is_inner = around.is_some() && scene.beside.is_none();
+        let records = run.durable.as_ref().map(|durable| {
+            let mut records = Box::new(Records::new(durable, is_inner));
             records.begin(&scene);
-        }
+            records
+        });
+        let sharing = around.map(|_| Box::new(Sharing::new(Arc::clone(run), 0)));
+        let seed = seed(run, around);
         Self {
-            is_elsewhere: scene.run.engine.is_some(),
+            is_elsewhere: run.engine.is_some(),
             calls: Calls {
                 scene,
                 tasks: Tasks::new(sharing),
@@ -137,7 +93,7 @@ impl<'x> Driver<'x> {
             if self.must_wait(command, cx) {
                 return Poll::Pending;
             }
-            self.do_held(command, host);
+            self.execute(command, host);
         }
         if let Some(watch) = &mut self.calls.scene.watch {
             watch.look();
@@ -233,10 +189,10 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     pub(super) fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
-        self.calls.scene.watching().see(&command);
+        self.calls.scene.tell(|it| it.see(&command));
         self.has_begun |= matches!(
             command,
-            Command::Evaluate(..) | Command::Await(..) | Command::Admit(..)
+            Command::Start(..) | Command::Evaluate(..) | Command::Await(..) | Command::Admit(..)
         );
         let (scene, tasks) = (&mut self.calls.scene, &mut self.calls.tasks);
         if let Some(records) = &mut self.calls.records
@@ -245,23 +201,23 @@ impl<'x> Driver<'x> {
             records.times.limit_opened(scene, tasks);
         }
         match command {
-            Command::Start(..) => {}
+            Command::Start(call, place) => self.calls.start(call, place, host),
             Command::Unwinding(scope) => EndNotes(scene).failed(scope),
             Command::Admit(call, place) => self.calls.admit(call, place, host),
             Command::Free(scope) => {
-                scene.watching().close(scope);
+                scene.tell(|it| it.watch.close(scope));
                 scene.values.close(scope);
             }
             Command::Await(call, place) => self.calls.wait(call, place),
             Command::Evaluate(id, question) => {
-                let part = scene.machine.view().asked(id);
+                let of = scene.asked(id);
                 let Some(answer) = Answering(scene).answer(id, question, host) else {
                     return;
                 };
                 match &mut self.calls.records {
                     None => scene.machine.handle(Event::Answered(id, answer)),
                     Some(records) => {
-                        let (times, asked) = (&mut records.times, (question, part));
+                        let (times, asked) = (&mut records.times, (question, of));
                         times.answered(scene, tasks, id, asked, answer);
                     }
                 }
@@ -274,9 +230,11 @@ impl<'x> Driver<'x> {
                     admission.settled(slot.index());
                 }
             }
-            Command::Over(scope) => scene.watching().over(scope),
+            Command::Over(scope) => {
+                scene.tell(|it| it.over(scope));
+            }
             Command::Done => {
-                scene.watching().done();
+                scene.tell(|it| it.done());
                 self.is_done = true;
             }
         }
@@ -297,44 +255,24 @@ impl<'x> Driver<'x> {
     #[cold]
     fn must_wait(&mut self, command: Command, cx: &mut Context<'_>) -> bool {
         let scene = &mut self.calls.scene;
-        let must_wait = Answering(scene).decides(&command)
-            && scene.run.engine.as_ref().is_some_and(|engine| {
-                let polled = engine.poll_decisions(cx);
-                polled.is_pending()
-            });
+        let decides = Answering(scene).decides(&command);
+        let engine = scene.run.engine.as_ref().filter(|_| decides);
+        let must_wait = engine.is_some_and(|engine| engine.poll_decisions(cx).is_pending());
         self.held = must_wait.then_some(command);
         must_wait
-    }
-
-    /// Does a command that has waited.
-    #[cold]
-    fn do_held(&mut self, command: Command, host: &mut dyn Host<'x>) {
-        match command {
-            Command::Start(call, place) => {
-                self.has_begun = true;
-                self.calls.start(call, place, host);
-            }
-            command => self.execute(command, host),
-        }
     }
 
     /// Returns `true` if the plan waits in vain, since a tool blocks on the plan. The plan is over then.
     #[cold]
     pub(super) fn waits_in_vain(&mut self, cx: &Context<'_>) -> bool {
-        let (Some(call), true) = (&self.calls.scene.around, self.calls.records.is_some()) else {
+        let scene = &self.calls.scene;
+        let (Some(call), Some(_), Some(_)) = (&scene.around, &scene.beside, &self.calls.records)
+        else {
             return false;
         };
-        let why = self
-            .calls
-            .scene
-            .beside
-            .as_ref()
-            .and_then(|_| self.blocked.waits(call, cx.waker()));
-        let Some(why) = why else {
-            return false;
-        };
-        self.interrupt(Interrupt::Outside(why));
-        true
+        let why = self.blocked.waits(call, cx.waker());
+        why.inspect(|why| self.interrupt(Interrupt::Outside(why)))
+            .is_some()
     }
 
     /// Returns `true` if the outermost plan continues by itself: the next record has its turn, or the run becomes live.
@@ -344,15 +282,10 @@ impl<'x> Driver<'x> {
         if sharing.is_some_and(|sharing| sharing.applicant.has_come()) {
             return true;
         }
-        let is_outermost = self.calls.scene.around.is_none();
-        let durable = self
-            .calls
-            .scene
-            .run
-            .durable
-            .as_ref()
-            .filter(|_| is_outermost);
-        !self.calls.tasks.is_late() && durable.is_some_and(|durable| durable.go_on())
+        let scene = &self.calls.scene;
+        let durable = scene.run.durable.as_ref();
+        let durable = durable.filter(|_| scene.around.is_none() && !self.calls.tasks.is_late());
+        durable.is_some_and(|durable| durable.go_on())
     }
 }
 

@@ -5,9 +5,9 @@ use super::super::signals::Sent;
 use super::super::start::StepResult;
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
-use super::task::{Of, Ticket, Waited};
+use super::task::{Site, Ticket, Waited};
 use crate::error::BlockPlace;
-use crate::machine::{CallEnd, CallError, CallId, Event, Part, Pause, ScopeId};
+use crate::machine::{CallEnd, CallError, CallId, Event, Pause, ScopeId, StepStatus};
 use crate::plan::Body;
 use crate::resolve::StoredValue;
 use std::sync::Arc;
@@ -26,8 +26,9 @@ impl Calls<'_> {
         self.scene.values.held.remove(bytes);
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
-            let step = self.scene.values.place_of(scope, call.index());
-            self.scene.watching().plain_dropped(call, scope);
+            let step = self.scene.values.of_plain(call, scope).step;
+            self.scene
+                .tell(|it| it.settle((scope, step), StepStatus::Cancelled, None));
             self.scene.values.release(scope, step);
         }
     }
@@ -36,7 +37,7 @@ impl Calls<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn ended(&mut self, slot: usize, result: Option<StepResult>) {
-        let (of, waited, ticket, bytes) = self.tasks.take(slot);
+        let (of, waited, ticket, bytes) = self.tasks.take(slot, &self.scene.values);
         self.scene.values.held.remove(bytes);
         let (result, ticket) = match (result, &mut self.records) {
             (Some(result), Some(records)) => {
@@ -71,11 +72,11 @@ impl Calls<'_> {
     }
 
     /// Returns `true` if the end of a time limit does not count now. With a journal, the end has a record first, and the limit of an attempt whose work has ended is no limit.
-    fn ends_limit(&mut self, of: &Of) -> bool {
+    fn ends_limit(&mut self, of: &Site) -> bool {
         let Some(records) = &mut self.records else {
             return false;
         };
-        let inside = of.part.and_then(|part| part.inside);
+        let inside = of.inside();
         let works = |scope| self.scene.machine.view().works(scope);
         records.times.records_limit(&mut self.tasks, of)
             || inside.is_some_and(|scope| !works(scope))
@@ -87,41 +88,34 @@ impl Calls<'_> {
         late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
     }
 
-    fn fired(&mut self, of: &Of, pause: Pause) {
-        self.scene.watching().fired(of, pause);
+    fn fired(&mut self, of: &Site, pause: Pause) {
+        self.scene.tell(|it| it.fired(of, pause));
         self.scene.machine.handle(Event::Fired(of.call));
     }
 
     /// Returns `true` for the timer of a call or a wait, as opposed to that of a block or a loop.
-    fn limits_call(&mut self, of: &Of, pause: Pause) -> bool {
+    fn limits_call(&mut self, of: &Site, pause: Pause) -> bool {
         let part = self.scene.machine.view().part(of.call);
-        let Some(part) = part.filter(|part| part.inside.is_none()) else {
+        if part.is_none_or(|part| part.inside.is_some()) {
             return false;
-        };
-        let bodies = &self.scene.values.inside(of.scope, of.slot()).bodies;
-        let is_call = matches!(
-            bodies[part.body as usize].0,
-            Body::Action(_) | Body::Await(_)
-        );
-        is_call && matches!(pause, Pause::Timeout | Pause::Deadline)
+        }
+        let (body, _) = self.scene.values.body(&Site { part, ..*of });
+        matches!(body, Body::Action(_) | Body::Await(_))
+            && matches!(pause, Pause::Timeout | Pause::Deadline)
     }
 
     /// A wait has ended.
-    pub(super) fn received(&mut self, of: Of, received: Result<Arc<Sent>, StepError>) {
-        let Some(part) = of.part else { return };
+    pub(super) fn received(&mut self, of: Site, received: Result<Arc<Sent>, StepError>) {
         match received {
-            Ok(sent) => {
-                let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
-                self.made(of, part, value);
-            }
+            Ok(sent) => self.made(of, StoredValue::weighed(sent.value.clone(), sent.bytes)),
             Err(error) => self.call_failed(of, error),
         }
     }
 
     /// A call or a wait has its value.
-    fn made(&mut self, of: Of, part: Part, value: StoredValue) {
-        self.scene.watching().end(&of, None);
-        match self.scene.take_made(of.scope, part, value) {
+    fn made(&mut self, of: Site, value: StoredValue) {
+        self.scene.tell(|it| it.end(&of, None));
+        match self.scene.take_made(&of, value) {
             Ok(()) => self.done(of.call),
             Err(error) => self.call_failed(of, error),
         }
@@ -135,22 +129,20 @@ impl Calls<'_> {
     /// A plain call has its output.
     #[inline(always)]
     pub(super) fn plain_called(&mut self, (call, scope): (CallId, ScopeId), output: StoredValue) {
-        if self.scene.watch.is_some() {
-            self.scene.watching().plain_called((call, scope), &output);
-        }
+        let of = self.scene.values.of_plain(call, scope);
+        self.scene.tell(|it| it.plain_called(&of, &output));
         if self.scene.values.held.has_room(output.bytes()) {
-            self.scene.values.complete(scope, call.index(), output);
+            self.scene.values.put(call.index(), output);
+            self.scene.values.release(scope, of.step);
             self.done(call);
         } else {
-            let part = None;
-            let error = self.scene.values.held.no_room();
-            self.call_failed(Of { call, scope, part }, error);
+            self.call_failed(of, self.scene.values.held.no_room());
         }
     }
 
     /// A call has ended.
     #[inline(never)]
-    pub(super) fn called(&mut self, of: Of, result: StepResult) {
+    pub(super) fn called(&mut self, of: Site, result: StepResult) {
         let Some(records) = &mut self.records else {
             return self.counted(of, result);
         };
@@ -162,41 +154,37 @@ impl Calls<'_> {
 
     /// A call has ended, and its end counts now.
     #[inline]
-    pub(super) fn counted(&mut self, of: Of, result: StepResult) {
+    pub(super) fn counted(&mut self, of: Site, result: StepResult) {
         match (result, of.part) {
             (Ok(output), None) => self.plain_called((of.call, of.scope), output),
-            (Ok(output), Some(part)) => self.part_called(of, part, output),
+            (Ok(output), Some(_)) => self.part_called(of, output),
             (Err(error), _) => self.call_failed(of, error),
         }
     }
 
     #[cold]
-    fn part_called(&mut self, of: Of, part: Part, output: StoredValue) {
+    fn part_called(&mut self, of: Site, output: StoredValue) {
         if let Some(admission) = &mut self.admission {
             admission.forget_question(&mut self.scene.values, &of);
         }
-        self.made(of, part, output);
+        self.made(of, output);
     }
 
     #[cold]
-    pub(super) fn call_failed(&mut self, of: Of, error: StepError) {
+    pub(super) fn call_failed(&mut self, of: Site, error: StepError) {
         if self.scene.is_interrupted() {
             return;
         }
-        let step = self.scene.values.place_of(of.scope, of.slot());
-        let it = self.scene.values.scope(of.scope);
-        let id = &it.plan.steps[step].id;
         let error = error.of_call(|| BlockPlace {
-            step: id.clone(),
-            element: self.scene.element_of(&of),
-            attempt: of.part.map_or(1, |part| part.attempt),
+            step: self.scene.values.step_of(&of).id.clone(),
+            element: self.scene.element(&of),
+            attempt: of.attempt(),
         });
-        let error = it.hushed(step, error);
-        self.scene.watching().end(&of, Some(&error));
+        let error = self.scene.values.hushed(&of, error);
+        self.scene.tell(|it| it.end(&of, Some(&error)));
         if let Some(limit) = error.exceeded() {
-            let element = self.scene.element_of(&of);
-            let step = (of.scope, of.slot());
-            self.scene.exceed(limit, step, &element, &error);
+            let element = self.scene.element(&of);
+            self.scene.exceed(limit, &of, &element, &error);
             let CallError { error, .. } = self.scene.errors.keep(error);
             let end = CallEnd::Exceeds(error);
             return self.scene.machine.handle(Event::Ended(of.call, end));

@@ -63,7 +63,7 @@ impl<'x> Errors<'x> {
         plan.expect("the first plan is that of the run")
     }
 
-    /// EndNotes the plan that a call is. Returns `false` if the machine has the steps of another plan in its place.
+    /// Notes the plan that a call is. Returns `false` if the machine has the steps of another plan in its place.
     pub(super) fn knows(&mut self, place: usize, plan: &'x Plan) -> bool {
         let names = &mut self.plans[place];
         let is_same = names.address == std::ptr::from_ref(plan).addr();

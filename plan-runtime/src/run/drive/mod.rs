@@ -5,24 +5,22 @@
 //! | `convert.rs` | from a plan to the tables of the machine |
 //! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
-//! | `calls.rs`, `ends.rs`, `waits.rs` | the starts and ends of calls; waits for values, and timers |
+//! | `calls.rs`, `ends.rs`, `waits.rs` | the starts and ends of calls; waits for values, timers, time limits |
 //! | `starting.rs` | the request for a call |
 //! | `tasks.rs`, `task.rs`, `sharing.rs` | the futures of calls, timers and waits; permits that plans in calls share |
 //! | `admission.rs`, `admitting.rs` | calls that wait for gates and throttles |
 //! | `scene.rs`, `contexts.rs`, `settling.rs` | the state of a run, the contexts of calls, the ends of steps |
 //! | `answers.rs`, `scopes.rs`, `decisions.rs` | answers to questions of the machine, values of scopes, decisions of Rust code |
-//! | `values.rs`, `scope_values.rs`, `cold.rs` | values by slots, of scopes, and inside steps that are not plain |
-//! | `budget.rs`, `limits.rs` | the calls and bytes of a run; the time limits of steps |
+//! | `values.rs`, `scope_values.rs`, `cold.rs` | values by slots, of scopes with their secrets, and inside steps that are not plain |
 //! | `stops.rs`, `deadline.rs` | the ends of a run before its time; the wait for the deadline of the run |
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `recording/` | the records of runs with a journal |
-//! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
+//! | `watching.rs`, `closing.rs` | events for observers and the report |
 
 mod admission;
 mod admitting;
 mod answers;
 mod begin;
-mod budget;
 mod calls;
 mod closing;
 mod cold;
@@ -33,12 +31,10 @@ mod decisions;
 mod driver;
 mod ends;
 mod failures;
-mod limits;
 mod recording;
 mod scene;
 mod scope_values;
 mod scopes;
-mod secrets;
 mod settling;
 mod sharing;
 mod starting;
@@ -55,10 +51,7 @@ use super::limits::Limits;
 use super::nesting::Nested;
 use super::options::{FindPlan, Options, ReadOutput};
 use super::signals::Signals;
-use super::start::{
-    CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
-};
-use super::storing::once;
+use super::start::{CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepResult};
 use super::{CallContext, Cause, Report, Run, RunError, StepError};
 use crate::Plan;
 use crate::error::{Error, Interrupt};
@@ -82,7 +75,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 /// The host of a run.
 pub(super) struct RunHost<'r, 'a, App: ?Sized, O> {
     pub(super) app: &'a App,
-    pub(super) starter: &'r mut Starter<'a, App>,
+    pub(super) starter: &'r Starter<'a, App>,
     /// Reads the output of the plan.
     pub(super) read: ReadOutput<O>,
     pub(super) output: &'r mut Option<O>,
@@ -95,7 +88,7 @@ impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
     }
 
     fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError> {
-        let output = match &self.starter {
+        let output = match self.starter {
             Starter::Called(own) => {
                 let value: Value = output.read()?;
                 own.fits(&value).map_err(serde::de::Error::custom)?;
@@ -105,10 +98,6 @@ impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
         };
         *self.output = Some((self.read)(output)?);
         Ok(())
-    }
-
-    fn run_plan(&self, plan: CalledPlan<'a>, context: CallContext) -> StepFuture<'a> {
-        once(run_plan(plan, context))
     }
 }
 
@@ -127,13 +116,9 @@ impl<'a> Host<'a> for PlanHost<'a> {
         self.output = Some(self.own.store(output, MemoryBudget::UNLIMITED)?);
         Ok(())
     }
-
-    fn run_plan(&self, plan: CalledPlan<'a>, context: CallContext) -> StepFuture<'a> {
-        once(run_plan(plan, context))
-    }
 }
 
-/// Runs a called plan as a run of its own. A plan that has succeeded is not undone.
+/// Runs a called plan without steps in the tables, as a run of its own. A plan that has succeeded is not undone.
 async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
     let options = Options {
         outer: Some(context),
@@ -187,7 +172,7 @@ impl<'x> Driver<'x> {
         match polled {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
-                self.calls.scene.watching().panicked();
+                self.calls.scene.tell(|it| it.panicked());
                 let scene = &self.calls.scene;
                 let error = scene.errors.panicked(scene.machine.view(), panic);
                 Poll::Ready(Err(error))
@@ -197,7 +182,7 @@ impl<'x> Driver<'x> {
 
     /// Returns the report, unless the run keeps no report.
     pub(super) fn report(&mut self) -> Option<Report> {
-        self.calls.scene.watching().report()
+        self.calls.scene.tell(|it| it.report()).flatten()
     }
 
     /// Returns the error of a run whose journal has failed.
@@ -210,10 +195,7 @@ impl<'x> Driver<'x> {
 
     /// Returns the sender of values to steps that wait.
     pub(super) fn signals(&self) -> Signals {
-        match (
-            &self.calls.scene.around,
-            &self.calls.scene.run.options.inbox,
-        ) {
+        match (&self.calls.scene.around, &self.calls.scene.run.inbox) {
             (Some(around), _) => around.signals(),
             (None, Some(inbox)) => Signals::new(Arc::clone(inbox), None),
             (None, None) => Signals::to_nobody(false),

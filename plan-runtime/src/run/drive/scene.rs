@@ -1,34 +1,33 @@
 //! The state of a run in memory, without its tasks.
 
 use super::super::StepError;
+use super::super::catch::catch;
 use super::super::clock::Clock;
 use super::super::context::{Allowance, CallContext};
 use super::super::shared::SharedRun;
-use super::super::start::{CalledPlan, MadeOutput, Request, Started, StepFuture};
+use super::super::start::{CalledPlan, MadeOutput, Request, Started};
 use super::super::watch::Watch;
 use super::failures::Errors;
 use super::stops::Stops;
-use super::task::Of;
+use super::task::Site;
 use super::values::Values;
 use crate::error::{Elements, Interrupt};
 use crate::journal::JournalError;
-use crate::machine::{Event, Machine, Part, ScopeId};
-use crate::plan::Catch;
+use crate::machine::{CallId, Event, Machine, QuestionId, ScopeId, StepPlace};
+use crate::plan::{Catch, Role};
 use crate::print::MessageName;
-use crate::resolve::{Limit, ResolveError, StoredValue};
+use crate::resolve::{Limit, Meter, ResolveError, Scope, StoredValue};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::Context;
+use std::time::Duration;
 
 /// Starts the actions of a run, and takes the output of the plan.
 pub(in crate::run) trait Host<'x> {
     fn start(&mut self, number: usize, request: Request<'_>) -> Started<'x>;
 
     fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError>;
-
-    /// Runs a called plan without steps in the tables.
-    fn run_plan(&self, plan: CalledPlan<'x>, context: CallContext) -> StepFuture<'x>;
 }
 
 /// The state of a run: the machine and the values.
@@ -74,8 +73,8 @@ impl Scene<'_> {
                 let outer = self.around.as_ref().and_then(CallContext::deadline);
                 return self.stops.look(&self.clock, outer) || self.stops.passes(is_late);
             };
-            is_late |= self.clock.is_over(owner.until);
-            scope = owner.scope;
+            is_late |= self.clock.is_over(owner.at.until);
+            scope = owner.at.of.scope;
         }
         // Steps after the work run on, until their time is over.
         self.stops.passes(is_late) || self.stops.look_at_grace(&self.clock)
@@ -91,19 +90,66 @@ impl Scene<'_> {
         event.inspect(|event| self.machine.handle(*event)).is_some()
     }
 
-    /// The places of the element of a part.
-    pub(super) fn element(&self, part: &Part) -> Vec<usize> {
-        let places = self.machine.view().places(part.slot, part.element);
-        places.into_iter().map(|place| place as usize).collect()
+    /// Returns the site of a call, a wait or a timer.
+    pub(super) fn of(&self, call: CallId, place: StepPlace) -> Site {
+        let view = self.machine.view();
+        let at = (view.scope_of(place.slot), place.slot);
+        self.values.of(call, at, view.part(call))
     }
 
-    pub(super) fn element_of(&self, of: &Of) -> Vec<usize> {
-        let part = of.part.as_ref();
-        part.map_or_else(Vec::new, |part| self.element(part))
+    /// Returns the site of a question.
+    pub(super) fn asked(&self, id: QuestionId) -> Option<Site> {
+        let view = self.machine.view();
+        let part = view.asked(id)?;
+        let at = (view.scope_of(part.slot), part.slot);
+        Some(self.values.of(CallId::NONE, at, Some(part)))
     }
 
-    pub(super) fn scope_of(&self, part: &Part) -> ScopeId {
-        self.machine.view().scope_of(part.slot)
+    /// The positions of an element in the lists around the element.
+    pub(super) fn element(&self, of: &Site) -> Vec<usize> {
+        of.places(self.machine.view())
+    }
+
+    /// Makes something of the values that the output of a scope can refer to.
+    pub(super) fn read<T>(
+        &self,
+        scope: ScopeId,
+        read: impl FnOnce(&Scope<'_>) -> T,
+    ) -> Result<T, StepError> {
+        let it = self.values.scope(scope);
+        let stop = || self.look(scope);
+        let meter = Meter::new(self.values.held.room(), Some(&stop));
+        let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+        catch(|| read(&resolving))
+    }
+
+    /// Makes something of the values that an element of a step can refer to, unless the time of the element is over before. Returns the result, and the bytes
+    /// that it counts.
+    pub(super) fn evaluate<T>(
+        &mut self,
+        of: &Site,
+        until: Option<Duration>,
+        read: impl FnOnce(&Self, &Scope<'_>) -> T,
+    ) -> (Result<T, StepError>, usize) {
+        let is_always = self.values.step_of(of).role == Role::Always;
+        if is_always {
+            self.show_results(of.scope);
+        }
+        let seen = self.uncatch(of);
+        let made = {
+            let it = self.values.scope(of.scope);
+            let stop = || self.clock.is_over(until) || self.look(of.scope);
+            let meter = Meter::new(self.values.held.room(), Some(&stop));
+            let inside = self.values.step(of.slot());
+            let locals = inside.map_or_else(Vec::new, |inside| inside.locals(of.element()));
+            let resolving = self.values.resolving(it, is_always, &locals);
+            let resolving = resolving.metered(&meter);
+            (catch(|| read(self, &resolving)), meter.spent())
+        };
+        if let Some((slot, caught)) = seen {
+            self.values.swap(slot, caught);
+        }
+        made
     }
 
     /// The value of a scope is made.
@@ -113,55 +159,37 @@ impl Scene<'_> {
     }
 
     /// Takes the output of a call or a block, if there is room.
-    pub(super) fn take_made(
-        &mut self,
-        scope: ScopeId,
-        part: Part,
-        output: StoredValue,
-    ) -> Result<(), StepError> {
-        let slot = part.slot.index();
-        let step = self.values.place_of(scope, slot);
-        if !self.values.scope(scope).graph.simple[step] {
-            self.values.hold_made(slot, output.bytes())?;
+    pub(super) fn take_made(&mut self, of: &Site, output: StoredValue) -> Result<(), StepError> {
+        if !self.values.scope(of.scope).graph.simple[of.step] {
+            self.values.hold_made(of.slot(), output.bytes())?;
         } else if !self.values.held.has_room(output.bytes()) {
             return Err(self.values.held.no_room());
         }
-        self.deliver(scope, part, output, false)
+        self.deliver(of, output, false)
     }
 
-    /// Puts the value of a part where the value belongs.
+    /// Puts the value of an element where the value belongs.
     pub(super) fn deliver(
         &mut self,
-        scope: ScopeId,
-        part: Part,
+        of: &Site,
         value: StoredValue,
         is_failure: bool,
     ) -> Result<(), StepError> {
-        let slot = part.slot.index();
-        let catches = self.values.policy(scope, slot).catch == Catch::Each;
+        let catches = self.values.policy(of).catch == Catch::Each;
         let mut finished = self.watch.is_some().then(Vec::new);
-        let inside = self.values.inside(scope, slot);
+        let inside = self.values.inside(of);
         let flags = (is_failure, catches);
-        let delivered = inside.deliver(part.element, value, flags, finished.as_mut());
+        let delivered = inside.deliver(of.element(), value, flags, finished.as_mut());
         let left = delivered.map_err(StepError::output)?;
-        self.values.let_go(slot, left);
-        if let Some(finished) = finished {
-            self.watching().finish(&part, &finished);
-        }
+        self.values.let_go(of.slot(), left);
+        self.tell(|it| it.finish(of, &finished.unwrap_or_default()));
         Ok(())
     }
 
     /// A limit is exceeded, so the run ends at once.
-    pub(super) fn exceed(
-        &mut self,
-        limit: Limit,
-        (scope, slot): (ScopeId, usize),
-        element: &[usize],
-        error: &StepError,
-    ) {
-        let it = self.values.scope(scope);
-        let step = &it.plan.steps[slot - it.first];
-        let outer = self.outer(scope);
+    pub(super) fn exceed(&mut self, limit: Limit, of: &Site, element: &[usize], error: &StepError) {
+        let step = self.values.step_of(of);
+        let outer = self.outer(of.scope);
         let outer = outer.map_or_else(String::new, |outer| format!("{outer}."));
         let (id, element) = (MessageName(&step.id), Elements(element));
         let tool = step.tool().map(|tool| MessageName(&tool.name));
@@ -170,7 +198,7 @@ impl Scene<'_> {
             limit,
             &format!("step `{outer}{id}{element}`{tool}: {error}"),
         );
-        self.watching().exceed(scope, slot);
+        self.tell(|it| *it.watch.exceeded.get_or_insert(of.spot()));
     }
 
     /// A limit is exceeded at a place.

@@ -1,10 +1,15 @@
-//! The values of a scope, and the attempt that has opened the scope.
+//! The values of a scope, with its secrets: errors without secret values, and masked arguments.
 
+use super::super::StepError;
 use super::super::context::CallContext;
 use super::super::start::OwnStart;
-use crate::machine::{Part, ScopeId};
+use super::task::Site;
+use crate::error::Cause;
+use crate::machine::ScopeId;
 use crate::plan::{Graph, Handing, Plan, Secrecy};
 use crate::resolve::StoredValue;
+use crate::shape::Secrets;
+use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,23 +72,81 @@ impl<'x> ScopeValues<'x> {
         }
     }
 
+    /// Returns the number of the first action of a step.
+    #[inline]
+    pub(super) fn first_action(&self, step: usize) -> usize {
+        self.actions + self.graph.actions[step] as usize
+    }
+
     /// Returns `true` if plain calls need the plan around the scope, Rust values or secrets.
     pub(super) fn is_more(&self) -> bool {
         self.called.is_some() || self.handing.is_some() || self.secrecy.is_some()
     }
+
+    /// Returns `true` if a step reads a secret.
+    pub(super) fn touches(&self, step: usize) -> bool {
+        let secrecy = self.secrecy.as_ref();
+        secrecy.is_some_and(|secrecy| secrecy.touches(step))
+    }
+
+    /// Returns the error of the output of the scope, or of the condition after a round. The error contains no values if the output may be secret.
+    pub(super) fn hushed_output(&self, error: StepError) -> StepError {
+        match &self.secrecy {
+            Some(secrecy) if secrecy.output_touches() => error.without_values(),
+            _ => error,
+        }
+    }
+
+    /// Returns the secrets among the arguments of an action.
+    pub(super) fn secrets(&self, number: usize) -> Option<&Secrets> {
+        let secrecy = self.secrecy.as_ref()?;
+        Some(secrecy.arguments(number - self.actions))
+    }
+
+    /// Masks the secrets among the arguments of an action.
+    pub(super) fn mask(&self, number: usize, arguments: &mut Value) {
+        if let Some(secrets) = self.secrets(number) {
+            secrets.mask_in(arguments);
+        }
+    }
+}
+
+/// The place of a call in a run, with the end of its time.
+pub(super) struct At {
+    pub(super) of: Site,
+    /// The number of the action among the actions of the step.
+    pub(super) action: usize,
+    pub(super) element: Vec<usize>,
+    pub(super) is_plan: bool,
+    pub(super) until: Option<Duration>,
 }
 
 /// The attempt that has opened a scope.
 pub(super) struct Opener {
-    pub(super) scope: ScopeId,
-    pub(super) part: Part,
-    /// The place of the step in its plan.
-    pub(super) step: usize,
-    /// The number of the action among the actions of the step.
-    pub(super) action: usize,
-    pub(super) element: Vec<usize>,
+    pub(super) at: At,
     pub(super) times: u32,
-    /// The end of the time of the attempt.
-    pub(super) until: Option<Duration>,
     pub(super) context: OnceCell<CallContext>,
+}
+
+/// Returns the secrets of a plan that runs in a call, or of the plan of a run.
+pub(super) fn secrecy_of(
+    plan: &Plan,
+    graph: &Graph,
+    around: Option<&CallContext>,
+) -> Option<Arc<Secrecy>> {
+    match around.and_then(CallContext::secrets) {
+        Some(given) => Secrecy::of(plan, given, &|_| None),
+        None => graph.secrecy.clone(),
+    }
+}
+
+/// Returns the inputs of a plan, or an error without the values in it if the plan has secrets.
+pub(super) fn hushed_inputs(
+    inputs: Result<Vec<StoredValue>, Cause>,
+    has_secrets: bool,
+) -> Result<Vec<StoredValue>, Cause> {
+    inputs.map_err(|cause| match cause {
+        Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
+        cause => cause,
+    })
 }

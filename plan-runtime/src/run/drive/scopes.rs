@@ -1,72 +1,63 @@
 //! The inputs and the values of scopes: the plan, called plans, blocks and rounds.
 
 use super::super::StepError;
-use super::super::admission::can_receive;
+use super::super::admission::may_run;
 use super::super::catch::catch;
+use super::super::context::CallContext;
 use super::super::making;
 use super::super::recorded;
 use super::super::start::{CalledPlan, MadeOutput};
+use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::answers::Answering;
-use super::limits::late;
 use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Opening, Scene};
-use super::scope_values::{Opener, ScopeValues};
-use super::secrets::{hushed_inputs, secrecy};
+use super::scope_values::{At, Opener, ScopeValues, hushed_inputs, secrecy_of};
+use super::starting::late;
+
+use super::task::Site;
 use crate::error::{Cause, Error, RunError};
-use crate::machine::{Part, ScopeId};
+use crate::machine::ScopeId;
 use crate::plan::{Body, Source, Template, number};
-use crate::resolve::{Handed, Meter, ResolveError, StoredValue, resolve};
+use crate::resolve::{Handed, ResolveError, StoredValue, resolve};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl<'x> Answering<'_, 'x> {
     /// Begins a called plan, whose inputs exist already.
-    pub(super) fn begin_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
-        let (around, slot) = (self.0.scope_of(&part), part.slot.index());
-        let opening = self.0.opening.remove(&(slot, part.element));
-        let Some(Opening {
-            plan,
+    fn begin_plan(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
+        let opening = self.0.opening.remove(&(of.slot(), of.element()));
+        let Opening {
+            plan: called,
             context,
             bytes,
-        }) = opening
-        else {
-            return Err(StepError::Unknown);
-        };
+        } = opening.ok_or(StepError::Unknown)?;
         let CalledPlan {
             executable,
             inputs,
             hands_over,
             own,
-        } = *plan;
-        let hands_over = hands_over && !self.0.run.is_kept();
-        let plan = executable.plan;
-        let known = executable.graph.as_ref().ok();
-        let secrecy = known.and_then(|graph| secrecy(plan, graph, Some(&context)));
-        let inputs = hushed_inputs(inputs, secrecy.is_some());
+        } = *called;
+        let (plan, run) = (executable.plan, &self.0.run);
         let begun = executable.graph.map_err(Cause::Plan).and_then(|graph| {
-            let inputs = inputs?;
-            let limits = self.0.allowance.limits();
-            if let Some(cause) = self.0.allowance.refuses(plan) {
-                return Err(cause);
-            }
-            if secrecy.is_some() {
-                self.0.run.may_have_secrets()?;
-            }
-            can_receive(plan, &graph, &self.0.run, Some(&context), limits)?;
-            let inputs = if context.computes() {
-                recorded::inputs(&self.0.run, &context, inputs)
-            } else {
-                inputs
-            };
-            Ok((graph, inputs))
+            let secrecy = secrecy_of(plan, &graph, Some(&context));
+            let inputs = hushed_inputs(inputs, secrecy.is_some())?;
+            let allowance = &self.0.allowance;
+            may_run(
+                (plan, &graph),
+                secrecy.is_some(),
+                (run, allowance),
+                Some(&context),
+            )?;
+            Ok((graph, secrecy, recorded::inputs(run, &context, inputs)))
         });
-        let (graph, inputs) = begun.map_err(|cause| {
+        let (graph, secrecy, inputs) = begun.map_err(|cause| {
             let error = RunError::new(plan, cause, Vec::new()).before_the_start();
             StepError::tool(Error::new(error))
         })?;
-        if let Some(durable) = &self.0.run.durable {
+        if let Some(durable) = &run.durable {
             let prefix = context.key_inside(None);
             durable.enter(&prefix, plan, graph.secrecy.is_some());
         }
@@ -78,148 +69,132 @@ impl<'x> Answering<'_, 'x> {
             }
             return Err(StepError::arguments(error));
         }
-        let hands_over = hands_over && !self.0.captures_outputs();
-        let limit = self.0.values.limit_here(&self.0.clock, around, &part);
-        let ends = limit.map(|(until, _)| until);
-        let it = self.0.values.scope(around);
-        let step = slot - it.first;
+        let hands_over = hands_over && !self.0.run.is_kept() && !self.0.captures_outputs();
+        let limit = self.0.values.limit_here(&self.0.clock, of);
+        let at = self.at(of, 0, limit.map(|(until, _)| until));
         let opened = ScopeValues {
-            plan,
-            handing: (hands_over && !self.0.run.is_kept())
-                .then(|| graph.handing(plan, None))
-                .flatten(),
-            hands_over,
-            first: self.0.machine.view().slots(scope).0.index(),
-            actions: 0,
-            inputs,
-            seen: Vec::new(),
-            owner: Some(Opener {
-                scope: around,
-                part,
-                step,
-                action: 0,
-                element: Vec::new(),
-                times: 0,
-                until: ends,
-                context: OnceCell::from(context),
-            }),
-            depth: it.depth + 1,
+            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
             plans,
             bytes,
             called: Some(scope),
             own: Some(Box::new(own)),
             secrecy,
-            is_plain: false,
-            graph,
+            ..ScopeValues::root(plan, graph, hands_over, inputs)
         };
-        self.0.values.open(scope, opened);
-        self.0.watching().open(scope);
+        self.open(scope, opened, at, OnceCell::from(context));
         Ok(())
     }
 
+    /// Returns the site of an attempt that opens a scope, with the end of its time.
+    fn at(&self, of: &Site, action: usize, until: Option<Duration>) -> At {
+        At {
+            of: *of,
+            action,
+            element: self.0.element(of),
+            is_plan: true,
+            until,
+        }
+    }
+
+    /// Takes the values of a scope, which an attempt opens.
+    fn open(
+        &mut self,
+        scope: ScopeId,
+        opened: ScopeValues<'x>,
+        at: At,
+        context: OnceCell<CallContext>,
+    ) {
+        let opened = ScopeValues {
+            first: self.0.machine.view().slots(scope).0.index(),
+            depth: self.0.values.scope(at.of.scope).depth + 1,
+            owner: Some(Opener {
+                times: self.0.times(at.of.scope, at.of.step),
+                at,
+                context,
+            }),
+            ..opened
+        };
+        self.0.values.open(scope, opened);
+        self.0.tell(|it| it.open(scope));
+    }
+
     /// Makes the inputs of a block or a round.
-    pub(super) fn inputs(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
-        let (around, slot) = (self.0.scope_of(&part), part.slot.index());
-        let inside = self.0.values.inside(around, slot);
-        let (body, action) = inside.bodies[part.body as usize];
-        let last = inside.last.clone();
+    pub(super) fn inputs(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
+        let (body, action) = self.0.values.body(of);
         let (block, again) = match body {
             Body::Block(block) => (&**block, None),
             Body::Loop(repeat) => (&repeat.round, Some(&repeat.again)),
-            Body::Action(_) => return self.begin_plan(scope, part),
+            Body::Action(_) => return self.begin_plan(scope, of),
             _ => return Err(StepError::Unknown),
         };
         match body {
-            Body::Loop(_) if part.attempt == 1 && self.0.element(&part) == [0] => {
-                self.count_round(around, slot, 0)?;
+            Body::Loop(_) if of.attempt() == 1 && self.0.element(of) == [0] => {
+                self.count_round(of, 0)?;
             }
-            Body::Block(_) if part.attempt == 1 => self.0.values.hold_call(slot)?,
+            Body::Block(_) if of.attempt() == 1 => self.0.values.hold_call(of.slot())?,
             _ => {}
         }
-        let span = self.0.watching().begin_part(&part)?;
-        let limit = self.0.values.limit_here(&self.0.clock, around, &part);
+        let span = self.0.tell(|it| it.begin(of, of.attempt(), None));
+        let span = span.unwrap_or_else(|| Ok(Span::none()))?;
+        let limit = self.0.values.limit_here(&self.0.clock, of);
         let ends = limit.as_ref().map(|(until, _)| *until);
         // With a journal, a replay takes no time.
         let until = ends.filter(|_| self.0.run.durable.is_none());
-        let made = self.evaluate_until(&part, until, |scope| {
+        let (made, bytes) = self.0.evaluate(of, until, |_, scope| {
             span.in_scope(|| {
-                let inputs = making::inputs_of(block, scope);
-                let inputs = inputs.and_then(|inputs| scope.check_arguments().map(|()| inputs));
-                inputs.map_err(StepError::arguments)
+                let inputs = making::inputs_of(block, scope)?;
+                scope.check_arguments().map(|()| inputs)
             })
         });
-        let (mut inputs, bytes) = made.map_err(|error| late(error, limit))?;
+        let made = made.and_then(|made| made.map_err(StepError::arguments));
+        let mut inputs = made.map_err(|error| late(error, limit))?;
         let bytes = bytes.saturating_add(of_scope(&block.plan));
         if !self.0.values.held.has_room(bytes) {
             return Err(self.0.values.held.full());
         }
-        let mut watching = self.0.watching();
-        watching.inputs(&part, action, &block.plan, &inputs);
+        self.0
+            .tell(|it| it.inputs(of, action, &block.plan, &inputs));
         if let (Body::Loop(repeat), Some(input)) = (body, inputs.first_mut())
             && repeat.last
         {
-            *input = StoredValue::json(last);
+            *input = StoredValue::json(self.0.values.inside(of).last.clone());
         }
-        EndNotes(self.0).branch(&part, block);
-        let element = self.0.element(&part);
-        let it = self.0.values.scope(around);
-        let step = slot - it.first;
+        EndNotes(self.0).branch(of, block);
+        let it = self.0.values.scope(of.scope);
         let blocks = it.graph.blocks.as_ref();
         let graph = blocks.and_then(|blocks| blocks.get(&number(action - it.actions)));
         let graph = Arc::clone(graph.ok_or(StepError::Unknown)?);
         let handing = (it.hands_over && !self.0.run.is_kept())
             .then(|| graph.handing(&block.plan, Some(again)));
+        let secrecy = it.secrecy.as_ref();
         let opened = ScopeValues {
-            plan: &block.plan,
             handing: handing.flatten(),
-            hands_over: it.hands_over,
-            first: self.0.machine.view().slots(scope).0.index(),
             actions: action + 1,
-            inputs,
-            seen: Vec::new(),
-            owner: Some(Opener {
-                scope: around,
-                part,
-                step,
-                action: action - it.actions - it.graph.actions[step] as usize,
-                element,
-                times: self.0.times(around, step),
-                until: ends,
-                context: OnceCell::new(),
-            }),
-            depth: it.depth + 1,
             plans: it.plans,
             bytes,
             called: it.called,
-            own: None,
-            secrecy: it.secrecy.as_ref().and_then(|secrecy| {
-                let block = secrecy.block(action - it.actions);
-                block.cloned()
-            }),
-            is_plain: false,
-            graph,
+            secrecy: secrecy.and_then(|secrets| secrets.block(action - it.actions).cloned()),
+            ..ScopeValues::root(&block.plan, graph, it.hands_over, inputs)
         };
-        self.0.values.open(scope, opened);
-        self.0.watching().open(scope);
+        let at = self.at(of, action - it.first_action(of.step), ends);
+        self.open(scope, opened, at, OnceCell::new());
         Ok(())
     }
 
     /// Makes the value of a block or a round.
-    pub(super) fn value(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
+    pub(super) fn value(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
         if self.0.values.scope(scope).called == Some(scope) {
-            return self.value_of_plan(scope, part);
+            return self.value_of_plan(scope, of);
         }
         let value = self.resolve_output(scope)?;
-        let (around, slot) = (self.0.scope_of(&part), part.slot.index());
-        let inside = self.0.values.inside(around, slot);
-        if matches!(inside.bodies[part.body as usize].0, Body::Loop(_)) {
-            inside.last = value;
+        if matches!(self.0.values.body(of).0, Body::Loop(_)) {
+            self.0.values.inside(of).last = value;
             return Ok(());
         }
         let room = self.0.values.held.room().of_one();
         let value = StoredValue::made(value, room).map_err(StepError::output)?;
         self.0.close_work(scope);
-        self.0.take_made(around, part, value)
+        self.0.take_made(of, value)
     }
 
     /// Resolves the output of a scope. A crash does not change a decision of Rust code.
@@ -228,14 +203,7 @@ impl<'x> Answering<'_, 'x> {
         let has_code = self.0.run.is_kept() && output.has_code();
         let key = |scene: &Scene<'_>| Keys(scene).prefix(scope) + "?value";
         self.decided(has_code, key, |it| {
-            let scene = &mut *it.0;
-            let made = {
-                let it = scene.values.scope(scope);
-                let stop = || scene.look(scope);
-                let meter = Meter::new(scene.values.held.room(), Some(&stop));
-                let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
-                catch(|| resolve::<Value>(output, &resolving))
-            };
+            let made = it.0.read(scope, |scope| resolve::<Value>(output, scope));
             made?.map_err(|error| it.no_output(scope, error))
         })
     }
@@ -254,39 +222,27 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Makes the value of a called plan.
-    fn value_of_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
-        let Some((called, own)) = self.0.values.take_own(scope) else {
-            return Err(StepError::Unknown);
-        };
+    fn value_of_plan(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
         let is_kept = self.0.run.is_kept();
         let made = is_kept.then(|| self.resolve_output(scope)).transpose();
-        let made = made.map_err(|error| self.of_output(scope, error));
         let given = self.give_output(scope);
-        let stored = match made {
-            Err(error) => {
-                self.0.values.put_own(Some((called, own)));
-                return Err(error);
+        let values = &self.0.values;
+        let stored = made.and_then(|json| {
+            let own = values.own(scope).ok_or(StepError::Unknown)?;
+            let room = values.held.room().of_one();
+            match json {
+                Some(json) => catch(|| own.store(MadeOutput::Json(json), room)),
+                None => self.0.read(scope, |resolving| {
+                    let output = &values.scope(scope).plan.output.value;
+                    own.store(MadeOutput::At(output, resolving, &given), room)
+                }),
             }
-            Ok(Some(json)) => {
-                let room = self.0.values.held.room().of_one();
-                catch(|| own.store(MadeOutput::Json(json), room))
-            }
-            Ok(None) => {
-                let it = self.0.values.scope(scope);
-                let stop = || self.0.look(scope);
-                let meter = Meter::new(self.0.values.held.room(), Some(&stop));
-                let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
-                let output = &it.plan.output.value;
-                let room = self.0.values.held.room().of_one();
-                catch(|| own.store(MadeOutput::At(output, &resolving, &given), room))
-            }
-        };
+        });
         self.0.values.take_back(scope, Some(given));
-        self.0.values.put_own(Some((called, own)));
         let stored = stored.and_then(|stored| stored.map_err(|error| self.no_output(scope, error)));
         let stored = stored.map_err(|error| self.of_output(scope, error))?;
         self.0.close_work(scope);
-        self.0.take_made(self.0.scope_of(&part), part, stored?)
+        self.0.take_made(of, stored?)
     }
 
     /// Returns the error of a called plan without an output.
@@ -322,14 +278,10 @@ impl<'x> Answering<'_, 'x> {
             return made.map_err(|error| self.no_output(ScopeId::ROOT, error));
         }
         let given = self.give_output(ScopeId::ROOT);
-        let made = {
-            let it = self.0.values.scope(ScopeId::ROOT);
-            let stop = || self.0.look(ScopeId::ROOT);
-            let meter = Meter::new(self.0.values.held.room(), Some(&stop));
-            let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
-            let output = &it.plan.output.value;
-            catch(|| host.output(MadeOutput::At(output, &resolving, &given)))
-        };
+        let made = self.0.read(ScopeId::ROOT, |resolving| {
+            let output = &self.0.values.scope(ScopeId::ROOT).plan.output.value;
+            host.output(MadeOutput::At(output, resolving, &given))
+        });
         self.0.values.take_back(ScopeId::ROOT, Some(given));
         made?.map_err(|error| self.no_output(ScopeId::ROOT, error))
     }

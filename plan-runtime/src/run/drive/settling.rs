@@ -3,26 +3,21 @@
 use super::cold::outcome;
 use super::recording::EndNotes;
 use super::scene::Scene;
-use super::watching::Watching;
+use super::task::Site;
 use crate::error::{Interrupt, StepError};
 use crate::failure::Failure;
 use crate::machine::{ScopeId, StepStatus};
-use crate::plan::{Catch, ERR, OK, Role};
-use crate::resolve::StoredValue;
+use crate::plan::{Catch, ERR, OK, Role, Step};
+use crate::resolve::{ResolveError, StoredValue};
 use humantime::format_duration;
 use serde_json::Value;
 
-impl<'x> Scene<'x> {
-    /// Tells the watch what happens.
-    pub(super) fn watching(&mut self) -> Watching<'_, 'x> {
-        Watching(self)
-    }
-
+impl Scene<'_> {
     /// A step has ended.
     pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
-        let step = self.values.place_of(scope, slot);
         let inside = self.values.take_step(slot);
         let it = self.values.scope(scope);
+        let step = slot - it.first;
         let (of, is_simple) = (&it.plan.steps[step], it.graph.simple[step]);
         let has_output = matches!(
             status,
@@ -33,14 +28,10 @@ impl<'x> Scene<'x> {
             let made = inside.made;
             let value = inside.output.unwrap_or_else(null);
             let is_wrapped = of.policy.catch == Catch::Whole && !inside.is_replaced;
-            let value = match is_wrapped.then(|| value.as_json().cloned()) {
-                None => value,
-                Some(Ok(value)) => StoredValue::json(outcome(OK, value)),
-                Some(Err(error)) => {
-                    let failure = Failure::of_step(of.id.clone(), &StepError::output(error), 1);
-                    let failure = serde_json::to_value(failure).unwrap_or_default();
-                    StoredValue::json(outcome(ERR, failure))
-                }
+            let value = if is_wrapped {
+                StoredValue::json(result_of_output(of, value.as_json()))
+            } else {
+                value
             };
             output = Some(if inside.is_replaced || is_simple {
                 value
@@ -49,8 +40,7 @@ impl<'x> Scene<'x> {
             });
         }
         let role = of.role;
-        let mut watching = self.watching();
-        watching.settle((scope, slot), status, output.as_ref());
+        self.tell(|it| it.settle((scope, step), status, output.as_ref()));
         if let Some(output) = output {
             self.values.put(slot, output);
         }
@@ -107,11 +97,7 @@ impl<'x> Scene<'x> {
                 match output.map(StoredValue::as_json) {
                     None => outcome(OK, Value::Null),
                     Some(Ok(json)) if of.policy.catch == Catch::Whole => json.clone(),
-                    Some(Ok(json)) => outcome(OK, json.clone()),
-                    Some(Err(error)) => {
-                        let error = StepError::output(error);
-                        err(&Failure::of_step(of.id.clone(), &error, 1))
-                    }
+                    Some(json) => result_of_output(of, json),
                 }
             }
             _ => err(&self.failure_of(scope, step)),
@@ -158,13 +144,9 @@ impl<'x> Scene<'x> {
     }
 
     /// Shows an undo step the output of a call, instead of the `Result` of a step that catches failures.
-    pub(super) fn uncatch(
-        &mut self,
-        scope: ScopeId,
-        step: usize,
-    ) -> Option<(usize, Option<StoredValue>)> {
-        let it = self.values.scope(scope);
-        let Role::Undo(undone) = it.plan.steps[step].role else {
+    pub(super) fn uncatch(&mut self, of: &Site) -> Option<(usize, Option<StoredValue>)> {
+        let it = self.values.scope(of.scope);
+        let Role::Undo(undone) = it.plan.steps[of.step].role else {
             return None;
         };
         if it.plan.steps[undone].policy.catch != Catch::Whole {
@@ -178,16 +160,21 @@ impl<'x> Scene<'x> {
         let given = StoredValue::weighed(given, bytes);
         Some((slot, self.values.swap(slot, Some(given))))
     }
-
-    pub(super) fn catch_again(&mut self, seen: Option<(usize, Option<StoredValue>)>) {
-        if let Some((slot, caught)) = seen {
-            self.values.swap(slot, caught);
-        }
-    }
 }
 
 fn null() -> StoredValue {
     StoredValue::json(Value::Null)
+}
+
+/// Returns the `Result` of the output of a step, which JSON may not be able to hold.
+fn result_of_output(of: &Step, output: Result<&Value, ResolveError>) -> Value {
+    match output {
+        Ok(json) => outcome(OK, json.clone()),
+        Err(error) => {
+            let error = StepError::output(error);
+            err(&Failure::of_step(of.id.clone(), &error, 1))
+        }
+    }
 }
 
 fn err(failure: &Failure) -> Value {

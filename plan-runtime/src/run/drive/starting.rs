@@ -1,32 +1,29 @@
 //! A call that is about to start, and the request for its action.
 
 use super::super::StepError;
-use super::super::catch::catch;
 use super::super::start::{Request, Started};
 use super::super::trace::Span;
-use super::limits::late;
 use super::scene::{Host, Scene};
-use super::task::Of;
+use super::task::Site;
 use super::values::Values;
 use crate::machine::{CallId, StepPlace};
-use crate::plan::{Action, Role};
-use crate::resolve::{Handed, Meter, StoredValue};
+use crate::plan::Action;
+use crate::resolve::Handed;
 use serde_json::Value;
 use std::cell::Cell;
+use std::time::Duration;
 
 /// A call that is about to start.
+#[derive(Clone, Copy)]
 pub(super) struct Starting<'x> {
-    pub(super) of: Of,
-    /// The place of the step in its plan.
-    pub(super) step: usize,
+    pub(super) of: Site,
     pub(super) action: &'x Action,
     /// The number of the action in the whole plan.
     pub(super) number: usize,
-    pub(super) attempt: u32,
 }
 
 /// The options for the start of an action.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Way<'r> {
     /// `true` if the action starts no call, but makes the question to gates.
     pub(super) asks: bool,
@@ -38,50 +35,17 @@ pub(super) struct Way<'r> {
     pub(super) captured: Option<&'r Cell<Option<Value>>>,
 }
 
-impl Way<'_> {
-    pub(super) const CALLS: Self = Self {
-        asks: false,
-        shown: None,
-        given: None,
-        captured: None,
-    };
-
-    pub(super) const ASKS: Self = Self {
-        asks: true,
-        shown: None,
-        given: None,
-        captured: None,
-    };
-}
-
 impl<'x> Starting<'x> {
     /// Returns the call of a step that is not plain.
     pub(super) fn of(scene: &mut Scene<'x>, call: CallId, place: StepPlace) -> Option<Self> {
-        let slot = place.slot;
-        let scope = scene.machine.view().scope_of(slot);
-        let step = scene.values.place_of(scope, slot.index());
-        let part = scene.machine.view().part(call);
-        let of = Of { call, scope, part };
+        let of = scene.of(call, place);
         let (action, number) = scene.values.action(&of)?;
-        Some(Self {
-            of,
-            step,
-            action,
-            number,
-            attempt: place.attempt,
-        })
+        Some(Self { of, action, number })
     }
 
-    /// Shows a step that runs after the work the values that the step sees. The values have to be put back.
-    pub(super) fn before_call(
-        &self,
-        scene: &mut Scene<'_>,
-    ) -> Option<(usize, Option<StoredValue>)> {
-        let scope = self.of.scope;
-        if scene.values.scope(scope).plan.steps[self.step].role == Role::Always {
-            scene.show_results(scope);
-        }
-        scene.uncatch(scope, self.step)
+    /// Returns `true` for two calls of an action of a step, in elements of the step.
+    pub(super) fn makes_the_call_of(&self, other: &Starting<'_>) -> bool {
+        self.number == other.number && self.of.slot() == other.of.slot()
     }
 
     /// Has the host start an action. Returns the bytes that the arguments count.
@@ -92,55 +56,50 @@ impl<'x> Starting<'x> {
         way: Way<'_>,
         host: &mut dyn Host<'x>,
     ) -> (Result<Started<'x>, StepError>, usize) {
-        let (Of { scope, part, .. }, step) = (self.of, self.step);
-        let mut own = scene.values.take_own(scope);
+        let of = &self.of;
         // With a journal, a replay takes no time.
-        let limit = part.filter(|_| !way.asks && scene.run.durable.is_none());
-        let limit = limit.and_then(|part| scene.values.limit_here(&scene.clock, scope, &part));
+        let is_limited = !way.asks && scene.run.durable.is_none();
+        let limit = is_limited.then(|| scene.values.limit_here(&scene.clock, of));
+        let limit = limit.flatten();
         let until = limit.as_ref().map(|(until, _)| *until);
-        let (started, bytes) = {
-            let at = scene.values.scope(scope);
-            let stop = || scene.clock.is_over(until) || scene.look(scope);
-            let meter = Meter::new(scene.values.held.room(), Some(&stop));
-            let inside = part.and_then(|part| {
-                let inside = scene.values.step(part.slot.index())?;
-                Some(inside.locals(part.element))
-            });
-            let locals = inside.as_deref().unwrap_or_default();
-            let is_always = part.is_some() && at.plan.steps[step].role == Role::Always;
-            let resolving = scene
-                .values
-                .resolving(at, is_always, locals)
-                .metered(&meter);
+        let (started, bytes) = scene.evaluate(of, until, |scene, resolving| {
+            let at = scene.values.scope(of.scope);
             let context = |is_plan| {
                 let mut place = scene.at(self, is_plan);
                 if way.asks {
                     // The question does not count in the time limits of the step.
                     place.until = None;
                 }
-                scene.context(place)
+                scene.context(&place)
             };
-            let mut request = Request::new(&resolving, self.action)
-                .within(&context)
-                .on(scene.run.engine.as_ref())
-                .shown(way.shown)
-                .hiding(at.secrets(self.number))
-                .capturing(way.captured)
-                .handing(way.given, Values::keep(at, step));
-            if way.asks {
-                request = request.asking();
-            }
-            let start = || match &mut own {
+            let request = Request {
+                context: Some(&context),
+                engine: scene.run.engine.as_ref(),
+                asks: way.asks,
+                shown: way.shown,
+                secret: at.secrets(self.number),
+                captured: way.captured,
+                given: way.given,
+                keep: Values::keep(at, of.step),
+                ..Request::new(resolving, self.action)
+            };
+            span.in_scope(|| match scene.values.own(of.scope) {
                 None => host.start(self.number, request),
-                Some((_, own)) => (own.start)(self.number, request),
-            };
-            (catch(|| span.in_scope(start)), meter.spent())
-        };
-        scene.values.put_own(own);
+                Some(own) => (own.start)(self.number, request),
+            })
+        });
         let started = match started {
             Ok(Started::Ended(Err(error))) => Ok(Started::Ended(Err(late(error, limit)))),
             started => started,
         };
         (started, bytes)
+    }
+}
+
+/// Returns the error of a value whose time was over before it was made.
+pub(super) fn late(error: StepError, limit: Option<(Duration, StepError)>) -> StepError {
+    match limit {
+        Some((_, late)) if error.is_interrupted() => late,
+        _ => error,
     }
 }

@@ -1,20 +1,16 @@
 //! The ends of a run before its time: a cancellation, the deadline, and the end of the time after these.
 
 use super::super::clock::Clock;
+use super::super::options::{Cancel, StopOptions};
 use super::deadline::Deadline;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::machine::Event;
 use crate::resolve::drop_quietly;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
-
-/// A future that cancels the run.
-pub(super) type Cancel<'x> = Pin<Box<dyn Future<Output = ()> + Send + 'x>>;
 
 /// The causes that may end a run before its time.
 pub(super) struct Stops<'x> {
@@ -39,12 +35,12 @@ pub(super) struct Stops<'x> {
 }
 
 impl<'x> Stops<'x> {
-    pub(super) fn new(
-        cancel: Option<Cancel<'x>>,
-        deadline: Option<Duration>,
-        grace: Duration,
-        clock: &Clock,
-    ) -> Self {
+    pub(super) fn new(options: StopOptions<'x>, clock: &Clock) -> Self {
+        let StopOptions {
+            deadline,
+            grace,
+            cancel,
+        } = options;
         Self {
             cancel: RefCell::new(cancel),
             waker: Waker::noop().clone(),
@@ -82,10 +78,15 @@ impl<'x> Stops<'x> {
         self.exceeded.is_some() || self.journal.is_some()
     }
 
-    /// The run ends before its time.
-    pub(super) fn stop(&mut self, interrupt: Interrupt) {
+    /// The run ends before its time. Returns the event for the machine.
+    pub(super) fn stop(&mut self, interrupt: Interrupt) -> Event {
+        let event = match interrupt {
+            Interrupt::Deadline(_) => Event::Late,
+            _ => Event::Cancelled,
+        };
         self.stopped = Some(interrupt);
         self.close();
+        event
     }
 
     /// Waits for nothing any more.
@@ -129,7 +130,7 @@ impl<'x> Stops<'x> {
         self.came.get().is_some()
     }
 
-    /// EndNotes whether the time of a scope around a value is over.
+    /// Notes whether the time of a scope around a value is over.
     pub(super) fn passes(&self, is_late: bool) -> bool {
         self.is_past.set(is_late);
         is_late
@@ -169,15 +170,11 @@ impl<'x> Stops<'x> {
     /// Returns the event of the cause that came while a value was made.
     pub(super) fn take_came(&mut self, clock: &Clock) -> Option<Event> {
         let interrupt = self.came.take()?;
-        let event = match &interrupt {
-            Interrupt::Cancelled => Event::Cancelled,
-            Interrupt::Deadline(_) => Event::Late,
-            _ => {
-                self.interrupt(interrupt);
-                return Some(Event::GraceOver);
-            }
-        };
-        self.stop(interrupt);
+        if !matches!(interrupt, Interrupt::Cancelled | Interrupt::Deadline(_)) {
+            self.interrupt(interrupt);
+            return Some(Event::GraceOver);
+        }
+        let event = self.stop(interrupt);
         self.begin_grace(clock);
         Some(event)
     }
@@ -203,23 +200,25 @@ impl<'x> Stops<'x> {
         if self.stopped.is_some() || self.exceeded.is_some() {
             return self.end_grace(cx);
         }
-        let cancel = self.cancel.get_mut();
-        if cancel.is_some() {
+        if self.cancel.get_mut().is_some() {
             self.waker.clone_from(cx.waker());
         }
-        let (event, interrupt) = if let Some(cancel) = cancel
-            && cancel.as_mut().poll(cx).is_ready()
-        {
-            (Event::Cancelled, Interrupt::Cancelled)
-        } else if let Some(deadline) = &mut self.deadline
-            && deadline.is_over(cx)
-        {
-            (Event::Late, Interrupt::Deadline(deadline.limit))
-        } else {
-            return None;
-        };
-        self.stop(interrupt);
+        let interrupt = self.coming(cx, true)?;
+        let event = self.stop(interrupt);
         self.begin_grace(clock);
         Some(event)
+    }
+
+    /// Looks for a cancellation, if the run `may_cancel`, for the deadline, and for the end of the time after these.
+    #[inline]
+    pub(super) fn coming(&mut self, cx: &mut Context<'_>, may_cancel: bool) -> Option<Interrupt> {
+        let cancel = self.cancel.get_mut().as_mut().filter(|_| may_cancel);
+        if cancel.is_some_and(|cancel| cancel.as_mut().poll(cx).is_ready()) {
+            return Some(Interrupt::Cancelled);
+        }
+        let deadline = self.deadline.as_mut().or(self.end.as_mut())?;
+        deadline
+            .is_over(cx)
+            .then_some(Interrupt::Deadline(deadline.limit))
     }
 }

@@ -3,13 +3,14 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
-use super::super::signals::{Sent, Waiting};
+use super::super::signals::Sent;
 use super::super::slots::{SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
 use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::super::trace::Span;
-use crate::machine::{CallId, Part, Pause, ScopeId};
+use super::super::watch::Spot;
+use crate::machine::{CallId, MachineView, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
 use crate::resolve::drop_quietly;
 use std::future::Future;
@@ -17,36 +18,62 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The owner of a task.
+/// A site in a run: a call, a wait, a timer or a question.
 #[derive(Clone, Copy)]
-pub(super) struct Of {
+pub(super) struct Site {
     pub(super) call: CallId,
     pub(super) scope: ScopeId,
+    /// The position of the step in its plan.
+    pub(super) step: usize,
     /// The part of the step, unless the step is plain.
     pub(super) part: Option<Part>,
 }
 
-impl Of {
+impl Site {
     pub(super) fn slot(&self) -> usize {
-        match &self.part {
-            Some(part) => part.slot.index(),
-            None => self.call.index(),
-        }
+        self.part
+            .map_or(self.call.index(), |part| part.slot.index())
     }
 
     /// The number of the element.
     pub(super) fn element(&self) -> u32 {
         self.part.map_or(Part::WHOLE, |part| part.element)
     }
+
+    pub(super) fn attempt(&self) -> u32 {
+        self.part.map_or(1, |part| part.attempt)
+    }
+
+    /// The number of the body among those of the step.
+    pub(super) fn body(&self) -> u32 {
+        self.part.map_or(0, |part| part.body)
+    }
+
+    /// The scope that the attempt has opened.
+    pub(super) fn inside(&self) -> Option<ScopeId> {
+        self.part?.inside
+    }
+
+    /// The positions of the element in the lists around it.
+    pub(super) fn places(&self, view: MachineView<'_>) -> Vec<usize> {
+        let places = self.part.map(|part| view.places(part.slot, part.element));
+        let places = places.into_iter().flatten();
+        places.map(|place| place as usize).collect()
+    }
+
+    pub(super) fn spot(&self) -> Spot {
+        Spot {
+            scope: self.scope,
+            step: self.step,
+            element: self.element(),
+        }
+    }
 }
 
 /// The work of a task that is not a call.
 pub(super) enum Wait {
     Timer(TimerFuture, Pause),
-    /// A wait for a value. `true` if something else may end the wait.
-    Value(Waiting, bool),
-    /// A wait for a value that an engine or a journal receives.
-    Elsewhere(Receiving),
+    Value(Receiving),
 }
 
 /// A value on its way.
@@ -95,7 +122,7 @@ impl TaskSlot<'_> {
 
 /// The rest of a task, unless the task is a plain call with an empty ticket.
 pub(super) struct More {
-    pub(super) part: Option<Part>,
+    pub(super) of: Site,
     pub(super) wait: Option<Wait>,
     pub(super) waited: Option<Waited>,
     pub(super) ticket: Ticket,
@@ -173,15 +200,11 @@ impl More {
             return self.waited.is_some();
         }
         let polled = catch(|| match &mut self.wait {
-            None | Some(Wait::Timer(..)) => None,
-            Some(Wait::Elsewhere(receiving)) => match receiving.as_mut().poll(cx) {
+            Some(Wait::Value(receiving)) => match receiving.as_mut().poll(cx) {
                 Poll::Ready(received) => Some(Waited::Received(received)),
                 Poll::Pending => None,
             },
-            Some(Wait::Value(waiting, has_limit)) => match waiting.poll(cx, *has_limit) {
-                Poll::Ready(sent) => Some(Waited::Received(sent.ok_or(StepError::NoSignals))),
-                Poll::Pending => None,
-            },
+            None | Some(Wait::Timer(..)) => None,
         });
         self.waited = polled.unwrap_or_else(|panic| Some(Waited::Received(Err(panic))));
         self.waited.is_some()

@@ -6,8 +6,9 @@ use super::super::slots::{FreeSlots, SlotQueue, poll_future};
 use super::super::start::{Request, StepFuture, StepResult};
 use super::super::storing::CalledAgain;
 use super::sharing::Sharing;
-use super::task::{More, Of, TaskSlot, Ticket, Wait, Waited};
-use crate::machine::{CallId, Part, ScopeId};
+use super::task::{More, Site, TaskSlot, Ticket, Wait, Waited};
+use super::values::Values;
+use crate::machine::{CallId, ScopeId};
 use crate::plan::ToolNumber;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -129,7 +130,7 @@ impl<'x> Tasks<'x> {
     pub(super) fn push_call(
         &mut self,
         run: &Arc<SharedRun>,
-        of: &Of,
+        of: Site,
         future: StepFuture<'x>,
         (ticket, bytes): (Ticket, usize),
     ) {
@@ -140,7 +141,7 @@ impl<'x> Tasks<'x> {
     /// Adds a call.
     pub(super) fn push_part(
         &mut self,
-        of: &Of,
+        of: Site,
         future: StepFuture<'x>,
         ticket: Ticket,
         bytes: usize,
@@ -149,25 +150,25 @@ impl<'x> Tasks<'x> {
         self.slots[slot].future = Some(future);
         self.run(slot, (of.call, of.scope), None, bytes);
         if of.part.is_some() || !ticket.is_empty() {
-            self.add_more(slot, of.part, None, ticket);
+            self.add_more(slot, of, None, ticket);
         }
     }
 
     /// Adds a timer or a wait.
-    pub(super) fn push_wait(&mut self, of: (CallId, ScopeId), part: Part, wait: Wait) {
+    pub(super) fn push_wait(&mut self, of: Site, wait: Wait) {
         let slot = self.next_slot();
         self.slots[slot].future = None;
-        self.run(slot, of, None, 0);
+        self.run(slot, (of.call, of.scope), None, 0);
         self.slots[slot].is_running = false;
-        self.add_more(slot, Some(part), Some(wait), Ticket::none());
+        self.add_more(slot, of, Some(wait), Ticket::none());
     }
 
     #[cold]
-    fn add_more(&mut self, slot: usize, part: Option<Part>, wait: Option<Wait>, ticket: Ticket) {
+    fn add_more(&mut self, slot: usize, of: Site, wait: Option<Wait>, ticket: Ticket) {
         let it = &mut self.slots[slot];
         self.of_calls.insert(it.call, slot);
         it.more = Some(Box::new(More {
-            part,
+            of,
             wait,
             waited: None,
             ticket,
@@ -250,21 +251,24 @@ impl<'x> Tasks<'x> {
 
     /// The owner of a task that has ended, its end unless it was a call, its ticket, and the bytes that it counted. The slot is free then.
     #[cold]
-    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, Ticket, usize) {
+    pub(super) fn take(
+        &mut self,
+        slot: usize,
+        values: &Values<'_>,
+    ) -> (Site, Option<Waited>, Ticket, usize) {
         let it = &mut self.slots[slot];
-        let (call, scope, bytes) = (it.call, it.scope, it.bytes);
-        let more = it.more.take();
         it.is_running = false;
         self.free.push(slot, it.tool.take());
-        if more.is_some() {
-            self.of_calls.remove(&call);
+        match it.more.take() {
+            Some(more) => {
+                self.of_calls.remove(&it.call);
+                (more.of, more.waited, more.ticket, it.bytes)
+            }
+            None => {
+                let of = values.of_plain(it.call, it.scope);
+                (of, None, Ticket::none(), it.bytes)
+            }
         }
-        let part = more.as_ref().and_then(|more| more.part);
-        let (waited, ticket) = match more {
-            Some(more) => (more.waited, more.ticket),
-            None => (None, Ticket::none()),
-        };
-        (Of { call, scope, part }, waited, ticket, bytes)
     }
 
     /// Returns the number of calls that run without contexts.
@@ -295,14 +299,11 @@ impl<'x> Tasks<'x> {
     }
 
     /// Returns the owner of a task.
-    pub(super) fn of(&mut self, call: CallId) -> Option<Of> {
+    pub(super) fn of(&mut self, call: CallId, values: &Values<'_>) -> Option<Site> {
         let slot = self.slot_of(call)?;
         let it = &self.slots[slot];
-        Some(Of {
-            call,
-            scope: it.scope,
-            part: it.more.as_ref().and_then(|more| more.part),
-        })
+        let more = it.more.as_ref();
+        Some(more.map_or_else(|| values.of_plain(call, it.scope), |more| more.of))
     }
 
     fn slot_of(&mut self, call: CallId) -> Option<usize> {

@@ -6,10 +6,10 @@ use super::super::weights::CALL;
 use super::cold::StepValues;
 use super::convert::bodies;
 use super::scope_values::ScopeValues;
-use super::task::Of;
+use super::task::Site;
 use crate::error::StepError;
-use crate::machine::ScopeId;
-use crate::plan::{Action, Body, Keep, Plan, Policy, Source};
+use crate::machine::{CallId, Part, ScopeId, StepSlot};
+use crate::plan::{Action, Body, Keep, Plan, Policy, Source, Step};
 use crate::resolve::{Handed, Scope, StoredValue};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -115,18 +115,11 @@ impl<'x> Values<'x> {
         Some(self.scope(called).plan)
     }
 
-    /// Takes what starts the steps of a scope, if the scope is part of a called plan.
+    /// Returns the code that starts the steps of a scope, if the scope is part of a called plan.
     #[inline]
-    pub(super) fn take_own(&mut self, scope: ScopeId) -> Option<(ScopeId, Box<OwnStart<'x>>)> {
+    pub(super) fn own(&self, scope: ScopeId) -> Option<&OwnStart<'x>> {
         let called = self.scope(scope).called?;
-        Some((called, self.scope_mut(called).own.take()?))
-    }
-
-    #[inline]
-    pub(super) fn put_own(&mut self, own: Option<(ScopeId, Box<OwnStart<'x>>)>) {
-        if let Some((called, own)) = own {
-            self.scope_mut(called).own = Some(own);
-        }
+        self.scope(called).own.as_deref()
     }
 
     /// Returns what a step of the scope can refer to. An always step sees `Result`s.
@@ -200,17 +193,13 @@ impl<'x> Values<'x> {
         }
     }
 
-    /// Keeps the output of a plain step, if another step is still to read the output. Drops the outputs that nothing is to read after this step.
-    #[inline(always)]
-    pub(super) fn complete(&mut self, scope: ScopeId, slot: usize, output: StoredValue) {
+    /// Drops the outputs that nothing is to read after this step.
+    #[inline]
+    pub(super) fn release(&mut self, scope: ScopeId, step: usize) {
         let Some(it) = &self.scopes[scope.index()] else {
             return;
         };
-        if self.readers[slot] > 0 {
-            self.held.add(output.bytes());
-            self.outputs[slot] = Some(output);
-        }
-        for &read in it.graph.reads().of(slot - it.first) {
+        for &read in it.graph.reads().of(step) {
             let slot = it.first + read as usize;
             let readers = &mut self.readers[slot];
             *readers -= 1;
@@ -220,22 +209,6 @@ impl<'x> Values<'x> {
                     self.held.remove(output.bytes());
                 }
                 *output = None;
-            }
-        }
-    }
-
-    /// Drops the outputs that nothing is to read after this step.
-    pub(super) fn release(&mut self, scope: ScopeId, step: usize) {
-        let Some(it) = &self.scopes[scope.index()] else {
-            return;
-        };
-        for &read in it.graph.reads().of(step) {
-            let slot = it.first + read as usize;
-            self.readers[slot] -= 1;
-            if self.readers[slot] == 0
-                && let Some(output) = self.outputs[slot].take()
-            {
-                self.held.remove(output.bytes());
             }
         }
     }
@@ -329,36 +302,76 @@ impl<'x> Values<'x> {
         self.steps.get(&slot).map(|it| &**it)
     }
 
-    /// The place of a step in its plan.
-    pub(super) fn place_of(&self, scope: ScopeId, slot: usize) -> usize {
-        slot - self.scope(scope).first
+    /// Returns the place of a call, a wait, a timer or a question in a step of a scope.
+    pub(super) fn of(
+        &self,
+        call: CallId,
+        (scope, slot): (ScopeId, StepSlot),
+        part: Option<Part>,
+    ) -> Site {
+        let step = slot.index() - self.scope(scope).first;
+        Site {
+            call,
+            scope,
+            step,
+            part,
+        }
+    }
+
+    /// Returns the place of a plain call.
+    pub(super) fn of_plain(&self, call: CallId, scope: ScopeId) -> Site {
+        Site {
+            call,
+            scope,
+            step: call.index() - self.scope(scope).first,
+            part: None,
+        }
+    }
+
+    pub(super) fn step_of(&self, of: &Site) -> &'x Step {
+        &self.scope(of.scope).plan.steps[of.step]
+    }
+
+    /// Returns the error of a step, without the values in it if one of them may be secret.
+    pub(super) fn hushed(&self, of: &Site, error: StepError) -> StepError {
+        let is_output = matches!(error, StepError::Output(_));
+        match &self.scope(of.scope).secrecy {
+            Some(secrecy)
+                if secrecy.touches(of.step)
+                    || is_output && !secrecy.output_of(of.step).is_empty() =>
+            {
+                error.without_values()
+            }
+            _ => error,
+        }
     }
 
     /// The values inside a step that is not plain.
-    pub(super) fn inside(&mut self, scope: ScopeId, slot: usize) -> &mut StepValues<'x> {
-        let it = self.scope(scope);
-        let (plan, step) = (it.plan, slot - it.first);
-        let action = it.actions + it.graph.actions[step] as usize;
-        let make = || Box::new(StepValues::new(bodies(&plan.steps[step], action)));
-        self.steps.entry(slot).or_insert_with(make)
+    pub(super) fn inside(&mut self, of: &Site) -> &mut StepValues<'x> {
+        let it = self.scope(of.scope);
+        let (plan, action) = (it.plan, it.first_action(of.step));
+        let make = || Box::new(StepValues::new(bodies(&plan.steps[of.step], action)));
+        self.steps.entry(of.slot()).or_insert_with(make)
+    }
+
+    /// Returns a body of a step that is not plain, with the number of its first action.
+    pub(super) fn body(&mut self, of: &Site) -> (&'x Body, usize) {
+        self.inside(of).bodies[of.body() as usize]
     }
 
     /// The policy of a step, with the amounts that were given when the step started.
-    pub(super) fn policy(&self, scope: ScopeId, slot: usize) -> Arc<Policy> {
-        let given = self.step(slot).and_then(|it| it.policy.as_ref());
-        let it = self.scope(scope);
-        Arc::clone(given.unwrap_or(&it.plan.steps[slot - it.first].policy))
+    pub(super) fn policy(&self, of: &Site) -> Arc<Policy> {
+        let given = self.step(of.slot()).and_then(|it| it.policy.as_ref());
+        Arc::clone(given.unwrap_or(&self.step_of(of).policy))
     }
 
     /// Returns the action of a call, and its number in the whole plan.
-    pub(super) fn action(&mut self, of: &Of) -> Option<(&'x Action, usize)> {
-        let (body, number) = match &of.part {
-            Some(part) => self.inside(of.scope, of.slot()).bodies[part.body as usize],
+    pub(super) fn action(&mut self, of: &Site) -> Option<(&'x Action, usize)> {
+        let (body, number) = match of.part {
+            Some(_) => self.body(of),
             None => {
-                let it = self.scope(of.scope);
-                let step = of.slot() - it.first;
-                let number = it.actions + it.graph.actions[step] as usize;
-                (&it.plan.steps[step].body, number)
+                let number = self.scope(of.scope).first_action(of.step);
+                (&self.step_of(of).body, number)
             }
         };
         match body {

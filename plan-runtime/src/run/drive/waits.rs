@@ -1,123 +1,82 @@
-//! Waits for values from outside, and timers.
+//! Waits for values from outside, timers, and the time limits of steps.
 
 use super::super::StepError;
+use super::super::clock::Clock;
 use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
-use super::recording::{timed, unlimit};
-use super::task::{Of, Wait};
+use super::recording::unlimit;
+use super::scene::Scene;
+use super::task::{Site, Wait};
+use super::values::Values;
 use crate::error::Elements;
-use crate::machine::{CallId, Event, Part, Pause, ScopeId, StepPlace};
-use crate::plan::{Await, Body, Role};
+use crate::machine::{CallId, Event, Part, Pause, StepPlace};
+use crate::plan::{Await, Body, Policy, Role};
 use crate::resolve::{bytes_of, settle};
 use serde_json::Value;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
 impl Calls<'_> {
     /// Begins to wait for a value.
     pub(super) fn wait(&mut self, call: CallId, place: StepPlace) {
-        let scope = self.scene.machine.view().scope_of(place.slot);
-        let slot = place.slot.index();
-        let part = self.scene.machine.view().part(call);
-        let part = part.expect("a wait that starts has a part");
-        let (body, _) = self.scene.values.inside(scope, slot).bodies[part.body as usize];
-        let of = Of {
-            call,
-            scope,
-            part: Some(part),
-        };
-        if let Err(error) = self.scene.values.hold_call(slot) {
-            return self.call_failed(of, error);
+        let of = self.scene.of(call, place);
+        match self.wait_for(&of) {
+            Ok(wait) => self.tasks.push_wait(of, wait),
+            Err(error) => self.call_failed(of, error),
         }
-        if let Err(error) = self.scene.watching().begin(&of, 1, None) {
-            return self.call_failed(of, error);
-        }
-        let step = self.scene.values.place_of(scope, slot);
-        let (Body::Await(wait), Some(path)) = (body, self.path_of_wait(scope, step, &part)) else {
-            return self.call_failed(of, StepError::NoSignals);
-        };
-        let wait: &Await = wait;
-        if let Some(engine) = &self.scene.run.engine {
-            let received = received_by(engine.receive(&path), wait.clone());
-            let wait = Wait::Elsewhere(Box::pin(received));
-            return self.tasks.push_wait((call, scope), part, wait);
-        }
-        let Some(inbox) = self.scene.run.options.inbox.clone() else {
-            return self.call_failed(of, StepError::NoSignals);
-        };
-        if let Some(records) = &self.records {
-            let of = (scope, part);
-            let receiving = records.receiving(&self.scene, of, (&inbox, &path, wait));
-            let wait = Wait::Elsewhere(receiving);
-            return self.tasks.push_wait((call, scope), part, wait);
-        }
-        let policy = self.scene.values.policy(scope, slot);
-        let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
-        let waiting = Waiting::new(inbox, path, wait.clone());
-        let wait = Wait::Value(waiting, has_limit);
-        self.tasks.push_wait((call, scope), part, wait);
     }
 
-    /// The path of a wait. Nothing can be sent to steps that run after the work.
-    fn path_of_wait(&self, scope: ScopeId, step: usize, part: &Part) -> Option<String> {
-        let it = self.scene.values.scope(scope);
-        let outer = self.scene.outer(scope);
-        let is_last = outer.is_some_and(|outer| outer.is_last());
-        if it.plan.steps[step].role != Role::Work || is_last {
-            return None;
+    fn wait_for(&mut self, of: &Site) -> Result<Wait, StepError> {
+        let scene = &mut self.scene;
+        let (body, _) = scene.values.body(of);
+        scene.values.hold_call(of.slot())?;
+        scene.tell(|it| it.begin(of, 1, None)).transpose()?;
+        let (Body::Await(wait), Some(path)) = (body, path_of_wait(scene, of)) else {
+            return Err(StepError::NoSignals);
+        };
+        let wait: &Await = wait;
+        if let Some(engine) = &scene.run.engine {
+            let received = received_by(engine.receive(&path), wait.clone());
+            return Ok(Wait::Value(Box::pin(received)));
         }
-        let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
-        let element = self.scene.element(part);
-        let element = Elements(&element);
-        Some(format!("{prefix}{}{element}", it.plan.steps[step].id))
+        let inbox = scene.run.inbox.clone();
+        let inbox = inbox.ok_or(StepError::NoSignals)?;
+        if let Some(records) = &self.records {
+            let receiving = records.receiving(scene, of, (&inbox, &path, wait));
+            return Ok(Wait::Value(receiving));
+        }
+        let policy = scene.values.policy(of);
+        let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
+        let waiting = Waiting::new(inbox, path, wait.clone());
+        Ok(Wait::Value(Box::pin(async move {
+            let sent = poll_fn(|cx| waiting.poll(cx, has_limit)).await;
+            sent.ok_or(StepError::NoSignals)
+        })))
     }
 
     /// Starts a timer.
     pub(super) fn sleep(&mut self, timer: CallId, pause: Pause, place: StepPlace) {
-        let scope = self.scene.machine.view().scope_of(place.slot);
-        let slot = place.slot.index();
-        let part = self.scene.machine.view().part(timer);
-        let part = part.expect("a timer that starts has a part");
+        let of = self.scene.of(timer, place);
         if let Some(records) = &mut self.records
             && pause != Pause::Backoff
         {
-            let of = (scope, part);
-            return records
-                .times
-                .keep_timer(&mut self.scene, (timer, pause), of);
+            return records.times.keep_timer(&mut self.scene, of, pause);
         }
-        let policy = self.scene.values.policy(scope, slot);
+        let policy = self.scene.values.policy(&of);
         let time = match pause {
             Pause::Backoff => {
-                if self.records.is_some() {
-                    unlimit(&mut self.scene, &mut self.tasks, (scope, &part));
-                }
-                let mut wait = policy.wait_after(place.attempt - 1);
-                if policy.jitter {
-                    wait = wait.mul_f64(self.random.f64());
-                }
-                let timed = if self.records.is_some() {
-                    timed(&mut self.scene, scope, &part)
-                } else {
-                    part.element
-                };
-                let inside = self.scene.values.inside(scope, slot);
-                let deadline = inside.deadlines.get(&timed).copied();
-                let view = self.scene.machine.view();
-                let asked = view
-                    .waits_after(timer)
-                    .and_then(|failures| self.scene.errors.retry_delay(view, failures));
-                let wait = wait.max(asked.unwrap_or_default().min(LONGEST_CLOSED));
+                let wait = self.wait_between(&of, &policy);
                 // An attempt that would start after the time limit is not waited for.
-                if let Some((deadline, until)) = deadline
+                if let Some((deadline, until)) = self.deadline_of(&of)
                     && self.scene.clock.now().saturating_add(wait) >= until
                 {
                     self.drop_call(deadline);
                     return self.scene.machine.handle(Event::Fired(deadline));
                 }
-                self.scene.watching().retry(&part, wait);
+                self.scene.tell(|it| it.retry(&of, wait));
                 Some(wait)
             }
             Pause::Every => policy.every,
@@ -125,8 +84,8 @@ impl Calls<'_> {
             Pause::Deadline => {
                 let limit = policy.deadline.unwrap_or(Duration::MAX);
                 let until = self.scene.clock.now().saturating_add(limit);
-                let inside = self.scene.values.inside(scope, slot);
-                inside.deadlines.insert(part.element, (timer, until));
+                let inside = self.scene.values.inside(&of);
+                inside.deadlines.insert(of.element(), (timer, until));
                 policy.deadline
             }
         };
@@ -136,14 +95,48 @@ impl Calls<'_> {
         }
         let sleep = match &self.records {
             None => self.scene.clock.sleep(time),
-            Some(records) => {
-                let of = (scope, &part);
-                records.times.wait_before_attempt(&self.scene, of, time)
-            }
+            Some(records) => records.times.wait_before_attempt(&self.scene, &of, time),
         };
-        self.tasks
-            .push_wait((timer, scope), part, Wait::Timer(sleep, pause));
+        self.tasks.push_wait(of, Wait::Timer(sleep, pause));
     }
+
+    /// Returns the time between the attempt before and an attempt.
+    fn wait_between(&mut self, of: &Site, policy: &Policy) -> Duration {
+        let mut wait = policy.wait_after(of.attempt() - 1);
+        if policy.jitter {
+            wait = wait.mul_f64(self.random.f64());
+        }
+        let view = self.scene.machine.view();
+        let failures = view.waits_after(of.call);
+        let asked = failures.and_then(|it| self.scene.errors.retry_delay(view, it));
+        wait.max(asked.unwrap_or_default().min(LONGEST_CLOSED))
+    }
+
+    /// Returns the timer and the end of the time of an element. With a journal, the timer of an attempt that has ended does not run.
+    fn deadline_of(&mut self, of: &Site) -> Option<(CallId, Duration)> {
+        let element = match self.records {
+            Some(_) => {
+                unlimit(&mut self.scene, &mut self.tasks, of);
+                self.scene.values.timed(of)
+            }
+            None => of.element(),
+        };
+        let inside = self.scene.values.inside(of);
+        inside.deadlines.get(&element).copied()
+    }
+}
+
+/// The path of a wait. Nothing can be sent to steps that run after the work.
+fn path_of_wait(scene: &Scene<'_>, of: &Site) -> Option<String> {
+    let step = scene.values.step_of(of);
+    let outer = scene.outer(of.scope);
+    let is_last = outer.is_some_and(|outer| outer.is_last());
+    if step.role != Role::Work || is_last {
+        return None;
+    }
+    let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
+    let element = scene.element(of);
+    Some(format!("{prefix}{}{}", step.id, Elements(&element)))
 }
 
 /// Returns the value that an engine receives, as a value of the type that the wait has.
@@ -159,4 +152,55 @@ async fn received_by(value: EngineFuture<Value>, wait: Await) -> Result<Arc<Sent
     };
     let bytes = bytes_of(&value);
     Ok(Arc::new(Sent { value, bytes }))
+}
+
+impl Values<'_> {
+    /// The end of the time of an attempt that begins now, and the error after that.
+    pub(super) fn limit_here(&self, clock: &Clock, of: &Site) -> Option<(Duration, StepError)> {
+        let policy = self.policy(of);
+        policy.timeout.or(policy.deadline)?;
+        let now = clock.now();
+        let (left, error) = self.limit(of, self.timed(of), now)?;
+        Some((now.saturating_add(left), error))
+    }
+
+    /// The element whose time limit is the limit of an element: all rounds of a loop share one.
+    pub(super) fn timed(&self, of: &Site) -> u32 {
+        match self.step_of(of).body {
+            Body::Loop(_) => Part::WHOLE,
+            _ => of.element(),
+        }
+    }
+
+    /// The time of a step or of an element begins with its first attempt.
+    pub(super) fn begin_time(&mut self, of: &Site, started: impl FnOnce() -> Duration) {
+        if of.part.is_some()
+            && of.attempt() == 1
+            && let Some(limit) = self.policy(of).deadline
+        {
+            let until = (CallId::NONE, started().saturating_add(limit));
+            self.inside(of).deadlines.insert(of.element(), until);
+        }
+    }
+
+    /// The time that an attempt has left, and the error after that time. An element may share its time with others.
+    pub(super) fn limit(
+        &self,
+        of: &Site,
+        timed: u32,
+        now: Duration,
+    ) -> Option<(Duration, StepError)> {
+        let policy = self.policy(of);
+        let inside = self.step(of.slot());
+        let until = inside.and_then(|inside| inside.deadlines.get(&timed));
+        let left = until.map(|(_, until)| until.saturating_sub(now));
+        let left = left.or(policy.deadline);
+        match (policy.timeout, left) {
+            (Some(timeout), left) if left.is_none_or(|left| timeout <= left) => {
+                Some((timeout, StepError::Timeout(timeout)))
+            }
+            (_, Some(left)) => Some((left, StepError::Deadline(policy.deadline.unwrap_or(left)))),
+            (_, None) => None,
+        }
+    }
 }

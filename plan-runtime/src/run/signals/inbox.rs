@@ -1,5 +1,6 @@
 //! The values that were sent into a run, and the steps that wait for one.
 
+use super::super::catch::locked;
 use super::super::limits::Limits;
 use super::SignalError;
 use super::path::{awaited, find};
@@ -9,7 +10,7 @@ use plan_graph::similar;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 /// The values of a run and of the plans inside it.
@@ -49,28 +50,24 @@ struct Wait {
 }
 
 impl Inbox {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Says how much the run may hold.
     pub(in crate::run) fn limit(&self, limits: Limits) {
-        self.state().limits = limits;
+        locked(&self.state).limits = limits;
     }
 
     pub(super) fn reopen(&self) {
-        self.state().is_over = false;
+        locked(&self.state).is_over = false;
     }
 
     pub(super) fn add_sender(&self) {
-        self.state().senders += 1;
+        locked(&self.state).senders += 1;
     }
 
     /// One less can send. If it was the last, nobody waits any more who has no other limit.
     pub(super) fn remove_sender(&self) {
         let mut wakers: Vec<Waker> = Vec::new();
         {
-            let mut state = self.state();
+            let mut state = locked(&self.state);
             state.senders -= 1;
             if state.senders == 0 {
                 let waits = state.waits.values_mut().flatten();
@@ -83,13 +80,13 @@ impl Inbox {
     /// Returns `true` if a step waits for a value.
     #[cfg(feature = "dynamic")]
     pub(in crate::run) fn is_awaited(&self) -> bool {
-        !self.state().waits.is_empty()
+        !locked(&self.state).waits.is_empty()
     }
 
     /// Keeps a value for a step.
     pub(super) fn send<T: Serialize>(&self, path: String, value: &T) -> Result<(), SignalError> {
         let (waits, room) = {
-            let state = self.state();
+            let state = locked(&self.state);
             let waits = state.check(&path)?;
             (waits, state.room())
         };
@@ -111,7 +108,7 @@ impl Inbox {
                 message,
             })?;
         }
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         state.check(&path)?;
         let meter = Meter::new(state.room(), None);
         let counted = meter.charge_value(&value);
@@ -128,7 +125,7 @@ impl Inbox {
 
     /// Keeps a value that was sent before a crash.
     pub(in crate::run) fn keep(&self, path: String, sent: &Arc<Sent>) {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         if !state.is_over && !state.values.contains_key(&path) {
             state.bytes += sent.bytes;
             state.values.insert(path, Arc::clone(sent));
@@ -196,7 +193,7 @@ impl Receiver {
 impl Drop for Receiver {
     /// The run has ended: nobody will read what was sent.
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = locked(&self.0.state);
         state.is_over = true;
         let values = std::mem::take(&mut state.values);
         drop(state);
@@ -213,7 +210,7 @@ pub(in crate::run) struct Waiting {
 
 impl Waiting {
     pub(in crate::run) fn new(inbox: Arc<Inbox>, path: String, wait: Await) -> Self {
-        let mut state = inbox.state();
+        let mut state = locked(&inbox.state);
         state.count += 1;
         let number = state.count;
         state.waits.entry(path.clone()).or_default().push(Wait {
@@ -235,7 +232,7 @@ impl Waiting {
         cx: &Context<'_>,
         has_limit: bool,
     ) -> Poll<Option<Arc<Sent>>> {
-        let mut state = self.inbox.state();
+        let mut state = locked(&self.inbox.state);
         if let Some(sent) = state.values.get(&self.path) {
             return Poll::Ready(Some(Arc::clone(sent)));
         }
@@ -254,7 +251,7 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut state = self.inbox.state();
+        let mut state = locked(&self.inbox.state);
         let mut gone = Vec::new();
         if let Some(waits) = state.waits.get_mut(&self.path) {
             gone.extend(waits.extract_if(.., |wait| wait.number == self.number));

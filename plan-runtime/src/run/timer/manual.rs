@@ -1,12 +1,13 @@
 //! A timer for tests: time that a test moves. It belongs to no runtime: tokio's paused clock works under tokio alone.
 
+use super::super::catch::locked;
 use super::{Timer, TimerFuture};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -142,10 +143,6 @@ impl Manual {
             first.remove();
         }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Default for ManualTimer {

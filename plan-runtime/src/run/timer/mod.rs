@@ -5,9 +5,12 @@ mod waits;
 
 pub use manual::ManualTimer;
 
-use std::future::Future;
+use super::StepError;
+use crate::resolve::drop_quietly;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use waits::WaitUntil;
 
@@ -65,4 +68,25 @@ impl Timer for ThreadTimer {
     fn sleep(&self, duration: Duration) -> TimerFuture {
         Box::pin(WaitUntil::after(duration))
     }
+}
+
+/// Returns the value of a future, or the error of a time limit that is over before. A panic of the destructor of a late future is lost.
+pub(super) async fn before<F: Future + Unpin>(
+    mut future: F,
+    mut limit: Option<(TimerFuture, StepError)>,
+) -> Result<F::Output, StepError> {
+    let result = poll_fn(|cx| {
+        if let Poll::Ready(value) = Pin::new(&mut future).poll(cx) {
+            return Poll::Ready(Ok(value));
+        }
+        match &mut limit {
+            Some((sleep, error)) => sleep.as_mut().poll(cx).map(|()| Err(error.clone())),
+            None => Poll::Pending,
+        }
+    });
+    let result = result.await;
+    if result.is_err() {
+        drop_quietly(future);
+    }
+    result
 }

@@ -1,7 +1,7 @@
 //! The events that observers and the subscriber of `tracing` hear.
 
 use super::super::catch::catch;
-use super::super::observe::StepRef;
+use super::super::observe::{Observer, StepRef};
 use super::super::report::Totals;
 use super::super::trace::Span;
 use super::super::{Status, StepError};
@@ -20,6 +20,10 @@ impl ScopeLog<'_> {
     fn whole(&self, step: usize) -> StepRef<'_> {
         let path = self.path.as_ref();
         StepRef::whole(self.plan, step, path.map(|path| path as _))
+    }
+
+    fn element<'e>(&'e self, step: usize, element: &'e [usize]) -> StepRef<'e> {
+        self.part(step, element, self.plan.steps[step].tool())
     }
 
     pub(super) fn part<'e>(
@@ -42,11 +46,15 @@ impl Watch<'_> {
         self.logs.log(scope).filter(|_| self.is_heard)
     }
 
+    /// Notifies the observers of an event in a scope, if somebody listens.
+    fn tell(&self, scope: ScopeId, tell: impl Fn(&ScopeLog<'_>, &dyn Observer)) {
+        if let Some(log) = self.told(scope) {
+            self.run.tell(|observer| tell(log, observer));
+        }
+    }
+
     pub(super) fn hear_open(&self, scope: ScopeId) {
-        let Some(log) = self.told(scope) else {
-            return;
-        };
-        self.run.tell(|observer| {
+        self.tell(scope, |log, observer| {
             if log.path.is_none() {
                 observer.plan_started(log.plan);
             }
@@ -59,39 +67,29 @@ impl Watch<'_> {
     }
 
     pub(super) fn hear_ready(&self, scope: ScopeId, step: usize) {
-        if let Some(log) = self.told(scope) {
-            self.run
-                .tell(|observer| observer.step_ready(&log.whole(step)));
-        }
+        self.tell(scope, |log, observer| observer.step_ready(&log.whole(step)));
     }
 
     pub(super) fn hear_start(&self, scope: ScopeId, step: usize, was_ready: bool) {
-        if let Some(log) = self.told(scope) {
-            self.run.tell(|observer| {
-                if !was_ready {
-                    observer.step_ready(&log.whole(step));
-                }
-                observer.step_started(&log.whole(step));
-            });
-        }
+        self.tell(scope, |log, observer| {
+            if !was_ready {
+                observer.step_ready(&log.whole(step));
+            }
+            observer.step_started(&log.whole(step));
+        });
     }
 
     /// A step, or an element of a step, iterates over a list.
     pub(in crate::run) fn list(&self, spot: Spot, element: &[usize], length: usize) {
-        if let Some(log) = self.told(spot.scope) {
-            let tool = log.plan.steps[spot.step].tool();
-            let part = log.part(spot.step, element, tool);
-            self.run
-                .tell(|observer| observer.list_started(&part, length));
-        }
+        self.tell(spot.scope, |log, observer| {
+            observer.list_started(&log.element(spot.step, element), length);
+        });
     }
 
     pub(super) fn hear_element(&self, spot: Spot, element: &[usize]) {
-        if let Some(log) = self.told(spot.scope) {
-            let tool = log.plan.steps[spot.step].tool();
-            let part = log.part(spot.step, element, tool);
-            self.run.tell(|observer| observer.element_finished(&part));
-        }
+        self.tell(spot.scope, |log, observer| {
+            observer.element_finished(&log.element(spot.step, element));
+        });
     }
 
     pub(super) fn hear_attempt(&self, spot: Spot, begun: &NewAttempt) -> Span {

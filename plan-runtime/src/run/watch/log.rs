@@ -22,16 +22,6 @@ pub(in crate::run) struct Spot {
     pub(in crate::run) element: u32,
 }
 
-/// A scope that begins.
-pub(in crate::run) struct NewScope<'x> {
-    pub(in crate::run) plan: &'x Plan,
-    pub(in crate::run) graph: Arc<Graph>,
-    /// The attempt that has opened the scope.
-    pub(in crate::run) owner: Option<Spot>,
-    /// The time by the clock of the system.
-    pub(in crate::run) started_at: SystemTime,
-}
-
 /// An attempt that starts.
 pub(in crate::run) struct NewAttempt {
     pub(in crate::run) element: Vec<usize>,
@@ -41,7 +31,7 @@ pub(in crate::run) struct NewAttempt {
 
 /// The logs of the scopes of a run.
 #[derive(Default)]
-pub(super) struct Logs<'x> {
+pub(in crate::run) struct Logs<'x> {
     /// The log of the whole plan is the first.
     all: Vec<Option<ScopeLog<'x>>>,
     free: Vec<usize>,
@@ -177,7 +167,7 @@ impl<'x> Logs<'x> {
     }
 
     /// Returns the steps of a scope that have no status.
-    pub(super) fn unsettled(&self, scope: ScopeId) -> Vec<usize> {
+    pub(in crate::run) fn unsettled(&self, scope: ScopeId) -> Vec<usize> {
         let steps = self.log(scope).map_or(&[][..], |log| &log.steps);
         let places = steps.iter().enumerate();
         let open = places.filter(|(_, it)| it.status.is_none());
@@ -185,7 +175,7 @@ impl<'x> Logs<'x> {
     }
 
     /// Returns the scopes that are not over for good, the scope of the whole plan last.
-    pub(super) fn scopes(&self) -> Vec<ScopeId> {
+    pub(in crate::run) fn scopes(&self) -> Vec<ScopeId> {
         let mut scopes: Vec<ScopeId> = self.open.keys().copied().collect();
         scopes.sort_unstable_by_key(|scope| Reverse(*scope));
         scopes

@@ -13,7 +13,7 @@ mod heard;
 mod log;
 mod report;
 
-pub(super) use log::{NewAttempt, NewScope, Spot};
+pub(super) use log::{NewAttempt, Spot};
 
 use super::context::{CallContext, Inside};
 pub(super) use super::report::Keeps;
@@ -22,12 +22,12 @@ use super::shared::SharedRun;
 use super::trace::{self, Span};
 use super::{Status, StepError};
 use crate::machine::ScopeId;
-use crate::plan::{Policy, Role};
+use crate::plan::{Graph, Plan, Policy, Role};
 use heard::quietly;
 use log::{Logs, OpenAttempt, ScopeLog, Within};
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The end of a step.
 pub(super) struct Settled {
@@ -51,14 +51,14 @@ impl From<Status> for Settled {
 /// The listeners of a run, and the log of its report. Times count from the start of the run.
 pub(super) struct Watch<'x> {
     run: Arc<SharedRun>,
-    keeps: Keeps,
+    pub(super) keeps: Keeps,
     /// The call that the run is.
     around: Option<CallContext>,
-    logs: Logs<'x>,
+    pub(super) logs: Logs<'x>,
     /// `true` if an observer or a subscriber of `tracing` listens.
     is_heard: bool,
     /// The step that was too much for the run.
-    exceeded: Option<Spot>,
+    pub(super) exceeded: Option<Spot>,
     has_reported: bool,
     /// `true` if the report shows steps that run.
     shows_running: bool,
@@ -89,10 +89,6 @@ impl<'x> Watch<'x> {
         })
     }
 
-    pub(super) fn keeps(&self) -> Keeps {
-        self.keeps
-    }
-
     /// Returns `true` if the report needs no more of a plain call than its times.
     pub(super) fn needs_only_times(&self) -> bool {
         let captures = self.keeps.arguments || self.keeps.outputs;
@@ -104,29 +100,19 @@ impl<'x> Watch<'x> {
         self.keeps.report || self.run.is_observed()
     }
 
-    /// Returns the steps of a scope that have no status.
-    pub(super) fn unsettled(&self, scope: ScopeId) -> Vec<usize> {
-        self.logs.unsettled(scope)
-    }
-
-    /// Returns the scopes that are not over for good, the scope of the whole plan last.
-    pub(super) fn scopes(&self) -> Vec<ScopeId> {
-        self.logs.scopes()
-    }
-
     /// Finds out who listens: subscribers of `tracing` may come and go while the run waits.
     pub(super) fn look(&mut self) {
         self.is_heard = self.run.is_observed() || trace::is_on();
     }
 
     /// A scope begins: the plan, or a scope that an attempt has opened.
-    pub(super) fn open(&mut self, scope: ScopeId, opening: NewScope<'x>, now: Duration) {
-        let NewScope {
-            plan,
-            graph,
-            owner,
-            started_at,
-        } = opening;
+    pub(super) fn open(
+        &mut self,
+        scope: ScopeId,
+        (plan, graph): (&'x Plan, Arc<Graph>),
+        owner: Option<Spot>,
+        times: (Duration, SystemTime),
+    ) {
         let path = match owner {
             None => self.around.as_ref().map(ToString::to_string),
             Some(spot) => self.logs.path(spot),
@@ -134,7 +120,7 @@ impl<'x> Watch<'x> {
         let around = owner.and_then(|spot| Some(self.logs.attempt(spot)?.span.clone()));
         let around = around.unwrap_or_else(Span::none);
         let span = quietly(Span::none, || around.in_scope(|| Span::run(plan)));
-        let log = ScopeLog::new((plan, graph), path, span, (now, started_at));
+        let log = ScopeLog::new((plan, graph), path, span, times);
         self.logs.open(scope, log, owner);
         self.hear_open(scope);
     }
@@ -292,16 +278,6 @@ impl<'x> Watch<'x> {
             Some(attempt) => attempt.finished.extend(elements),
             None => elements.iter().for_each(|it| self.hear_element(spot, it)),
         }
-    }
-
-    /// A step is too much for the run.
-    pub(super) fn exceed(&mut self, spot: Spot) {
-        self.exceeded.get_or_insert(spot);
-    }
-
-    /// Returns the step that was too much for the run.
-    pub(super) fn exceeded(&self) -> Option<Spot> {
-        self.exceeded
     }
 
     /// A failure is about to be replaced. The failure of the first element counts, unless the failure of another

@@ -90,7 +90,7 @@ impl Drop for Watch<'_> {
         {
             // The timer may panic.
             let _ = catch(|| {
-                let now = self.run.options.timer.now();
+                let now = self.run.timer.now();
                 let now = now.saturating_duration_since(self.start);
                 self.report(now, false)
             });

@@ -1,28 +1,26 @@
 //! Records of calls.
 
 use super::super::super::StepError;
-use super::super::super::catch::catch;
 use super::super::super::clock::Clock;
 use super::super::super::context::CallContext;
 use super::super::super::durable::{self, Durable, Recorded};
-use super::super::super::recorded::{held_back, unusable};
+use super::super::super::recorded::{self, held_back};
 use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
+use super::super::super::timer::before;
+use super::super::super::trace::Span;
 use super::super::scene::{Host, Scene};
 use super::super::starting::Starting;
-use super::super::task::{Of, Ticket};
+use super::super::task::{Site, Ticket};
 use super::super::tasks::Tasks;
 use super::super::values::Values;
 use super::{EndNotes, Keys};
 use crate::error::Elements;
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, ScopeId};
-use crate::plan::Role;
-use crate::resolve::{Meter, StoredValue, drop_quietly, resolve};
+use crate::resolve::{StoredValue, resolve};
 use std::collections::{HashMap, HashSet};
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 /// The calls of a run that are to be recorded.
@@ -81,50 +79,44 @@ impl CallRecords {
         if it.action.tool.is_none() && !it.action.args.has_code() {
             return Ok(false);
         }
-        let key = Keys(scene).of_attempt(&it.of, it.step, it.attempt);
-        let found = match self.durable.find(&key) {
+        let key = Keys(scene).of_attempt(&it.of);
+        let (number, recorded) = match recorded::found(&self.durable, &key) {
             Ok(Some(found)) => found,
             Ok(None) => return self.makes(scene, tasks, it, (key, is_computed)),
             // The run is over.
             Err(()) => return Ok(true),
         };
-        let recorded = durable::decode(&found.body)
-            .map_err(|error| unusable(&key, error))
-            .and_then(|recorded| match misfit(scene, it, &recorded, host) {
-                None => Ok(recorded),
-                Some(why) => Err(misfits(scene, it, why)),
-            });
+        if let Some(why) = misfit(scene, it, &recorded, host) {
+            self.durable.fail(misfits(scene, it, why));
+            return Ok(true);
+        }
         let Recorded {
             started,
             ended,
             result,
             undone,
-        } = match recorded {
-            Ok(recorded) => recorded,
-            Err(error) => {
-                self.durable.fail(error);
-                return Ok(true);
-            }
-        };
+        } = recorded;
         // The plans inside the call do not run again.
         scene.run.take_undone(undone);
         let started = scene.clock.in_here(started);
-        scene.values.begin_time(&it.of, it.attempt, || started);
-        scene.values.held.charge(it.action, it.attempt == 1)?;
-        let (begun, tool) = ((it.attempt, started), it.action.tool.as_ref());
-        let span = scene.watching().begin_at(&it.of, begun, tool)?;
+        scene.values.begin_time(&it.of, || started);
+        let attempt = it.of.attempt();
+        scene.values.held.charge(it.action, attempt == 1)?;
+        let tool = it.action.tool.as_ref();
+        let span = scene.tell(|watch| watch.begin_at(&it.of, (attempt, started), tool));
+        let span = span.unwrap_or_else(|| Ok(Span::none()))?;
         capture_again(scene, it);
         let room = scene.values.held.room().of_one();
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
-        let replay = self.durable.replay(found.number, ended);
+        let replay = self.durable.replay(number, ended);
         let future: StepFuture<'x> = once(async move {
             replay.await;
             result
         });
         tasks.count_call();
         let ticket = Ticket::new(None, None, span);
-        tasks.push_part(&it.of, future, ticket, 0);
+        tasks.push_part(it.of, future, ticket, 0);
         self.end_later(scene, &it.of);
         Ok(true)
     }
@@ -144,8 +136,8 @@ impl CallRecords {
         } else {
             scene.clock.time()
         };
-        scene.values.begin_time(&it.of, it.attempt, || now);
-        let limit = scene.values.limit_of_call(&it.of, now);
+        scene.values.begin_time(&it.of, || now);
+        let limit = scene.values.limit(&it.of, it.of.element(), now);
         let is_late = limit.as_ref().is_some_and(|(left, _)| left.is_zero());
         let failed = self.failed.remove(&(it.of.slot(), it.of.element()));
         let due = Due {
@@ -171,7 +163,7 @@ impl CallRecords {
     pub(in super::super) fn held_back<'x>(
         &mut self,
         clock: &Clock,
-        of: &Of,
+        of: &Site,
         future: StepFuture<'x>,
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
@@ -184,8 +176,9 @@ impl CallRecords {
         match limit {
             None => once(held_back(durable, future)),
             Some((limit, error)) => {
-                let sleep = clock.sleep_live(limit);
-                once(held_back(durable, limited(future, (sleep, error))))
+                let limit = Some((clock.sleep_live(limit), error));
+                let limited = async { before(future, limit).await.flatten() };
+                once(held_back(durable, limited))
             }
         }
     }
@@ -211,13 +204,11 @@ impl CallRecords {
     pub(in super::super) fn keep_failure(
         &mut self,
         values: &Values<'_>,
-        of: &Of,
+        of: &Site,
         error: &StepError,
     ) {
-        let Some(part) = of.part else { return };
-        let slot = part.slot.index();
-        if values.policy(of.scope, slot).deadline.is_some() {
-            self.failed.insert((slot, part.element), error.clone());
+        if of.part.is_some() && values.policy(of).deadline.is_some() {
+            self.failed.insert((of.slot(), of.element()), error.clone());
         }
     }
 
@@ -226,7 +217,7 @@ impl CallRecords {
         &mut self,
         scene: &mut Scene<'x>,
         tasks: &mut Tasks<'x>,
-        of: Of,
+        of: Site,
         result: StepResult,
         ticket: Ticket,
     ) -> Option<(StepResult, Ticket)> {
@@ -247,11 +238,10 @@ impl CallRecords {
         let undone = context.map(CallContext::undone_inside).unwrap_or_default();
         let now = scene.clock.in_all(scene.clock.time());
         let times = (scene.clock.in_all(due.started), now);
-        let step = scene.values.place_of(of.scope, of.slot());
         let body = match &result {
             Ok(output) => match output.as_json() {
                 Ok(json) => {
-                    EndNotes(scene).undo_call(of.scope, step);
+                    EndNotes(scene).undo_call(&of);
                     durable::encode_call(times, Ok(json), &undone)
                 }
                 // The step fails where the output is read.
@@ -259,23 +249,16 @@ impl CallRecords {
             },
             // The record has the error as the report shows it, so that the error is the same after a crash.
             Err(error) => {
-                let it = scene.values.scope(of.scope);
-                let error = it.hushed(step, error.clone());
+                let error = scene.values.hushed(&of, error.clone());
                 durable::encode_call(times, Err(&error), &undone)
             }
         };
-        let write = match body {
-            Ok(body) => self.durable.write(due.key, body, now),
-            Err(error) => {
-                self.durable.fail(JournalError::storage(error));
-                return None;
-            }
-        };
+        let write = recorded::write(&self.durable, due.key, body, now);
         let future: StepFuture<'x> = once(async move {
             write.await;
             result
         });
-        tasks.push_part(&of, future, ticket, 0);
+        tasks.push_part(of, future, ticket, 0);
         // A run that had ended writes no record, so nothing waits for the turn of a new record.
         if !self.durable.is_closed() {
             self.end_later(scene, &of);
@@ -284,7 +267,7 @@ impl CallRecords {
     }
 
     /// The end of a call comes with the turn of its record.
-    fn end_later(&mut self, scene: &mut Scene<'_>, of: &Of) {
+    fn end_later(&mut self, scene: &mut Scene<'_>, of: &Site) {
         if of.scope == ScopeId::ROOT {
             self.ending.insert(of.call);
         }
@@ -294,58 +277,41 @@ impl CallRecords {
 
 /// Resolves the arguments of a recorded call for the report. A call whose arguments could not be resolved has failed for that reason.
 fn capture_again(scene: &mut Scene<'_>, it: &Starting<'_>) {
-    let keeps = scene.watch.as_ref().map(|watch| watch.keeps());
+    let keeps = scene.watch.as_ref().map(|watch| watch.keeps);
     if it.action.tool.is_none() || !keeps.is_some_and(|keeps| keeps.arguments) {
         return;
     }
-    let seen = it.before_call(scene);
-    let arguments = {
-        let Of { scope, part, .. } = it.of;
-        let at = scene.values.scope(scope);
-        let meter = Meter::new(scene.values.held.room(), None);
-        let inside = part.and_then(|part| {
-            let inside = scene.values.step(part.slot.index())?;
-            Some(inside.locals(part.element))
-        });
-        let locals = inside.as_deref().unwrap_or_default();
-        let is_always = at.plan.steps[it.step].role == Role::Always;
-        let values = &scene.values;
-        let resolving = values.resolving(at, is_always, locals).metered(&meter);
-        catch(|| resolve(&it.action.args, &resolving).ok()).ok()
-    };
-    scene.catch_again(seen);
-    if let Some(arguments) = arguments.flatten() {
-        scene.watching().arguments(&it.of, it.number, arguments);
+    let (arguments, _) = scene.evaluate(&it.of, None, |_, scope| resolve(&it.action.args, scope));
+    if let Ok(Ok(arguments)) = arguments {
+        scene.tell(|watch| watch.arguments(&it.of, it.number, arguments));
     }
 }
 
 /// Returns the reason why a recorded output is not of the type that the action has now.
 fn misfit<'x>(
-    scene: &mut Scene<'x>,
+    scene: &Scene<'x>,
     it: &Starting<'x>,
     recorded: &Recorded,
     host: &mut dyn Host<'x>,
 ) -> Option<String> {
     let value = recorded.result.as_ref().ok()?;
-    let mut own = scene.values.take_own(it.of.scope);
     let started = {
         let at = scene.values.scope(it.of.scope);
         let scope = scene.values.resolving(at, false, &[]);
-        let request = Request::new(&scope, it.action).recorded(value);
-        match &mut own {
+        let request = Request {
+            recorded: Some(value),
+            ..Request::new(&scope, it.action)
+        };
+        match scene.values.own(it.of.scope) {
             None => host.start(it.number, request),
-            Some((_, own)) => (own.start)(it.number, request),
+            Some(own) => (own.start)(it.number, request),
         }
     };
-    scene.values.put_own(own);
     match started {
-        Started::Ended(Err(error)) => {
-            let scope = scene.values.scope(it.of.scope);
-            Some(match scope.hushed(it.step, error) {
-                StepError::Output(error) => error.to_string(),
-                error => error.to_string(),
-            })
-        }
+        Started::Ended(Err(error)) => Some(match scene.values.hushed(&it.of, error) {
+            StepError::Output(error) => error.to_string(),
+            error => error.to_string(),
+        }),
         _ => None,
     }
 }
@@ -353,33 +319,11 @@ fn misfit<'x>(
 fn misfits(scene: &Scene<'_>, it: &Starting<'_>, why: String) -> JournalError {
     let outer = scene.outer(it.of.scope);
     let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
-    let id = &scene.values.scope(it.of.scope).plan.steps[it.step].id;
-    let element = scene.element_of(&it.of);
+    let id = &scene.values.step_of(&it.of).id;
+    let element = scene.element(&it.of);
     let element = Elements(&element);
     JournalError::Misfit {
         what: format!("the recorded output of step `{prefix}{id}{element}`"),
         why,
     }
-}
-
-/// Ends a call at its time limit.
-async fn limited(
-    call: StepFuture<'_>,
-    (mut sleep, error): (super::super::super::timer::TimerFuture, StepError),
-) -> StepResult {
-    let (mut call, mut error) = (Some(call), Some(error));
-    poll_fn(move |cx| {
-        if let Some(running) = &mut call
-            && let Poll::Ready(result) = running.as_mut().poll(cx)
-        {
-            call = None;
-            return Poll::Ready(result);
-        }
-        if sleep.as_mut().poll(cx).is_pending() {
-            return Poll::Pending;
-        }
-        drop_quietly(call.take());
-        Poll::Ready(Err(error.take().unwrap_or(StepError::Unknown)))
-    })
-    .await
 }

@@ -3,13 +3,12 @@
 use super::super::super::answered::{self, RecordedAnswer};
 use super::super::super::context::Decision;
 use super::super::super::durable::Durable;
-use super::super::super::recorded::{held_back, unusable};
+use super::super::super::recorded::{held_back, unusable, write};
 use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
 use super::super::starting::Starting;
-use super::super::task::Of;
+use super::super::task::Site;
 use super::{Keys, Records};
-use std::future::pending;
 use std::sync::Arc;
 
 /// The things that a run with a journal knows of a call before the call starts.
@@ -31,12 +30,12 @@ impl Records {
         it: &Starting<'_>,
         must_ask: bool,
     ) -> Known {
-        let key = Keys(scene).of_attempt(&it.of, it.step, it.attempt);
+        let key = Keys(scene).of_attempt(&it.of);
         let Ok(begun) = begun(&self.durable, &key) else {
             return Known::Over;
         };
         if must_ask {
-            match self.answer(scene, &it.of, it.number) {
+            match self.answer(scene, it) {
                 Err(()) => return Known::Over,
                 // An answer that came after the call is about other elements.
                 Ok(Some(answer)) if begun.is_none_or(|begun| answer.number < begun) => {
@@ -52,29 +51,24 @@ impl Records {
     pub(in super::super) fn has_begun_before(
         &self,
         scene: &Scene<'_>,
-        of: &Of,
+        of: &Site,
     ) -> Result<bool, ()> {
-        let Some(part) = &of.part else {
-            return Ok(false);
-        };
-        let key = Keys(scene).of_part(of.scope, part);
-        Ok(begun(&self.durable, &key)?.is_some())
+        let key = Keys(scene).of_attempt(of);
+        Ok(of.part.is_some() && begun(&self.durable, &key)?.is_some())
     }
 
     /// Returns the recorded answer about a call. `Err` means that the run is over.
     pub(in super::super) fn answer(
         &self,
         scene: &Scene<'_>,
-        of: &Of,
-        number: usize,
+        it: &Starting<'_>,
     ) -> Result<Option<RecordedAnswer>, ()> {
         let durable = &self.durable;
         // The answer about the call itself was given before an answer about all elements.
-        let step = scene.values.place_of(of.scope, of.slot());
-        let mut key = Keys(scene).of_answer(of, step);
+        let mut key = Keys(scene).of_answer(&it.of);
         let mut found = durable.find(&key)?;
         if found.is_none() {
-            key = Keys(scene).of_answers(of, step, number);
+            key = Keys(scene).of_answers(it);
             found = durable.find(&key)?;
         }
         if found.is_some() {
@@ -100,23 +94,15 @@ impl Records {
     pub(in super::super) fn write_answer(
         &self,
         scene: &Scene<'_>,
-        of: &Of,
-        number: usize,
+        it: &Starting<'_>,
         answer: &Decision,
     ) -> TimerFuture {
-        let step = scene.values.place_of(of.scope, of.slot());
         let key = match answer {
-            Decision::AllowStep => Keys(scene).of_answers(of, step, number),
-            Decision::Allow | Decision::Refuse(_) => Keys(scene).of_answer(of, step),
+            Decision::AllowStep => Keys(scene).of_answers(it),
+            Decision::Allow | Decision::Refuse(_) => Keys(scene).of_answer(&it.of),
         };
         let now = self.durable.time();
-        match answered::body(answer, now) {
-            Ok(body) => self.durable.write(key, body, now),
-            Err(error) => {
-                self.durable.fail(unusable(&key, error));
-                Box::pin(pending())
-            }
-        }
+        write(&self.durable, key, answered::body(answer, now), now)
     }
 }
 

@@ -3,7 +3,8 @@
 use super::super::super::durable::{BRANCH, FAILED, MADE_UP, UNDONE, of_element};
 use super::super::super::recorded;
 use super::super::scene::Scene;
-use super::super::task::Of;
+use super::super::starting::Starting;
+use super::super::task::Site;
 use crate::error::Elements;
 use crate::machine::{Failures, Part, ScopeId};
 use crate::plan::{Block, Body, Role};
@@ -23,108 +24,86 @@ impl Keys<'_, '_> {
     }
 
     /// Returns the key of a step, or of an element of the step.
-    pub(in super::super) fn of_step(
-        self,
-        scope: ScopeId,
-        step: usize,
-        element: &[usize],
-    ) -> String {
-        let id = &self.0.values.scope(scope).plan.steps[step].id;
-        of_element(&self.prefix(scope), id, element)
+    pub(in super::super) fn of_step(self, of: &Site, element: &[usize]) -> String {
+        let id = &self.0.values.step_of(of).id;
+        of_element(&self.prefix(of.scope), id, element)
+    }
+
+    /// Returns the key of the element of a call.
+    pub(in super::super) fn of_element(self, of: &Site) -> String {
+        self.of_step(of, &self.0.element(of))
     }
 
     /// Returns the key of an attempt.
-    pub(in super::super) fn of_attempt(self, of: &Of, step: usize, attempt: u32) -> String {
-        let element = self.0.element_of(of);
-        format!("{}@{attempt}", self.of_step(of.scope, step, &element))
-    }
-
-    /// Returns the key of the attempt of a part.
-    pub(in super::super) fn of_part(self, scope: ScopeId, part: &Part) -> String {
-        let (step, element) = (
-            self.0.values.place_of(scope, part.slot.index()),
-            self.0.element(part),
-        );
-        format!("{}@{}", self.of_step(scope, step, &element), part.attempt)
+    pub(in super::super) fn of_attempt(self, of: &Site) -> String {
+        format!("{}@{}", self.of_element(of), of.attempt())
     }
 
     /// Returns the key of the answer of the gates about a call.
-    pub(super) fn of_answer(self, of: &Of, step: usize) -> String {
-        let element = self.0.element_of(of);
-        self.of_step(of.scope, step, &element) + "?gate"
+    pub(super) fn of_answer(self, of: &Site) -> String {
+        self.of_element(of) + "?gate"
     }
 
     /// Returns the key of an answer about all elements of a step that make the same call.
-    pub(super) fn of_answers(self, of: &Of, step: usize, number: usize) -> String {
-        let it = self.0.values.scope(of.scope);
-        let first = it.actions + it.graph.actions[step] as usize;
-        let key = self.of_step(of.scope, step, &[]);
-        format!("{key}?gate{}", number - first)
+    pub(super) fn of_answers(self, it: &Starting<'_>) -> String {
+        let first = self.0.values.scope(it.of.scope).first_action(it.of.step);
+        format!("{}?gate{}", self.of_step(&it.of, &[]), it.number - first)
     }
 }
 
-/// EndNotes how parts of a run with a journal have ended, for `Server::retry_failed`.
+/// Notes how parts of a run with a journal have ended, for `Server::retry_failed`.
 pub(in super::super) struct EndNotes<'s, 'x>(pub(in super::super) &'s Scene<'x>);
 
 impl EndNotes<'_, '_> {
-    /// EndNotes that an undo step has undone a step with this lasting path.
+    /// Notes that an undo step has undone a step with this lasting path.
     pub(in super::super) fn undone(&self, scope: ScopeId, undo: usize, path: &str) {
-        let key = || Keys(self.0).of_step(scope, undo, &[]) + UNDONE;
+        let key = || {
+            let id = &self.0.values.scope(scope).plan.steps[undo].id;
+            of_element(&Keys(self.0).prefix(scope), id, &[]) + UNDONE
+        };
         self.end(key, Value::from(path));
     }
 
-    /// EndNotes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
-    pub(in super::super) fn undo_call(&self, scope: ScopeId, undo: usize) {
-        let steps = &self.0.values.scope(scope).plan.steps;
-        if let Role::Undo(undone) = steps[undo].role
-            && is_one_call(&steps[undo].body)
+    /// Notes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
+    pub(in super::super) fn undo_call(&self, of: &Site) {
+        let steps = &self.0.values.scope(of.scope).plan.steps;
+        if let Role::Undo(undone) = steps[of.step].role
+            && is_one_call(&steps[of.step].body)
         {
-            let path = of_element(&self.0.lasting_prefix(scope), &steps[undone].id, &[]);
-            self.undone(scope, undo, &path);
+            let path = of_element(&self.0.lasting_prefix(of.scope), &steps[undone].id, &[]);
+            self.undone(of.scope, of.step, &path);
         }
     }
 
-    /// EndNotes which block of a step runs, if the names of its steps do not tell. `Server::retry_failed` needs the block.
-    pub(in super::super) fn branch(&self, part: &Part, block: &Block) {
-        let scope = self.0.scope_of(part);
-        let step = self.0.values.place_of(scope, part.slot.index());
-        let body = &self.0.values.scope(scope).plan.steps[step].body;
+    /// Notes which block of a step runs, if the names of its steps do not tell. `Server::retry_failed` needs the block.
+    pub(in super::super) fn branch(&self, of: &Site, block: &Block) {
         if self.0.run.durable.is_some()
-            && let Some(number) = recorded::branch(body, block)
+            && let Some(number) = recorded::branch(&self.0.values.step_of(of).body, block)
         {
-            let key = || Keys(self.0).of_part(scope, part) + BRANCH;
+            let key = || Keys(self.0).of_attempt(of) + BRANCH;
             self.end(key, Value::from(number));
         }
     }
 
-    /// EndNotes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Server::retry_failed`,
+    /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Server::retry_failed`,
     /// another attempt may follow.
-    pub(in super::super) fn made_up(
-        &self,
-        scope: ScopeId,
-        part: &Part,
-        failures: Option<&Failures>,
-    ) {
-        let depth = self.0.values.scope(scope).depth;
-        let failure = failures.and_then(|failures| failures.steps.first());
+    pub(in super::super) fn made_up(&self, of: &Site, failures: &Failures) {
+        let depth = self.0.values.scope(of.scope).depth;
+        let failure = failures.steps.first();
         let Some(failed) = failure.and_then(|failure| failure.trail.0.get(depth)) else {
             return;
         };
         let element: Vec<usize> = failed.element.iter().map(|at| *at as usize).collect();
-        let place = if part.element == Part::WHOLE {
+        let place = if of.element() == Part::WHOLE {
             &[][..]
         } else {
             &element
         };
-        let step = self.0.values.place_of(scope, part.slot.index());
         let note = format!("{MADE_UP}{}@{}", Elements(&element), failed.attempt);
-        self.end(
-            || Keys(self.0).of_step(scope, step, place) + &note,
-            Value::Null,
-        );
+        self.end(|| Keys(self.0).of_step(of, place) + &note, Value::Null);
     }
 
-    /// EndNotes that a plan or block has failed, unless the plan is the run.
+    /// Notes that a plan or block has failed, unless the plan is the run.
     pub(in super::super) fn failed(&self, scope: ScopeId) {
         // Without a grace, nothing in the run comes to an end after an interrupt.
         if self.0.stops.stopped.is_some() && self.0.stops.grace.is_zero() {
@@ -136,7 +115,7 @@ impl EndNotes<'_, '_> {
         }
     }
 
-    /// EndNotes how something ended, for `Server::retry_failed`.
+    /// Notes how something ended, for `Server::retry_failed`.
     fn end(&self, key: impl FnOnce() -> String, body: Value) {
         if let Some(durable) = &self.0.run.durable {
             durable.note_end(key(), body.to_string());

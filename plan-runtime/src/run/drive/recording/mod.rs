@@ -18,7 +18,7 @@ mod values;
 
 use super::super::durable::{Durable, INTERRUPT};
 use super::scene::Scene;
-use super::task::Of;
+use super::task::Site;
 use crate::machine::CallId;
 use calls::CallRecords;
 pub(super) use gates::Known;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::task::Context;
 use stops::Interrupts;
 use times::TimeRecords;
-pub(super) use times::{timed, unlimit};
+pub(super) use times::unlimit;
 
 /// The records of a run with a journal.
 pub(super) struct Records {
@@ -67,9 +67,8 @@ impl Records {
     }
 
     /// A call is a plan, which has no record itself. Its time begins now.
-    pub(super) fn begin_plan(&mut self, scene: &mut Scene<'_>, of: &Of) {
+    pub(super) fn begin_plan(&mut self, scene: &mut Scene<'_>, of: &Site) {
         self.forget(of.call);
-        let attempt = of.part.map_or(1, |part| part.attempt);
-        scene.values.begin_time(of, attempt, || scene.clock.now());
+        scene.values.begin_time(of, || scene.clock.now());
     }
 }

@@ -8,7 +8,6 @@ use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
 use super::Keys;
 use crate::error::Interrupt;
-use crate::journal::JournalError;
 use crate::machine::{Event, ScopeId};
 use crate::resolve::Limit;
 use std::sync::Arc;
@@ -93,7 +92,7 @@ impl Interrupts {
 
     /// Takes what was sent to the run from outside.
     fn receive(&mut self, scene: &Scene<'_>, cx: &mut Context<'_>) {
-        let inbox = scene.run.options.inbox.clone();
+        let inbox = scene.run.inbox.clone();
         let messages = self.messages.get_or_insert_with(|| {
             let signals = match inbox {
                 Some(inbox) => {
@@ -123,46 +122,29 @@ impl Interrupts {
 
     /// Looks for a cancellation, the deadline, and the end of the time after these.
     fn look_for_interrupts(&mut self, scene: &mut Scene<'_>, cx: &mut Context<'_>) {
-        let stops = &mut scene.stops;
-        if self.coming.is_some() {
-            return;
-        }
-        // Before all is replayed that had happened, nothing new happens.
-        let is_live = self.durable.is_live();
-        if let Some(cancel) = stops.cancel.get_mut().as_mut().filter(|_| is_live)
-            && cancel.as_mut().poll(cx).is_ready()
-        {
-            self.come(Interrupt::Cancelled);
-        } else if let Some(deadline) = stops.deadline.as_mut().or(stops.end.as_mut())
-            && deadline.is_over(cx)
-        {
-            let limit = deadline.limit;
-            self.come(Interrupt::Deadline(limit));
+        if self.coming.is_none() {
+            // Before all is replayed that had happened, nothing new happens.
+            self.coming = scene.stops.coming(cx, self.durable.is_live());
         }
     }
 
     /// Records the end of the run that has come. The run ends when the record has its turn, so all records before have their turns first.
     fn record_interrupt(&mut self, scene: &Scene<'_>) {
-        let prefix = Keys(scene).prefix(ScopeId::ROOT);
-        let is_beside = scene.beside.is_some();
-        let in_grace = scene.stops.stopped.is_some();
         if self.recorded.is_some() || self.stop.is_some() {
             return;
         }
         let Some(interrupt) = self.coming.clone() else {
             return;
         };
+        let in_grace = scene.stops.stopped.is_some();
         let key = if in_grace { GRACE } else { INTERRUPT };
+        let key = Keys(scene).prefix(ScopeId::ROOT) + key;
         let now = self.durable.time();
-        match recorded::interrupt_body(&interrupt, now) {
-            Ok(body) => {
-                let write = self.durable.write(format!("{prefix}{key}"), body, now);
-                self.recorded = Some((write, interrupt));
-                // A tool may keep a plan inside its call without a poll, so the end of such a plan holds back nothing.
-                self.stop = (!is_beside).then(|| self.durable.stop());
-            }
-            Err(error) => self.durable.fail(JournalError::storage(error)),
-        }
+        let body = recorded::interrupt_body(&interrupt, now);
+        let write = recorded::write(&self.durable, key, body, now);
+        self.recorded = Some((write, interrupt));
+        // A tool may keep a plan inside its call without a poll, so the end of such a plan holds back nothing.
+        self.stop = scene.beside.is_none().then(|| self.durable.stop());
     }
 
     /// Ends the run if the record of its end has its turn.
@@ -180,12 +162,8 @@ impl Interrupts {
             return scene.machine.handle(Event::GraceOver);
         }
         self.coming = None;
-        let event = match interrupt {
-            Interrupt::Deadline(_) => Event::Late,
-            _ => Event::Cancelled,
-        };
         self.is_pausing = true;
-        scene.stops.stop(interrupt);
+        let event = scene.stops.stop(interrupt);
         scene.machine.handle(event);
         self.begin_grace(scene, is_ending);
     }
