@@ -232,6 +232,7 @@ notation! {
     }
 
     /// The source of a value.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
     choice SourceData {
         /// A step by its place.
         's' Step(step: usize),
@@ -266,6 +267,7 @@ notation! {
     }
 
     /// The result of a missing part.
+    #[derive(Copy)]
     choice AbsenceData {
         /// An error.
         '!' Error,

@@ -1,9 +1,9 @@
 //! The struct of a plan, its impls, and the constant with its data.
 
-use super::data::Data;
+use super::builder::{Builder, Lowered, TemplateData};
 use super::documented::{self, Audience};
+use super::table::Table;
 use super::tokens::located;
-use super::value::Builder;
 use super::{Context, cycle, start, step};
 use crate::ast::{Body, Header, Input, Plan, Role, Step};
 use crate::docs;
@@ -18,6 +18,7 @@ use crate::report::Report;
 use crate::scan::tokens::no_parameters;
 use crate::shape::secret;
 use heck::ToSnakeCase;
+use plan_graph::notation::{InputData, Named, PlanData};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::BTreeSet;
@@ -204,12 +205,12 @@ fn definition(
     }
 }
 
-/// What both forms have: types, steps, the plan, cycles, and what rustc should warn of. What `output` gives is the output's type, as
-/// written, and what checks its value; it writes the value as data.
+/// Returns the code of both forms: types, steps, the plan, cycles, and warnings. `output_type` is the type as its author wrote it, and `output`
+/// returns the item that checks the output, with the output as data.
 fn shared(
     cx: &Context<'_>,
-    output_type: &str,
-    output: impl FnOnce(Builder<'_>) -> TokenStream,
+    output_type: String,
+    output: impl FnOnce(Builder<'_>) -> (TokenStream, TemplateData),
 ) -> TokenStream {
     let plan = cx.plan;
     let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
@@ -223,38 +224,31 @@ fn shared(
         .iter()
         .enumerate()
         .map(|(index, step)| step::types(index, step, cx));
-    let mut data = Data::default();
-    match &plan.head {
-        Some(head) => {
-            data.text(&text_of(&head.name).to_snake_case());
-            data.text(&docs::text(&head.attrs));
-        }
-        None => {
-            data.text("plan").text("");
-        }
-    }
-    data.number(inputs.len());
-    for input in inputs {
-        data.text(&text_of(&input.name));
-        data.text(&type_name(&input.ty));
-        data.text(&docs::text(&input.attrs));
-    }
-    data.number(plan.steps.len());
-    for step in &plan.steps {
-        data.text(&text_of(&step.name));
-    }
-    let mut steps = TokenStream::new();
-    for (index, step) in plan.steps.iter().enumerate() {
-        steps.extend(step::item(index, step, cx, &mut data));
-    }
-    data.text(output_type);
-    let output = output(Builder::new(cx, &mut data));
+    let mut table = Table::default();
+    let steps = plan.steps.iter().map(|step| {
+        let (item, data) = step::item(step, cx, &mut table);
+        (item, (text_of(&step.name), data))
+    });
+    let (steps, steps_data): (TokenStream, Vec<_>) = steps.unzip();
+    let (output, output_data) = output(Builder::new(cx, &mut table));
+    let (name, description) = match &plan.head {
+        Some(head) => (text_of(&head.name).to_snake_case(), docs::text(&head.attrs)),
+        None => ("plan".to_owned(), String::new()),
+    };
+    let data = PlanData {
+        name,
+        description,
+        inputs: inputs.iter().map(input_data).collect(),
+        steps: Named(steps_data),
+        output_type,
+        output: output_data,
+    };
     let mut cycles = TokenStream::new();
     cycle::errors(cx.graph, &plan.steps, cx, &mut cycles);
     let unused = unused(cx);
     let first = start::first_type(cx);
-    let data = data.into_arguments();
-    let decoded = quote!(__plan::decode(#data));
+    let (text, tables) = (data.to_text(), table.items);
+    let decoded = quote!(__plan::decode(#text, &[#(#tables),*]));
     let may_be_secret =
         |input: &Input| secret::is_marked(&input.attrs) || secret::may_be_inside(&input.ty);
     let decoded = match &plan.head {
@@ -272,6 +266,14 @@ fn shared(
         #output
         static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| #decoded);
         #unused
+    }
+}
+
+fn input_data(input: &Input) -> InputData<String> {
+    InputData {
+        name: text_of(&input.name),
+        type_name: type_name(&input.ty),
+        description: docs::text(&input.attrs),
     }
 }
 
@@ -297,25 +299,23 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         _ => syn::parse_quote!(()),
     };
     let ty = output.as_ref().unwrap_or(&unread);
-    let shared = shared(cx, &type_name(ty), |mut builder| {
-        let check = match &cx.plan.tail {
+    let shared = shared(cx, type_name(ty), |mut builder| {
+        let data = match &cx.plan.tail {
             // The missing type was reported; the output's value is still checked.
             Some(tail) if output.is_none() => {
-                let check = builder.inferred(&tail.value);
-                quote!(let _ = || { let _ = #check; };)
+                let Lowered { check, data } = builder.inferred(&tail.value);
+                let check = quote!(let _ = || { let _ = #check; };);
+                builder.bindings.extend(check);
+                data
             }
             Some(tail) => {
-                let check = builder.value(&tail.value);
-                let at = ty.span();
-                quote_spanned!(at=> let _ = || -> #ty { #check };)
+                let Lowered { check, data } = builder.value(&tail.value);
+                builder.check_type(ty.span(), ty, check);
+                data
             }
-            None => {
-                builder.data.tag('n');
-                TokenStream::new()
-            }
+            None => TemplateData::NULL,
         };
-        builder.bindings.extend(check);
-        builder.into_item(output_name())
+        (builder.into_item(output_name()), data)
     });
     let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
     let bounds = start::bounds(cx);
@@ -438,18 +438,16 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
 fn inline(cx: &Context<'_>) -> TokenStream {
     // The output's type is not written, so the chain of references is expanded twice: among the checks, and for its type.
     let (mut value, mut outside) = (TokenStream::new(), TokenStream::new());
-    let shared = shared(cx, "", |mut builder| {
-        value = match &cx.plan.tail {
+    let shared = shared(cx, String::new(), |mut builder| {
+        let lowered = match &cx.plan.tail {
             Some(tail) => builder.inferred(&tail.value),
-            None => {
-                builder.data.tag('n');
-                quote!(())
-            }
+            None => Lowered::new(quote!(()), TemplateData::NULL),
         };
+        value = lowered.check.into_token_stream();
         let (bindings, types) = (builder.bindings(), &builder.types);
         outside = quote!(#bindings #types);
         builder.bindings.extend(quote!(let _ = || #value;));
-        builder.into_item(output_name())
+        (builder.into_item(output_name()), lowered.data)
     });
     let steps = start::steps(&quote!(ThisUnnamedPlan), &TokenStream::new(), cx);
     quote! {

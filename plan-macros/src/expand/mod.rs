@@ -2,9 +2,9 @@
 
 mod binding;
 mod block;
+mod builder;
 mod computed;
 mod cycle;
-mod data;
 mod documented;
 mod flow;
 mod format;
@@ -14,14 +14,17 @@ mod policy;
 #[cfg(test)]
 mod recovery;
 mod reference;
+mod scope;
 #[cfg(test)]
 mod snapshots;
 mod start;
 mod step;
+mod table;
 mod test;
 mod tokens;
 mod types;
 mod value;
+mod way;
 #[cfg(test)]
 mod written;
 
@@ -36,6 +39,7 @@ use crate::scan;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
+use table::TypeKey;
 
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
@@ -132,7 +136,7 @@ impl<'a> Context<'a> {
 }
 
 /// How a step sees what another gives.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum View {
     /// As the plan's work does.
     Output,
@@ -198,16 +202,6 @@ impl Context<'_> {
         }
     }
 
-    /// The same for [`Self::same_type`].
-    fn same_type_seen(&self, source: Source, reader: Reader) -> String {
-        let same = self.same_type(source);
-        match self.view(source, reader) {
-            View::Output => same,
-            View::Call => format!("call of {same}"),
-            View::Result => format!("result of {same}"),
-        }
-    }
-
     /// How the steps that refer to a step see it otherwise than as its output.
     fn other_views(&self, index: usize) -> Vec<(View, Reader)> {
         let mut views: Vec<(View, Reader)> = Vec::new();
@@ -231,8 +225,8 @@ impl Context<'_> {
         views
     }
 
-    /// What says that two steps or inputs have the same type.
-    fn same_type(&self, source: Source) -> String {
+    /// Returns the origin of the type of a step or an input.
+    fn type_key(&self, source: Source) -> TypeKey {
         match source {
             Source::Step(index) => match self.steps[index] {
                 Step {
@@ -241,18 +235,11 @@ impl Context<'_> {
                     policy,
                     ..
                 } if matches!((&policy.optional, &policy.catch), (Optional::No, Catch::No)) => {
-                    format!("output {}", self.tools[index][0])
+                    TypeKey::Output(self.tools[index][0].clone())
                 }
-                _ => format!("step {index}"),
+                _ => TypeKey::Step(index),
             },
-            Source::Input(index) => format!("input {index}"),
-        }
-    }
-
-    fn source(source: Source) -> TokenStream {
-        match source {
-            Source::Step(index) => quote!(__plan::Source::Step(#index)),
-            Source::Input(index) => quote!(__plan::Source::Input(#index)),
+            Source::Input(index) => TypeKey::Input(index),
         }
     }
 }

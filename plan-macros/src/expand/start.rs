@@ -1,7 +1,7 @@
 //! What starts the actions of a plan, and what they ask of an application.
 
 use super::value::ends;
-use super::{Context, flow, reference, step};
+use super::{Context, flow, step, way};
 use crate::ast::{Body, Mention, Step};
 use crate::lossless;
 use crate::names::Source;
@@ -113,7 +113,7 @@ fn leaves_in<'a>(body: &'a Body, step: &'a Step, tools: &mut usize, f: &mut impl
 /// alias of the tool's type, so that rustc has one thing to say of a path that leads nowhere.
 pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     let bound = |((start, end), arguments): ((Span, Span), Ident)| {
-        let calls = reference::path(&["HasTool"], start, end);
+        let calls = way::path(&["HasTool"], start, end);
         quote_spanned!(end=> __App: #calls<#arguments, __PlanFirst>)
     };
     tools(cx).into_iter().map(bound).collect()
