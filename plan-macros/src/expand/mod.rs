@@ -9,12 +9,14 @@ mod documented;
 mod flow;
 mod format;
 mod item;
+mod lints;
 mod literal;
 mod policy;
 #[cfg(test)]
 mod recovery;
 mod reference;
 mod scope;
+mod shared;
 #[cfg(test)]
 mod snapshots;
 mod start;
