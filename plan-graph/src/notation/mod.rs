@@ -60,27 +60,27 @@ notation! {
     /// The role of a step that is not work.
     choice RoleData {
         /// A step that undoes the step at this place.
-        'U' Undo(step: usize),
+        "U" Undo(step: usize),
         /// A step that always runs.
-        'A' Always,
+        "A" Always,
     }
 
     /// The body of a step.
     nested BodyData<S> {
         /// A call.
-        'T' Call(tool: Constant, arguments: TemplateData<S>),
+        "T" Call(tool: Constant, arguments: TemplateData<S>),
         /// A value.
-        'V' Value(value: TemplateData<S>),
+        "V" Value(value: TemplateData<S>),
         /// An `if`.
-        'I' If(branches: Vec<BranchData<S>>),
+        "I" If(branches: Vec<BranchData<S>>),
         /// A `for`.
-        'F' For(pattern: S, list: TemplateData<S>, body: Box<BodyData<S>>),
+        "F" For(pattern: S, list: TemplateData<S>, body: Box<BodyData<S>>),
         /// A block.
-        'B' Block(block: BlockData<S>),
+        "B" Block(block: BlockData<S>),
         /// A loop. With `last`, the first input of a round is the value of the previous round.
-        'L' Loop(last: bool, round: BlockData<S>, again: TemplateData<S>),
+        "L" Loop(last: bool, round: BlockData<S>, again: TemplateData<S>),
         /// A value of this type from outside.
-        'W' Await(type_name: S, receive: Constant),
+        "W" Await(type_name: S, receive: Constant),
     }
 
     /// The steps inside a step.
@@ -104,142 +104,163 @@ notation! {
     /// A condition of a branch.
     choice ConditionData<S> {
         /// A `bool`.
-        'h' Holds(value: TemplateData<S>),
+        "h" Holds(value: TemplateData<S>),
         /// A `let` with this pattern.
-        'b' Let(pattern: S, value: TemplateData<S>),
+        "b" Let(pattern: S, value: TemplateData<S>),
     }
 
     /// A setting of a policy.
     choice SettingData<S> {
         /// The number of attempts.
-        'a' Attempts(attempts: u32),
+        "a" Attempts(attempts: u32),
         /// The pause before the second attempt.
-        'b' Backoff(pause: Duration),
+        "b" Backoff(pause: Duration),
         /// The longest pause between attempts.
-        'm' Max(pause: Duration),
+        "m" Max(pause: Duration),
         /// The time limit of an attempt.
-        't' Timeout(time: Duration),
+        "t" Timeout(time: Duration),
         /// The time limit of all attempts.
-        'd' Deadline(time: Duration),
+        "d" Deadline(time: Duration),
         /// Whether pauses are random.
-        'j' Jitter(is_random: bool),
+        "j" Jitter(is_random: bool),
         /// `#[optional]`
-        'w' Optional,
+        "w" Optional,
         /// `#[optional(each)]`
-        'e' OptionalEach,
+        "e" OptionalEach,
         /// `#[catch]`
-        'C' Catch,
+        "C" Catch,
         /// `#[catch(each)]`
-        'E' CatchEach,
+        "E" CatchEach,
         /// The value that replaces a failure.
-        'f' Fallback(value: TemplateData<S>),
+        "f" Fallback(value: TemplateData<S>),
         /// The number of elements at a time.
-        'c' Concurrency(elements: usize),
+        "c" Concurrency(elements: usize),
         /// The number of rounds.
-        'l' AtMost(rounds: u32),
+        "l" AtMost(rounds: u32),
         /// The time between two starts of a round.
-        'y' Every(time: Duration),
+        "y" Every(time: Duration),
         /// `#[collect]`
-        'k' Collect,
+        "k" Collect,
         /// An amount that is a constant of the program, as the author wrote the constant.
-        'N' Constant(amount: Amount, written: S, constant: Constant),
+        "N" Constant(amount: Amount, written: S, constant: Constant),
         /// An amount that depends on inputs.
-        'G' Given(amount: Amount, value: TemplateData<S>),
+        "G" Given(amount: Amount, value: TemplateData<S>),
+    }
+
+    /// A number or a time of a policy.
+    #[derive(Copy, Eq, PartialOrd, Ord)]
+    choice Amount {
+        /// The number of attempts.
+        "0 " Attempts,
+        /// The pause before the second attempt.
+        "1 " Backoff,
+        /// The longest pause between attempts.
+        "2 " Max,
+        /// The time limit of an attempt.
+        "3 " Timeout,
+        /// The time limit of all attempts.
+        "4 " Deadline,
+        /// The number of elements at a time.
+        "5 " Concurrency,
+        /// The number of rounds.
+        "6 " AtMost,
+        /// The time between two starts of a round.
+        "7 " Every,
     }
 
     /// A value that needs no outputs.
     choice ScalarData<S> {
         /// `null`
-        'n' Null,
+        "n" Null,
         /// `false`
-        '0' False,
+        "0" False,
         /// `true`
-        '1' True,
+        "1" True,
         /// A number that is not negative.
-        'u' Unsigned(number: u64),
+        "u" Unsigned(number: u64),
         /// The magnitude of a negative number.
-        '-' Negative(magnitude: u64),
+        "-" Negative(magnitude: u64),
         /// A float.
-        'd' Float(digits: S),
+        "d" Float(digits: S),
         /// A string.
-        's' String(string: S),
+        "s" String(string: S),
     }
 
     /// A value in which references may occur.
     nested TemplateData<S> {
         /// A list.
-        'l' List(elements: Vec<TemplateData<S>>),
+        "l" List(elements: Vec<TemplateData<S>>),
         /// An object with these keys.
-        'j' Object(members: Vec<(S, TemplateData<S>)>),
+        "j" Object(members: Vec<(S, TemplateData<S>)>),
         /// An object with these fields of a type or of a variant.
-        'a' Fields(shape: Constant, variant: S, fields: Vec<(S, TemplateData<S>)>),
+        "a" Fields(shape: Constant, variant: S, fields: Vec<(S, TemplateData<S>)>),
         /// A nested literal of a type or of a variant.
-        'v' Literal(shape: Constant, variant: S, content: Box<TemplateData<S>>),
+        "v" Literal(shape: Constant, variant: S, content: Box<TemplateData<S>>),
         /// A reference.
-        'r' Reference(reference: ReferenceData<S>),
+        "r" Reference(reference: ReferenceData<S>),
         /// A `format!`.
-        'x' Format(parts: Vec<PartData<S>>),
+        "x" Format(parts: Vec<PartData<S>>),
         /// A Rust expression that reads these sources, as the author wrote the expression.
-        'c' Computed(reads: Vec<SourceData>, written: S, code: Constant),
+        "c" Computed(reads: Vec<SourceData>, written: S, code: Constant),
         /// A Rust expression, which is a form as well if the constant permits the form.
-        'q' Test(answers: Constant, form: FormData<S>, computed: Box<TemplateData<S>>),
+        "q" Test(answers: Constant, form: FormData<S>, computed: Box<TemplateData<S>>),
         _ Scalar(ScalarData<S>),
     }
 
     /// The form of a Rust expression.
     nested FormData<S> {
         /// `a && b`
-        '&' All(forms: Vec<FormData<S>>),
+        "&" All(forms: Vec<FormData<S>>),
         /// `a || b`
-        '|' Any(forms: Vec<FormData<S>>),
+        "|" Any(forms: Vec<FormData<S>>),
         /// `!a`
-        '!' Not(form: Box<FormData<S>>),
+        "!" Not(form: Box<FormData<S>>),
         /// A comparison with this operator.
-        '=' Compare(operator: S, left: Box<FormData<S>>, right: Box<FormData<S>>),
+        "=" Compare(operator: S, left: Box<FormData<S>>, right: Box<FormData<S>>),
         /// A call of this method without arguments.
-        '?' Ask(method: S, form: Box<FormData<S>>),
+        "?" Ask(method: S, form: Box<FormData<S>>),
         /// A place in an output.
-        'r' Place(source: SourceData, written: S, path: Ended<PlacePart<S>>),
+        "r" Place(source: SourceData, written: S, path: Ended<PlacePart<S>>),
         /// A constant of the program.
-        'v' Constant,
+        "v" Constant,
         _ Scalar(ScalarData<S>),
     }
 
     /// A part of the path to a place.
     choice PlacePart<S> {
         /// A field by its Rust name.
-        '.' Field(name: S),
+        "." Field(name: S),
         /// An index.
-        '#' Index(index: usize),
+        "#" Index(index: usize),
         /// A key of a map.
-        'k' Key(key: S),
+        "k" Key(key: S),
     }
 
     /// A part of a `format!`.
     choice PartData<S> {
         /// Text.
-        's' Text(text: S),
+        "s" Text(text: S),
         /// A placeholder with this format specification.
-        'v' Placeholder(spec: S, shown: ShownData<S>),
+        "v" Placeholder(spec: S, shown: ShownData<S>),
     }
 
     /// The value of a placeholder.
     choice ShownData<S> {
         /// A value that this constant formats.
-        '-' By(value: TemplateData<S>, show: Constant),
+        "-" By(value: TemplateData<S>, show: Constant),
         /// A value that is the formatted text already.
-        '=' Text(value: TemplateData<S>),
+        "=" Text(value: TemplateData<S>),
     }
 
     /// The source of a value.
     #[derive(Copy, Eq, PartialOrd, Ord)]
     choice SourceData {
         /// A step by its place.
-        's' Step(step: usize),
+        "s" Step(step: usize),
         /// An input by its place.
-        'i' Input(input: usize),
+        "i" Input(input: usize),
         /// A local value by the number of enclosing local values.
-        'l' Local(frame: usize),
+        "l" Local(frame: usize),
     }
 
     /// A path from a source to a value in it.
@@ -255,78 +276,32 @@ notation! {
     /// A part of the path of a reference.
     choice SegmentData<S> {
         /// A field by its Rust name, of the type in this constant.
-        '.' Field(shape: Constant, name: S),
+        "." Field(shape: Constant, name: S),
         /// An index.
-        '#' Index(index: usize, absence: AbsenceData),
+        "#" Index(index: usize, absence: AbsenceData),
         /// A key.
-        'k' Key(key: S, absence: AbsenceData),
+        "k" Key(key: S, absence: AbsenceData),
         /// `[..]`
-        '*' Each,
+        "*" Each,
         /// A `?`, whose meaning is in this constant.
-        '?' Asked(mark: Constant),
+        "?" Asked(mark: Constant),
     }
 
     /// The result of a missing part.
     #[derive(Copy)]
     choice AbsenceData {
         /// An error.
-        '!' Error,
+        "!" Error,
         /// `null`
-        '?' Null,
+        "?" Null,
         /// `null` for the whole reference.
-        '^' Whole,
+        "^" Whole,
     }
 }
 
 impl<S> TemplateData<S> {
     /// `null`
     pub const NULL: Self = Self::Scalar(ScalarData::Null);
-}
-
-/// A number or a time of a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Amount {
-    /// The number of attempts.
-    Attempts,
-    /// The pause before the second attempt.
-    Backoff,
-    /// The longest pause between attempts.
-    Max,
-    /// The time limit of an attempt.
-    Timeout,
-    /// The time limit of all attempts.
-    Deadline,
-    /// The number of elements at a time.
-    Concurrency,
-    /// The number of rounds.
-    AtMost,
-    /// The time between two starts of a round.
-    Every,
-}
-
-impl Amount {
-    /// All amounts, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
-        Self::Attempts,
-        Self::Backoff,
-        Self::Max,
-        Self::Timeout,
-        Self::Deadline,
-        Self::Concurrency,
-        Self::AtMost,
-        Self::Every,
-    ];
-}
-
-/// The number of the amount.
-impl<'t> Node<'t> for Amount {
-    fn write(&self, text: &mut String) {
-        (*self as usize).write(text);
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        Self::ALL.get(usize::read(reader)?).copied()
-    }
 }
 
 impl<'t, S: Node<'t>> PlanData<S> {

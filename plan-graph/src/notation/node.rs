@@ -18,26 +18,35 @@ pub trait Node<'t>: Sized {
 #[derive(Clone, Copy)]
 pub struct Reader<'t> {
     pub(super) rest: &'t str,
-    /// How many levels of nesting may follow.
+    /// The number of levels that the next value may have.
     pub(super) levels: usize,
 }
 
-impl<'t> Reader<'t> {
-    pub(super) fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
+impl Reader<'_> {
+    /// Reads a letter of the notation, if the letter is next.
+    pub(super) fn eat(&mut self, letter: &str) -> bool {
+        let rest = self.rest.strip_prefix(letter);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
-    pub(super) fn skip(&mut self) {
+    /// Skips an unknown letter, so that a report begins after the letter.
+    pub(super) fn unknown<T>(&mut self) -> Option<T> {
         let mut chars = self.rest.chars();
         chars.next();
         self.rest = chars.as_str();
+        None
     }
 
-    /// Enters a level of nesting that `read` reads.
-    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        self.levels = self.levels.checked_sub(1)?;
+    /// Reads a value that is `levels` levels deeper.
+    pub(super) fn deeper<T>(
+        &mut self,
+        levels: usize,
+        read: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        self.levels = self.levels.checked_sub(levels)?;
         let value = read(self)?;
-        self.levels += 1;
+        self.levels += levels;
         Some(value)
     }
 
@@ -55,6 +64,8 @@ macro_rules! notation {
     ($($(#[$doc:meta])* $kind:ident $name:ident $(<$s:ident>)? { $($inside:tt)* })*) => {
         $($crate::notation::node::notation!(@$kind [$(#[$doc])*] $name [$($s)?] { $($inside)* });)*
     };
+    (@choice $($choice:tt)*) => { $crate::notation::node::notation!(@enum 0, $($choice)*); };
+    (@nested $($choice:tt)*) => { $crate::notation::node::notation!(@enum 1, $($choice)*); };
     (@record [$($doc:tt)*] $name:ident [$($s:ident)?] {
         $($(#[$about:meta])* $field:ident: $type:ty,)*
     }) => {
@@ -72,13 +83,10 @@ macro_rules! notation {
             }
         }
     };
-    (@nested $($choice:tt)*) => {
-        $crate::notation::node::notation!(@choice $($choice)* nested);
-    };
-    (@choice [$($doc:tt)*] $name:ident [$($s:ident)?] {
+    (@enum $levels:literal, [$($doc:tt)*] $name:ident [$($s:ident)?] {
         $($(#[$about:meta])* $letter:literal $variant:ident $(($($field:ident: $type:ty),+))?,)*
         $(_ $other:ident($other_type:ty),)?
-    } $($nested:ident)?) => {
+    }) => {
         $($doc)*
         #[derive(Clone, Debug, PartialEq)]
         pub enum $name $(<$s>)? {
@@ -90,7 +98,7 @@ macro_rules! notation {
             fn write(&self, text: &mut String) {
                 match self {
                     $(Self::$variant $(($($field),+))? => {
-                        text.push($letter);
+                        text.push_str($letter);
                         $($($field.write(text);)+)?
                     })*
                     $(Self::$other(other) => <$other_type>::write(other, text),)?
@@ -98,187 +106,125 @@ macro_rules! notation {
             }
 
             fn read(reader: &mut Reader<'t>) -> Option<Self> {
-                let read = |reader: &mut Reader<'t>| match reader.peek()? {
-                    $($letter => {
-                        reader.skip();
-                        Some(Self::$variant $(($(<$type>::read(reader)?),+))?)
+                reader.deeper($levels, |reader| {
+                    $(if reader.eat($letter) {
+                        return Some(Self::$variant $(($(<$type>::read(reader)?),+))?);
                     })*
-                    _ => $crate::notation::node::notation!(@other reader $($other)?),
-                };
-                $crate::notation::node::notation!(@call read reader $($nested)?)
+                    $crate::notation::node::notation!(@other reader $($other)?)
+                })
             }
         }
     };
-    (@other $reader:ident) => {{
-        $reader.skip();
-        None
-    }};
-    (@other $reader:ident $other:ident) => {
-        Node::read($reader).map(Self::$other)
-    };
-    (@call $read:ident $reader:ident) => {
-        $read($reader)
-    };
-    (@call $read:ident $reader:ident nested) => {
-        $reader.nested($read)
-    };
+    (@other $reader:ident) => { $reader.unknown() };
+    (@other $reader:ident $other:ident) => { Node::read($reader).map(Self::$other) };
 }
 
 pub(super) use notation;
 
-/// Implements [`Node`] for numbers: their digits, and a space.
-macro_rules! numbers {
-    ($($number:ty)*) => {
-        $(impl<'t> Node<'t> for $number {
-            fn write(&self, text: &mut String) {
-                // Writing into a `String` cannot fail.
-                let _ = write!(text, "{self} ");
+/// Implements [`Node`] for types by the expressions that write and read a value.
+macro_rules! nodes {
+    ($($(#[$doc:meta])* [$($parameter:tt)*] $type:ty:
+        |$value:ident, $text:ident| $write:expr,
+        |$reader:ident| $read:expr;
+    )*) => {
+        $($(#[$doc])* impl<'t, $($parameter)*> Node<'t> for $type {
+            fn write(&self, $text: &mut String) {
+                let $value = self;
+                $write;
             }
 
-            fn read(reader: &mut Reader<'t>) -> Option<Self> {
-                reader.number()
+            fn read($reader: &mut Reader<'t>) -> Option<Self> {
+                $read
             }
         })*
     };
 }
 
-numbers!(usize u32 u64);
-
-/// A string: its length in bytes, and the bytes.
-impl<'t> Node<'t> for &'t str {
-    fn write(&self, text: &mut String) {
-        self.len().write(text);
-        text.push_str(self);
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        let length = reader.number()?;
-        let (string, rest) = reader.rest.split_at_checked(length)?;
-        reader.rest = rest;
-        Some(string)
-    }
-}
-
-impl<'t> Node<'t> for String {
-    fn write(&self, text: &mut String) {
-        self.as_str().write(text);
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        <&str>::read(reader).map(Self::from)
-    }
-}
-
-/// `1` or `0`.
-impl<'t> Node<'t> for bool {
-    fn write(&self, text: &mut String) {
-        text.push(if *self { '1' } else { '0' });
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        let letter = reader.peek()?;
-        reader.skip();
-        ['0', '1'].contains(&letter).then_some(letter == '1')
-    }
-}
-
-/// Seconds and nanoseconds.
-impl<'t> Node<'t> for Duration {
-    fn write(&self, text: &mut String) {
-        self.as_secs().write(text);
-        self.subsec_nanos().write(text);
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        let (seconds, nanoseconds) = Node::read(reader)?;
-        (nanoseconds < 1_000_000_000).then(|| Self::new(seconds, nanoseconds))
-    }
-}
-
-/// A list: its length, and the elements.
-impl<'t, T: Node<'t>> Node<'t> for Vec<T> {
-    fn write(&self, text: &mut String) {
-        self.len().write(text);
-        self.iter().for_each(|element| element.write(text));
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        let length: usize = reader.number()?;
-        (0..length).map(|_| T::read(reader)).collect()
-    }
-}
-
-/// The value, or nothing.
-impl<'t, T: Node<'t>> Node<'t> for Option<T> {
-    fn write(&self, text: &mut String) {
-        self.iter().for_each(|value| value.write(text));
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        let before = *reader;
-        let value = T::read(reader);
-        if value.is_none() {
-            *reader = before;
-        }
-        Some(value)
-    }
-}
-
-impl<'t, T: Node<'t>> Node<'t> for Box<T> {
-    fn write(&self, text: &mut String) {
-        T::write(self, text);
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        T::read(reader).map(Self::new)
-    }
-}
-
-impl<'t, A: Node<'t>, B: Node<'t>> Node<'t> for (A, B) {
-    fn write(&self, text: &mut String) {
-        self.0.write(text);
-        self.1.write(text);
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        Some((A::read(reader)?, B::read(reader)?))
-    }
+nodes! {
+    /// A number: its digits, and a space. Writing into a `String` cannot fail.
+    [] usize: |number, text| _ = write!(text, "{number} "), |reader| reader.number();
+    [] u32: |number, text| _ = write!(text, "{number} "), |reader| reader.number();
+    [] u64: |number, text| _ = write!(text, "{number} "), |reader| reader.number();
+    /// A string: its length in bytes, and the bytes.
+    [] &'t str:
+        |string, text| {
+            string.len().write(text);
+            text.push_str(string);
+        },
+        |reader| {
+            let length = reader.number()?;
+            let (string, rest) = reader.rest.split_at_checked(length)?;
+            reader.rest = rest;
+            Some(string)
+        };
+    [] String: |string, text| string.as_str().write(text), |reader| <&str>::read(reader).map(Self::from);
+    [] bool:
+        |flag, text| text.push(if *flag { '1' } else { '0' }),
+        |reader| if reader.eat("1") { Some(true) } else { reader.eat("0").then_some(false) };
+    /// Seconds and nanoseconds.
+    [] Duration:
+        |time, text| (time.as_secs(), time.subsec_nanos()).write(text),
+        |reader| {
+            let (seconds, nanoseconds) = Node::read(reader)?;
+            (nanoseconds < 1_000_000_000).then(|| Self::new(seconds, nanoseconds))
+        };
+    /// A list: its length, and the elements.
+    [T: Node<'t>] Vec<T>:
+        |list, text| {
+            list.len().write(text);
+            list.iter().for_each(|element| element.write(text));
+        },
+        |reader| {
+            let length: usize = reader.number()?;
+            (0..length).map(|_| T::read(reader)).collect()
+        };
+    /// The value, or nothing.
+    [T: Node<'t>] Option<T>:
+        |value, text| value.iter().for_each(|value| value.write(text)),
+        |reader| {
+            let before = *reader;
+            let value = T::read(reader);
+            if value.is_none() {
+                *reader = before;
+            }
+            Some(value)
+        };
+    [T: Node<'t>] Box<T>: |value, text| T::write(value, text), |reader| T::read(reader).map(Self::new);
+    [A: Node<'t>, B: Node<'t>] (A, B):
+        |pair, text| {
+            pair.0.write(text);
+            pair.1.write(text);
+        },
+        |reader| Some((A::read(reader)?, B::read(reader)?));
+    [T: Node<'t>] Ended<T>:
+        |list, text| {
+            list.0.iter().for_each(|element| element.write(text));
+            text.push(';');
+        },
+        |reader| {
+            let mut elements = Vec::new();
+            while !reader.eat(";") {
+                elements.push(T::read(reader)?);
+            }
+            Some(Self(elements))
+        };
+    [S: Node<'t>, T: Node<'t>] Named<S, T>:
+        |list, text| {
+            list.0.len().write(text);
+            list.0.iter().for_each(|(name, _)| name.write(text));
+            list.0.iter().for_each(|(_, value)| value.write(text));
+        },
+        |reader| {
+            let names = Vec::<S>::read(reader)?.into_iter();
+            let all = names.map(|name| Some((name, T::read(reader)?)));
+            all.collect::<Option<_>>().map(Self)
+        };
 }
 
 /// A list that ends with `;`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended<T>(pub Vec<T>);
 
-impl<'t, T: Node<'t>> Node<'t> for Ended<T> {
-    fn write(&self, text: &mut String) {
-        self.0.iter().for_each(|element| element.write(text));
-        text.push(';');
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        let mut elements = Vec::new();
-        while reader.peek()? != ';' {
-            elements.push(T::read(reader)?);
-        }
-        reader.skip();
-        Some(Self(elements))
-    }
-}
-
 /// A list of names and values: its length, all names, and then all values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<S, T>(pub Vec<(S, T)>);
-
-impl<'t, S: Node<'t>, T: Node<'t>> Node<'t> for Named<S, T> {
-    fn write(&self, text: &mut String) {
-        self.0.len().write(text);
-        self.0.iter().for_each(|(name, _)| name.write(text));
-        self.0.iter().for_each(|(_, value)| value.write(text));
-    }
-
-    fn read(reader: &mut Reader<'t>) -> Option<Self> {
-        let names = Vec::<S>::read(reader)?.into_iter();
-        let all = names.map(|name| Some((name, T::read(reader)?)));
-        all.collect::<Option<_>>().map(Self)
-    }
-}

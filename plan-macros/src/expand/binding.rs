@@ -183,7 +183,7 @@ fn bind_types(
             #none
         });
     };
-    builder.bindings.extend(bind);
+    builder.bind(bind);
     place
 }
 

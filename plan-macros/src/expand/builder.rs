@@ -44,7 +44,7 @@ pub(super) struct Builder<'a> {
     /// Statements that rustc evaluates.
     pub(super) checks: TokenStream,
     /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and after it.
-    pub(super) bindings: Bindings,
+    bindings: Vec<Binding>,
     /// Constants that rustc evaluates alone: an error in them is no error of the places that use the step.
     pub(super) apart: TokenStream,
     /// The bindings that give the slots of computed values their types without the code of the values.
@@ -69,24 +69,11 @@ pub(super) struct Builder<'a> {
     count: usize,
 }
 
-/// Statements, in order.
-#[derive(Default)]
-pub(super) struct Bindings(Vec<Binding>);
-
+/// A statement of an item.
 enum Binding {
     Statement(TokenStream),
     /// An expression that is only type-checked.
     Check(TokenStream),
-}
-
-impl Bindings {
-    pub(super) fn extend(&mut self, statement: TokenStream) {
-        self.0.push(Binding::Statement(statement));
-    }
-
-    pub(super) fn check(&mut self, expression: TokenStream) {
-        self.0.push(Binding::Check(expression));
-    }
 }
 
 impl<'a> Builder<'a> {
@@ -97,7 +84,7 @@ impl<'a> Builder<'a> {
             table,
             constants: Vec::new(),
             checks: TokenStream::new(),
-            bindings: Bindings::default(),
+            bindings: Vec::new(),
             apart: TokenStream::new(),
             types: TokenStream::new(),
             roots: BTreeMap::new(),
@@ -131,10 +118,24 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// Adds a statement that is only type-checked.
+    pub(super) fn bind(&mut self, statement: TokenStream) {
+        self.bindings.push(Binding::Statement(statement));
+    }
+
+    /// Adds an expression that is only type-checked.
+    pub(super) fn check(&mut self, expression: TokenStream) {
+        self.bindings.push(Binding::Check(expression));
+    }
+
+    /// Adds a statement that rustc evaluates.
+    pub(super) fn evaluate(&mut self, statement: TokenStream) {
+        self.checks.extend(statement);
+    }
+
     /// Checks that a value has a type.
     pub(super) fn check_type(&mut self, at: Span, ty: impl ToTokens, check: Tokens) {
-        self.bindings
-            .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
+        self.bind(quote_spanned!(at=> let _ = || -> #ty { #check };));
     }
 
     /// Checks that a value is a `bool`.
@@ -207,7 +208,7 @@ impl<'a> Builder<'a> {
             quote!(#allow let #name = __plan::root::<#ty>();)
         });
         let mut tokens = quote!(#(#roots)*);
-        for binding in &self.bindings.0 {
+        for binding in &self.bindings {
             match binding {
                 Binding::Statement(statement) => tokens.extend(statement.clone()),
                 // An item that is never called needs no closure around a check.

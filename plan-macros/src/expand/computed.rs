@@ -26,7 +26,7 @@ pub(super) fn compute(
     builder: &mut Builder<'_>,
 ) -> (Ident, TemplateData) {
     let name = builder.fresh("k");
-    builder.bindings.extend(quote!(let #name = __plan::slot();));
+    builder.bind(quote!(let #name = __plan::slot();));
     let scope = local("scope", 0);
     let Reads {
         sources,
@@ -89,7 +89,7 @@ pub(super) fn written_fields(computed: &Computed, builder: &mut Builder<'_>) {
         let check = CheckKey::Computed(builder.type_id(source), ident.clone());
         if builder.table.is_new_check(check) {
             let ty = builder.type_of(source);
-            builder.checks.extend(
+            builder.evaluate(
                 quote_spanned!(at=> __plan::written(__plan::Probe::<#ty>::WRITTEN, #ident);),
             );
         }

@@ -13,7 +13,7 @@ use crate::shape::secret;
 use plan_graph::notation::{self, BranchData, ConditionData};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::Lit;
+use syn::{Lit, Path};
 
 pub(super) type BodyData = notation::BodyData<String>;
 
@@ -69,34 +69,32 @@ impl<'b, 'a> Bodies<'b, 'a> {
     }
 
     fn call(&mut self, literal: &Literal) -> BodyData {
-        let (number, index) = (self.step.number, self.tools);
+        let builder = &mut *self.builder;
+        let tool = &builder.cx.tools[self.step.number][self.tools];
         self.tools += 1;
-        let arguments = arguments(number, index, &literal.path);
-        let tool = tool(number, index, &literal.path);
-        let at = tool.span();
+        let (arguments, key) = (&tool.arguments, ConstantKey::Tool(tool.text.clone()));
+        let at = arguments.span();
         let tool = match &self.step.body {
             Body::Call(_) => quote_spanned!(at=> <#arguments as __plan::IsTool>::Itself),
-            _ => tool.into_token_stream(),
+            _ => tool.alias.to_token_stream(),
         };
-        let builder = &mut *self.builder;
-        let key = ConstantKey::Tool(builder.cx.tools[number][index].clone());
         let constant = builder.shared_constant(key, || {
             let inside = secret::of_tool(&tool, at, &quote!(__plan));
             quote_spanned!(at=> <#tool as __plan::Called>::TOOL.seen(#inside))
         });
         let names = builder.fresh_at("n", at);
         let owner = Owner {
-            path: &arguments.into_token_stream(),
+            path: &arguments.to_token_stream(),
             names: &names,
             shape: constant,
             is_call: true,
         };
         let lowered = literal::fields(literal, &owner, builder);
         let bind = quote_spanned!(at=> let #names = __plan::arguments::<#tool>(););
-        builder.bindings.check(lowered.check);
+        builder.check(lowered.check);
         if !lowered.names.is_empty() {
             let names = lowered.names;
-            builder.checks.extend(quote!(#bind #names));
+            builder.evaluate(quote!(#bind #names));
         }
         builder.apart.extend(wrong_time(&literal.fields, &tool));
         if !lowered.checks.is_empty() {
@@ -156,7 +154,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
                 let listed = path(&["Iterated", "listed"], start, end);
                 let it = it(check, end);
                 let place = builder.fresh_at("f", name.span());
-                builder.bindings.extend(quote_spanned! {end=>
+                builder.bind(quote_spanned! {end=>
                     let #place = __plan::element(&|| #items(#listed(#it)));
                 });
                 builder.enter_one(place, name);
@@ -212,28 +210,46 @@ fn wrong_duration(value: &Value) -> Option<(Span, String)> {
     (!text.value().contains(['{', '}'])).then(|| (text.span(), error.to_string()))
 }
 
-/// The name of the type of a step's tool.
-pub(super) fn tool(step: usize, index: usize, path: &syn::Path) -> Ident {
-    Ident::new(&format!("__PlanTool{step}_{index}"), ends(path).0)
+/// A tool that a step calls.
+pub(super) struct Tool<'p> {
+    pub(super) path: &'p Path,
+    /// The path as text.
+    pub(super) text: String,
+    /// The name of the type of the tool.
+    pub(super) alias: Ident,
+    /// The name of the type of the arguments as a literal, which the author's path is written for once: rustc has other words
+    /// for a path that leads nowhere in a literal than in a type.
+    pub(super) arguments: Ident,
 }
 
-/// The name of the type of a tool's arguments as a literal, which the author's path is written for once: rustc has other words
-/// for a path that leads nowhere in a literal than in a type.
-pub(super) fn arguments(step: usize, index: usize, path: &syn::Path) -> Ident {
-    Ident::new(&format!("__PlanArguments{step}_{index}"), ends(path).0)
-}
+impl<'p> Tool<'p> {
+    /// Returns the tools of a step in order, without the tools of steps in its blocks.
+    pub(super) fn all_of(step: &'p Step) -> Vec<Self> {
+        let mut tools = Vec::new();
+        Self::add(&step.body, step.number, &mut tools);
+        tools
+    }
 
-/// The actions of a step, without those of the steps in its blocks: the tool's path, `None` if it computes a value, or could not be read.
-pub(super) fn actions(body: &Body) -> Vec<Option<&syn::Path>> {
-    match body {
-        Body::Call(literal) => vec![Some(&literal.path)],
-        Body::Compute(_) | Body::Broken(_) => vec![None],
-        Body::Await(_) => Vec::new(),
-        Body::If(branches) => branches
-            .iter()
-            .flat_map(|branch| actions(&branch.body))
-            .collect(),
-        Body::For(repeat) => actions(&repeat.body),
-        Body::Block(_) | Body::Loop(_) => Vec::new(),
+    fn add(body: &'p Body, step: usize, tools: &mut Vec<Self>) {
+        match body {
+            Body::Call(Literal { path, .. }) => {
+                let (index, at) = (tools.len(), ends(path).0);
+                tools.push(Self {
+                    path,
+                    text: parse::path_text(path),
+                    alias: Ident::new(&format!("__PlanTool{step}_{index}"), at),
+                    arguments: Ident::new(&format!("__PlanArguments{step}_{index}"), at),
+                });
+            }
+            Body::If(branches) => branches
+                .iter()
+                .for_each(|branch| Self::add(&branch.body, step, tools)),
+            Body::For(repeat) => Self::add(&repeat.body, step, tools),
+            Body::Compute(_)
+            | Body::Await(_)
+            | Body::Block(_)
+            | Body::Loop(_)
+            | Body::Broken(_) => {}
+        }
     }
 }

@@ -73,9 +73,7 @@ fn shown(
         quote_spanned!(end=> #shown(#it))
     };
     let slot = builder.fresh_at("s", start);
-    builder
-        .bindings
-        .extend(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown);));
+    builder.bind(quote_spanned!(end=> let #slot = __plan::shown(&|| #shown);));
     let value = Ident::new("__value", start);
     let show = Ident::new("show", end);
     let star = quote_spanned!(start=> *);

@@ -218,7 +218,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             Some(tail) if output.is_none() => {
                 let Lowered { check, data } = builder.inferred(&tail.value);
                 let check = quote!(let _ = || { let _ = #check; };);
-                builder.bindings.extend(check);
+                builder.bind(check);
                 data
             }
             Some(tail) => {

@@ -35,9 +35,25 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         .collect();
     let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
     // A name may be bound more than once.
-    let bound = cx.plan.unused.iter().map(unused_name);
+    let bound = cx.plan.unused.iter().map(|(name, is_field)| {
+        // rustc's advice is another one for a field.
+        let (pattern, parameter) = if *is_field {
+            let pattern = quote!(struct __PlanPattern { #name: () });
+            (pattern, quote!(__PlanPattern { #name }: __PlanPattern))
+        } else {
+            (TokenStream::new(), quote!(#name: ()))
+        };
+        quote!(const _: () = { #pattern fn __plan_unused(#parameter) {} };)
+    });
+    let warnings = cx.plan.braces.iter().enumerate().map(|(index, (at, _))| {
+        let text = braces_name(index, *at);
+        let of = cx.plan.head.as_ref().map(|head| {
+            let name = located(head.name.clone(), *at);
+            quote_spanned!(*at=> #name::)
+        });
+        quote_spanned!(*at=> const _: () = #of #text;)
+    });
     let texts = cx.plan.head.is_none().then(|| braces(cx.plan));
-    let warnings = braces_warnings(cx.plan);
     quote!(#unused #(#bound)* #texts #(#warnings)*)
 }
 
@@ -57,31 +73,6 @@ fn used(cx: &Context<'_>) -> BTreeSet<Source> {
         });
     }
     used
-}
-
-fn unused_name((name, is_field): &(Ident, bool)) -> TokenStream {
-    // rustc's advice is another one for a field.
-    let pattern = is_field.then(|| quote!(struct __PlanPattern { #name: () }));
-    let parameter = if *is_field {
-        quote!(__PlanPattern { #name }: __PlanPattern)
-    } else {
-        quote!(#name: ())
-    };
-    quote!(const _: () = { #pattern fn __plan_unused(#parameter) {} };)
-}
-
-/// Uses the constants of [`braces`], so that rustc warns.
-fn braces_warnings(plan: &Plan) -> impl Iterator<Item = TokenStream> {
-    plan.braces.iter().enumerate().map(|(index, (at, _))| {
-        let text = braces_name(index, *at);
-        match &plan.head {
-            Some(head) => {
-                let name = located(head.name.clone(), *at);
-                quote_spanned!(*at=> const _: () = #name::#text;)
-            }
-            None => quote_spanned!(*at=> const _: () = #text;),
-        }
-    })
 }
 
 /// What is warned of where a text has a name in braces: rustc has no other warning whose words a macro can choose.

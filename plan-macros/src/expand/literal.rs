@@ -59,18 +59,14 @@ pub(super) fn nested(literal: &Literal, builder: &mut Builder<'_>) -> (Ident, Te
         None => path(&["HasShape", "literal"], start, end),
     };
     let check = lowered.check;
-    builder.bindings.extend(quote_spanned! {end=>
+    builder.bind(quote_spanned! {end=>
         let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
     });
     // The call for the names has the same span as the call for the literal: one message for both.
-    builder
-        .bindings
-        .extend(quote_spanned!(start=> let #names = #name.names();));
-    builder.bindings.extend(lowered.checks);
-    builder
-        .checks
-        .extend(quote_spanned!(end=> #shape.tag(#variant);));
-    builder.checks.extend(lowered.names);
+    builder.bind(quote_spanned!(start=> let #names = #name.names();));
+    builder.bind(lowered.checks);
+    builder.evaluate(quote_spanned!(end=> #shape.tag(#variant);));
+    builder.evaluate(lowered.names);
     let content = Box::new(lowered.data);
     (name, TemplateData::Literal(number, variant, content))
 }

@@ -38,6 +38,7 @@ use crate::options;
 use crate::parse;
 use crate::report::Report;
 use crate::scan;
+use flow::Tool;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
@@ -107,8 +108,8 @@ struct Context<'a> {
     steps: Vec<&'a Step>,
     /// The first mistake found so far.
     error: Option<TokenStream>,
-    /// The paths of each step's tools as text, in the order of its actions.
-    tools: Vec<Vec<String>>,
+    /// The tools of each step.
+    tools: Vec<Vec<Tool<'a>>>,
     /// Whether no step undoes another or always runs.
     is_only_work: bool,
 }
@@ -121,16 +122,12 @@ impl<'a> Context<'a> {
         error: Option<TokenStream>,
     ) -> Self {
         let steps = plan.all_steps();
-        let tools = steps.iter().map(|step| {
-            let paths = flow::actions(&step.body).into_iter().flatten();
-            paths.map(parse::path_text).collect()
-        });
         Self {
             plan,
             names,
             graph,
             error,
-            tools: tools.collect(),
+            tools: steps.iter().map(|step| Tool::all_of(step)).collect(),
             is_only_work: steps.iter().all(|step| matches!(step.role, Role::Work)),
             steps,
         }
@@ -237,7 +234,7 @@ impl Context<'_> {
                     policy,
                     ..
                 } if matches!((&policy.optional, &policy.catch), (Optional::No, Catch::No)) => {
-                    TypeKey::Output(self.tools[index][0].clone())
+                    TypeKey::Output(self.tools[index][0].text.clone())
                 }
                 _ => TypeKey::Step(index),
             },

@@ -135,12 +135,11 @@ impl Chain<'_, '_> {
             }
             Hop::Each(bracket) => {
                 let at = bracket.span.join();
-                self.way.call("to", at, at, Look::Other, |value| {
-                    Tokens::default().operator("&", at).and(value)
-                });
+                let reference = |value| Tokens::default().operator("&", at).and(value);
+                self.way.call("to", at, at, Look::Other, reference);
                 let way = self.way.way();
-                self.way.position =
-                    Position::Wrapped(quote_spanned!(at=> __plan::HasElements::each(#way)));
+                let each = quote_spanned!(at=> __plan::HasElements::each(#way));
+                self.way.position = Position::Wrapped(each);
                 self.path.push(SegmentData::Each);
                 self.part(PartKey::Elements);
             }
@@ -182,22 +181,26 @@ impl Chain<'_, '_> {
                     .call("pointer", dot.spans[0], at, Look::Other, |value| {
                         quote_spanned!(at=> #value #dot #method(#pointer)).into()
                     });
-                let value = pointer.value();
-                let tokens = Pointer::parse(&value).into_iter();
-                let keys = tokens.flat_map(|it| it.tokens());
-                let keys: Vec<_> = keys.map(|token| token.decoded().into_owned()).collect();
-                if let Some(first) = keys.first() {
-                    self.not_beside(first, pointer.span());
-                }
                 let absence = match rest.first() {
                     Some(Hop::Optional(_)) => AbsenceData::Whole,
                     _ => AbsenceData::Error,
                 };
-                let keys = keys.into_iter();
-                self.path
-                    .extend(keys.map(|key| SegmentData::Key(key, absence)));
+                self.pointer(&pointer.value(), pointer.span(), absence);
                 self.part(PartKey::Pointer);
             }
+        }
+    }
+
+    /// Adds the keys of a JSON pointer.
+    fn pointer(&mut self, pointer: &str, at: Span, absence: AbsenceData) {
+        let tokens = Pointer::parse(pointer).into_iter();
+        let tokens = tokens.flat_map(|pointer| pointer.tokens());
+        for (index, token) in tokens.enumerate() {
+            let key = token.decoded().into_owned();
+            if index == 0 {
+                self.not_beside(&key, at);
+            }
+            self.path.push(SegmentData::Key(key, absence));
         }
     }
 
@@ -224,8 +227,7 @@ impl Chain<'_, '_> {
         self.path.push(SegmentData::Asked(number));
         let asked = if is_new {
             self.builder
-                .bindings
-                .extend(quote_spanned!(at=> let #asked = __plan::root();));
+                .bind(quote_spanned!(at=> let #asked = __plan::root();));
             quote_spanned!(at=> .asked(#asked))
         } else {
             quote_spanned!(at=> .asked(__plan::root()))
@@ -280,7 +282,7 @@ impl Chain<'_, '_> {
         });
         if is_new_check {
             let is_last = next == Next::None;
-            self.builder.checks.extend(match next {
+            self.builder.evaluate(match next {
                 Next::Element => quote_spanned!(at=> #known.check_list(#ident);),
                 // The type of the last field is not searched.
                 Next::None | Next::Other => quote_spanned!(at=> #known.check(#ident, #is_last);),
@@ -290,8 +292,7 @@ impl Chain<'_, '_> {
             let entered = self.fresh("e", at);
             let asked = rest.first().is_some_and(is_optional);
             self.builder
-                .checks
-                .extend(quote_spanned!(at=> let #entered = #known.enter(#ident, #asked, #from);));
+                .evaluate(quote_spanned!(at=> let #entered = #known.enter(#ident, #asked, #from);));
             self.flattened = Some(entered.into_token_stream());
         }
         self.part(PartKey::Field(ident.clone()));
@@ -319,8 +320,7 @@ impl Chain<'_, '_> {
             None => quote_spanned!(at=> _),
         };
         self.builder
-            .bindings
-            .extend(quote_spanned!(at=> let #known = <#ty as __plan::HasShape<_>>::KNOWN;));
+            .bind(quote_spanned!(at=> let #known = <#ty as __plan::HasShape<_>>::KNOWN;));
     }
 
     /// Checks that a key of a flattened map is not a field beside it, which the JSON has at the same place.
@@ -335,7 +335,7 @@ impl Chain<'_, '_> {
             let known = located(known, at);
             inside = quote_spanned!(at=> #known.not_beside(#ident, #key, #inside));
         }
-        self.builder.checks.extend(quote_spanned!(at=> #inside;));
+        self.builder.evaluate(quote_spanned!(at=> #inside;));
     }
 
     /// Checks that an index is within the array that the reference has led to. rustc knows the length of the array: the length of the
@@ -349,11 +349,9 @@ impl Chain<'_, '_> {
         let at = index.span();
         let length = self.fresh("n", at);
         self.builder
-            .bindings
-            .extend(quote_spanned!(at=> let #length = __plan::root();));
+            .bind(quote_spanned!(at=> let #length = __plan::root();));
         self.builder
-            .checks
-            .extend(quote_spanned!(at=> #length.has(#number);));
+            .evaluate(quote_spanned!(at=> #length.has(#number);));
         Some(length)
     }
 

@@ -140,8 +140,7 @@ impl Builder<'_> {
 
     /// Binds a name that the author may not use.
     pub(super) fn bind_name(&mut self, name: &Ident, value: &TokenStream) {
-        self.bindings
-            .extend(quote!(#[allow(unused_variables)] let #name = #value;));
+        self.bind(quote!(#[allow(unused_variables)] let #name = #value;));
     }
 
     /// Enters a frame that binds one name as a whole.

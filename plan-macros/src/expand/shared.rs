@@ -109,7 +109,7 @@ pub(super) fn inline(cx: &Context<'_>) -> TokenStream {
         value = lowered.check.into_token_stream();
         let (bindings, types) = (builder.bindings(), &builder.types);
         outside = quote!(#bindings #types);
-        builder.bindings.extend(quote!(let _ = || #value;));
+        builder.bind(quote!(let _ = || #value;));
         (builder.into_item(output_name()), lowered.data)
     });
     let steps = start::steps(&quote!(ThisUnnamedPlan), &TokenStream::new(), cx);

@@ -1,7 +1,7 @@
 //! One step: its types, its `const`, and what starts its actions.
 
 use super::builder::Builder;
-use super::flow::{self, Bodies};
+use super::flow::Bodies;
 use super::table::Table;
 use super::types;
 use super::value::ends;
@@ -51,7 +51,8 @@ pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
 /// The type aliases of a step: its output, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
-    let mut types = types::Types::new(index, &step.policy);
+    let tools = &cx.tools[index];
+    let mut types = types::Types::new(tools, &step.policy);
     let mut items = TokenStream::new();
     let ty = match &step.ty {
         Some(ty) => {
@@ -64,8 +65,11 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             Body::Call(literal) => {
                 let (path, at) = (&literal.path, ends(&literal.path).0);
                 // In an `Option`, rustc would report an unknown tool in other words, and so twice.
-                let alias = policy::wraps(step).then(|| flow::arguments(index, 0, path));
-                let tool = alias.map_or_else(|| path.to_token_stream(), |it| it.to_token_stream());
+                let tool = if policy::wraps(step) {
+                    tools[0].arguments.to_token_stream()
+                } else {
+                    path.to_token_stream()
+                };
                 Some(quote_spanned!(at=> <#tool as __plan::IsTool>::Output))
             }
             body => types.of(body),
@@ -81,27 +85,21 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         ty.map(|ty| quote!(<#ty as __plan::Checked<{ #joins }>>::Itself))
     };
     let ty = policy::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
-    let paths = flow::actions(&step.body).into_iter().flatten();
-    let tools = paths.enumerate().map(|(number, path)| {
-        let at = ends(path).0;
-        let literal = flow::arguments(index, number, path);
-        let tool = match &step.body {
-            // Where nothing is around the call, `IsTool` is asked of the path already.
-            Body::Call(_) => None,
-            _ => {
-                let tool = flow::tool(index, number, path);
-                Some(quote_spanned!(at=> type #tool = <#path as __plan::IsTool>::Itself;))
-            }
-        };
-        quote_spanned!(at=> #tool type #literal = #path;)
+    let aliases = tools.iter().map(|tool| {
+        let (path, alias, arguments) = (tool.path, &tool.alias, &tool.arguments);
+        let at = alias.span();
+        // Where nothing is around the call, `IsTool` is asked of the path already.
+        let is_inside = !matches!(step.body, Body::Call(_));
+        let tool = is_inside
+            .then(|| quote_spanned!(at=> type #alias = <#path as __plan::IsTool>::Itself;));
+        quote_spanned!(at=> #tool type #arguments = #path;)
     });
     let at = place(step);
     let views = cx.other_views(index).into_iter().map(|(view, reader)| {
         let name = cx.type_seen(Source::Step(index), reader);
-        let paths = flow::actions(&step.body).into_iter().flatten();
-        let first = paths.map(|path| flow::arguments(index, 0, path)).next();
-        match (view, first) {
+        match (view, tools.first()) {
             (View::Call, Some(first)) => {
+                let first = &first.arguments;
                 quote_spanned!(at=> type #name = <#first as __plan::IsTool>::Output;)
             }
             (View::Call, None) => {
@@ -114,7 +112,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             }
         }
     });
-    quote_spanned!(at=> #items type #output = #ty; #(#tools)* #(#views)*)
+    quote_spanned!(at=> #items type #output = #ty; #(#aliases)* #(#views)*)
 }
 
 /// Returns the item that checks a step of the plan, and the step as data.
@@ -148,7 +146,7 @@ pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> StepData<String> 
     let body = Bodies::lower(step, builder);
     builder.checks.extend(is_no_call(step));
     if let Some(check) = is_ever_some(step, cx) {
-        builder.bindings.extend(check);
+        builder.bind(check);
     }
     StepData {
         intent: step.intent.clone(),
@@ -186,7 +184,6 @@ fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     }
     let mut mentions = cx.plan.mentions();
     let mention = mentions.find(|it| it.source == Source::Step(index))?;
-    let path = flow::actions(&step.body).into_iter().flatten().next();
     let output = match &step.body {
         Body::Call(_) => cx.type_of(Source::Step(index)).to_token_stream(),
         Body::Block(block) => {
@@ -194,7 +191,7 @@ fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
             quote!(::core::option::Option<#value>)
         }
         _ => {
-            let tool = flow::tool(index, 0, path?);
+            let tool = &cx.tools[index].first()?.alias;
             quote!(::core::option::Option<<#tool as __plan::IsTool>::Output>)
         }
     };

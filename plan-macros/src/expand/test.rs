@@ -51,7 +51,7 @@ pub(super) fn lower(
     let asked = tree(&types);
     let binding = quote!(__plan::asked(&|| { #values #(#locals)* #asked }));
     let place = builder.fresh("q");
-    builder.bindings.extend(quote!(let #place = #binding;));
+    builder.bind(quote!(let #place = #binding;));
     let names: Vec<Ident> = (0..types.len()).map(|number| local("q", number)).collect();
     let answers = answers.iter().map(|answer| match answer {
         AnswerOf::Type(about, number) => {

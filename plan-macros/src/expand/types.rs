@@ -1,6 +1,6 @@
 //! The output types of the bodies of a step.
 
-use super::flow::tool;
+use super::flow::Tool;
 use super::value::ends;
 use crate::ast::{Block, BlockTail, Body, Catch, Literal, Loop, Optional, Policy, Step};
 use crate::scan::tokens::placed;
@@ -9,9 +9,9 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// The output types of a step's bodies. They are written with the aliases of the step's tools: the author's path to a tool is
 /// written once, so that rustc has one message about it.
-pub(super) struct Types {
-    step: usize,
-    tools: usize,
+pub(super) struct Types<'t> {
+    /// The tools of the step that are not in the types so far.
+    tools: std::slice::Iter<'t, Tool<'t>>,
     /// What each element of a `for` is wrapped in, and whether that is so of an `Option`, too.
     each: Option<(TokenStream, bool)>,
     /// Whether a loop gives the values of all rounds.
@@ -20,12 +20,11 @@ pub(super) struct Types {
     pub(super) checks: TokenStream,
 }
 
-impl Types {
+impl<'t> Types<'t> {
     /// Those of a step with this policy.
-    pub(super) fn new(step: usize, policy: &Policy) -> Self {
+    pub(super) fn new(tools: &'t [Tool<'t>], policy: &Policy) -> Self {
         Self {
-            step,
-            tools: 0,
+            tools: tools.iter(),
             collects: policy.collect.is_some(),
             each: match (&policy.optional, policy.catch) {
                 (_, Catch::Each(_)) => Some((quote!(__plan::Caught), true)),
@@ -39,9 +38,8 @@ impl Types {
     /// The output type of a body.
     pub(super) fn of(&mut self, body: &Body) -> Option<TokenStream> {
         match body {
-            Body::Call(Literal { path, .. }) => {
-                let tool = tool(self.step, self.tools, path);
-                self.tools += 1;
+            Body::Call(_) => {
+                let tool = &self.tools.next()?.alias;
                 let at = tool.span();
                 Some(quote_spanned!(at=> <#tool as __plan::IsTool>::Output))
             }

@@ -158,7 +158,7 @@ impl Builder<'_> {
             Value::Reference(reference) => {
                 let Lowered { check, data } = reference::lower(reference, self);
                 let it = it(check, reference.end);
-                self.bindings.extend(quote!(let _ = || { let _ = #it; };));
+                self.bind(quote!(let _ = || { let _ = #it; };));
                 data
             }
             other => self.value(other).data,

@@ -134,13 +134,6 @@ impl Decoder {
         *self.constants.get(place).unwrap_or_else(|| bug())
     }
 
-    fn shape(&self, place: usize) -> TypeShape {
-        match self.constant(place) {
-            Constant::Tool(_, shape, _) | Constant::Shape(shape, _) => shape,
-            _ => bug(),
-        }
-    }
-
     fn plan(mut self, plan: PlanData<Text>) -> Plan {
         let inputs = plan.inputs.iter();
         self.names = Arc::new(CompiledNames {
@@ -184,13 +177,10 @@ impl Decoder {
 
     fn body(&mut self, body: BodyData<Text>) -> Body {
         match body {
-            BodyData::Call(tool, arguments) => match self.constant(tool) {
-                Constant::Tool(tool, shape, inside) => Body::Action(Action {
-                    tool: Some(self.tool(tool, shape, inside)),
-                    args: self.template(arguments),
-                }),
-                _ => bug(),
-            },
+            BodyData::Call(tool, arguments) => Body::Action(Action {
+                tool: Some(self.tool(tool)),
+                args: self.template(arguments),
+            }),
             BodyData::Value(value) => Body::Action(Action {
                 tool: None,
                 args: self.template(value),
@@ -214,13 +204,13 @@ impl Decoder {
                 let (round, again) = self.block(round, |it| it.template(again));
                 Body::Loop(Box::new(Loop { round, last, again }))
             }
-            BodyData::Await(ty, receive) => match self.constant(receive) {
-                Constant::Receive(receive) => {
-                    let wait = Await::new(RustText::of_program(ty));
-                    Body::Await(wait.compiled(ty, receive))
-                }
-                _ => bug(),
-            },
+            BodyData::Await(ty, receive) => {
+                let Constant::Receive(receive) = self.constant(receive) else {
+                    bug()
+                };
+                let wait = Await::new(RustText::of_program(ty));
+                Body::Await(wait.compiled(ty, receive))
+            }
         }
     }
 
@@ -271,12 +261,10 @@ impl Decoder {
     }
 
     /// Steps that call the same tool share what the plan says of it.
-    fn tool(
-        &mut self,
-        tool: &'static StaticTool,
-        arguments: TypeShape,
-        inside: fn() -> Inside,
-    ) -> Arc<ToolInfo> {
+    fn tool(&mut self, place: usize) -> Arc<ToolInfo> {
+        let Constant::Tool(tool, arguments, inside) = self.constant(place) else {
+            bug()
+        };
         if let Some(info) = self.tools.get(&std::ptr::from_ref(tool)) {
             return Arc::clone(info);
         }

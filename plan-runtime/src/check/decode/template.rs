@@ -6,7 +6,7 @@ use crate::plan::{
     Absent, Compiled, Computed, Entry, Form, FormatSpec, Key, Number, Part, Reference, RustText,
     Source, Template, root_name,
 };
-use crate::shape::FieldPlace;
+use crate::shape::{FieldPlace, TypeShape};
 use plan_graph::notation::{
     AbsenceData, PartData, ReferenceData, ScalarData, SegmentData, ShownData, SourceData,
     TemplateData,
@@ -67,11 +67,11 @@ impl Decoder {
                 test.unwrap_or(computed)
             }
             TemplateData::Computed(reads, written, code) => {
+                let Constant::Compute(code) = self.constant(code) else {
+                    bug()
+                };
                 let compiled = Compiled {
-                    code: match self.constant(code) {
-                        Constant::Compute(compute) => compute,
-                        _ => bug(),
-                    },
+                    code,
                     form,
                     names: Arc::clone(&self.names),
                     locals: self.locals.clone(),
@@ -102,13 +102,18 @@ impl Decoder {
                 Part::value(self.template_as(value, Form::Formatted(spec)), spec)
             }
             PartData::Placeholder(spec, ShownData::By(value, show)) => {
-                match (self.template(value), self.constant(show)) {
-                    (value, Constant::Show(show)) => {
-                        Part::value(value, FormatSpec::compiled(spec, show))
-                    }
-                    _ => bug(),
-                }
+                let Constant::Show(show) = self.constant(show) else {
+                    bug()
+                };
+                Part::value(self.template(value), FormatSpec::compiled(spec, show))
             }
+        }
+    }
+
+    fn shape(&self, place: usize) -> TypeShape {
+        match self.constant(place) {
+            Constant::Tool(_, shape, _) | Constant::Shape(shape, _) => shape,
+            _ => bug(),
         }
     }
 
