@@ -1,4 +1,4 @@
-//! Random plans are written and read, and random changes of their text are read.
+//! Writes and reads random plans, and reads plans with random errors.
 
 use super::*;
 use proptest::collection::vec;
@@ -243,7 +243,7 @@ proptest! {
         prop_assert_eq!(read(&text), Ok(plan));
     }
 
-    /// A part of the text is another text, or the text is cut.
+    /// Replaces a few letters, or cuts the string.
     #[test]
     fn broken_text_is_read_without_panic(
         plan in plan(),

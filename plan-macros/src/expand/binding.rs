@@ -192,7 +192,7 @@ fn collect(bound: &[Ident]) -> TokenStream {
     let Some(first) = bound.first() else {
         return quote!(__plan::encode(&true));
     };
-    // Where a name is bound, rustc reports that JSON cannot hold its value; all at one place, so that rustc reports it once.
+    // rustc reports values that JSON cannot hold. All names have one place, so rustc makes one report.
     let at = first.span();
     let values = bound.iter().map(|name| located(name.clone(), at));
     quote_spanned!(at=> __plan::encode(&(#(__plan::bound_value(&#values),)*)))

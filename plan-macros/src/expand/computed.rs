@@ -225,7 +225,7 @@ pub(super) fn data(
     TemplateData::Computed(reads, value_text(&computed.written), constant)
 }
 
-/// Returns the place at which the author's text begins.
+/// Returns the span of the author's first token.
 pub(super) fn starts_at(written: &TokenStream) -> Span {
     let first = written.clone().into_iter().next();
     first.map_or_else(Span::mixed_site, |tree| tree.span())

@@ -84,7 +84,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
     }
 }
 
-/// What is left of a plan for an editor, with the IDE expansion: what is wrong, and all that is seen from outside.
+/// Returns the rest of a plan for an editor: the IDE expansion, the errors, and the items that other code can name.
 pub(crate) fn outside(
     plan: &Plan,
     names: &Names,

@@ -75,7 +75,7 @@ fn used(cx: &Context<'_>) -> BTreeSet<Source> {
     used
 }
 
-/// What is warned of where a text has a name in braces: rustc has no other warning whose words a macro can choose.
+/// Deprecated constants for strings with names in braces. Only the warning of a deprecated constant has a text of the macro's choice.
 pub(super) fn braces(plan: &Plan) -> TokenStream {
     let texts = plan.braces.iter().enumerate().map(|(index, (at, call))| {
         let name = braces_name(index, *at);

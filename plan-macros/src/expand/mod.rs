@@ -99,7 +99,7 @@ fn with_raw_gen(tokens: TokenStream) -> TokenStream {
     trees.collect()
 }
 
-/// What every part of the expansion needs to know.
+/// The facts that every part of the expansion needs.
 struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names,
@@ -110,7 +110,7 @@ struct Context<'a> {
     error: Option<TokenStream>,
     /// The tools of each step.
     tools: Vec<Vec<Tool<'a>>>,
-    /// Whether no step undoes another or always runs.
+    /// `true` if no step undoes another or always runs.
     is_only_work: bool,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// How a step sees what another gives.
+/// The form in which a step sees the output of another step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum View {
     /// As the plan's work does.
@@ -168,7 +168,7 @@ impl Context<'_> {
         }
     }
 
-    /// How a step sees what another gives.
+    /// Returns the form in which a step sees the output of another step.
     fn view(&self, source: Source, reader: Reader) -> View {
         let Source::Step(index) = source else {
             return View::Output;
@@ -201,7 +201,7 @@ impl Context<'_> {
         }
     }
 
-    /// How the steps that refer to a step see it otherwise than as its output.
+    /// Returns the other forms in which readers of a step see its output.
     fn other_views(&self, index: usize) -> Vec<(View, Reader)> {
         let mut views: Vec<(View, Reader)> = Vec::new();
         if self.is_only_work {

@@ -10,7 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How each action is started, by its number in the plan, and how the plan begins, if it can be a step of another one.
+/// Returns the code that starts each action by its number in the plan, and `begin`, the code that begins the plan as a step of another plan.
 pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let handed = handed(cx);
     // One arm for all that start in the same way, which most steps of a long plan do.
@@ -73,10 +73,10 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     }
 }
 
-/// What has a number in a plan: an action, or a block.
+/// A part of a plan that has a number: an action, or a block.
 struct Leaf<'a> {
     step: &'a Step,
-    /// The place of the called tool among the step's tools.
+    /// The called tool, as an index into the step's tools.
     tool: Option<usize>,
 }
 
@@ -111,7 +111,7 @@ fn leaves_in<'a>(body: &'a Body, step: &'a Step, tools: &mut usize, f: &mut impl
     }
 }
 
-/// What the plan asks of an application: each of its tools, beside the first, which is asked about before the others. A bound names its tool by the
+/// Returns a bound for each tool that an application must have. The bound of the first tool is checked before the others. A bound names its tool by the
 /// alias of the tool's type, so that rustc has one thing to say of a path that leads nowhere.
 pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     let bound = |tool: &Tool<'_>| {
@@ -122,7 +122,7 @@ pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     tools(cx).into_iter().map(bound).collect()
 }
 
-/// The alias of the first tool.
+/// Returns the alias of the first tool.
 pub(super) fn first<'c>(cx: &'c Context<'_>) -> Option<&'c Ident> {
     cx.tools.iter().flatten().next().map(|tool| &tool.arguments)
 }
@@ -138,14 +138,14 @@ pub(super) fn first_type(cx: &Context<'_>) -> Option<TokenStream> {
     Some(quote!(type __PlanFirst = __plan::First<#tool, #one>;))
 }
 
-/// The tools, each once.
+/// Returns each tool once.
 fn tools<'c>(cx: &'c Context<'_>) -> Vec<&'c Tool<'c>> {
     let mut seen = HashSet::new();
     let tools = cx.tools.iter().flatten();
     tools.filter(|tool| seen.insert(&tool.text)).collect()
 }
 
-/// What may be handed over, since all of its value is used.
+/// Returns the sources whose values may be handed over, since whole values are used.
 pub(super) fn handed(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut handed = BTreeSet::new();
     let mut keep = |mentions: &[Mention], scope: usize| {

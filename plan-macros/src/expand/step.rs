@@ -88,7 +88,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     let aliases = tools.iter().map(|tool| {
         let (path, alias, arguments) = (tool.path, &tool.alias, &tool.arguments);
         let at = alias.span();
-        // Where nothing is around the call, `IsTool` is asked of the path already.
+        // The output type of a step that is only a call names `IsTool` already.
         let is_inside = !matches!(step.body, Body::Call(_));
         let tool = is_inside
             .then(|| quote_spanned!(at=> type #alias = <#path as __plan::IsTool>::Itself;));

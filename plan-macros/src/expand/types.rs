@@ -12,16 +12,16 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 pub(super) struct Types<'t> {
     /// The tools of the step that are not in the types so far.
     tools: std::slice::Iter<'t, Tool<'t>>,
-    /// What each element of a `for` is wrapped in, and whether that is so of an `Option`, too.
+    /// The wrapper of each element of a `for`, and whether an `Option` is wrapped as well.
     each: Option<(TokenStream, bool)>,
-    /// Whether a loop gives the values of all rounds.
+    /// `true` if a loop returns the values of all rounds.
     collects: bool,
     /// Checks that all branches give the same.
     pub(super) checks: TokenStream,
 }
 
 impl<'t> Types<'t> {
-    /// Those of a step with this policy.
+    /// Creates the types of a step with these tools and this policy.
     pub(super) fn new(tools: &'t [Tool<'t>], policy: &Policy) -> Self {
         Self {
             tools: tools.iter(),
@@ -126,7 +126,7 @@ pub(super) fn type_of_step(step: &Step) -> Ident {
     format_ident!("__PlanStep{}", step.number, span = super::step::place(step))
 }
 
-/// Whether the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it
+/// Returns `true` if the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it
 /// again: null has either reason.
 pub(super) fn may_be_absent(body: &Body) -> bool {
     let branches = match body {
@@ -146,7 +146,7 @@ pub(super) fn may_be_absent(body: &Body) -> bool {
         || branches.first().is_some_and(|it| may_be_absent(&it.body))
 }
 
-/// Whether what a body gives, or an element of that, is an `Option` because no branch may be taken.
+/// Returns `true` if the output of a body, or an element of the output, is an `Option` because no branch may be taken.
 pub(super) fn has_absent(body: &Body) -> bool {
     match body {
         Body::For(repeat) => has_absent(&repeat.body),
@@ -154,7 +154,7 @@ pub(super) fn has_absent(body: &Body) -> bool {
     }
 }
 
-/// Where a body declares its type.
+/// Returns the span of the type that a body declares.
 pub(super) fn place(body: &Body) -> Span {
     match body {
         Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => ends(path).0,

@@ -4,13 +4,13 @@ use super::tokens::{Tokens, located};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
-/// The place that a reference has led to.
+/// The current position of a reference.
 pub(super) enum Position {
     /// Its first name, which is a `Way`.
     Root,
     /// A value, which this expression is.
     Value { value: Tokens, end: Span },
-    /// What has something around it that is still to be said, a `?` or a `[..]` or the method that it ends with: the expression is a `Way`.
+    /// A value behind a `?`, a `[..]` or a final method. The expression is a `Way`.
     Wrapped(TokenStream),
 }
 
@@ -22,16 +22,16 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// A name of the macro's own at a place of the author's.
+    /// Returns a name of the macro's own with a span of the author's.
     pub(super) fn name(&self, name: &str, at: Span) -> Ident {
         Ident::new(name, at.resolved_at(self.root.span()))
     }
 
-    /// An expression for what has methods that say what the place is.
+    /// Returns an expression whose methods reveal the kind of the position.
     pub(super) fn receiver(&self) -> Tokens {
         match &self.position {
             Position::Root => self.root.clone().into(),
-            // All of it takes the place of the reference so far, which a message then points at.
+            // The expression has the span of the reference so far, so messages point at the reference.
             Position::Value { value, .. } => {
                 let at = self.root.span();
                 let reference = Tokens::default().operator("&", at).and(value.clone());
@@ -41,7 +41,7 @@ impl Way {
         }
     }
 
-    /// An expression for the place as a `Way`.
+    /// Returns an expression for the position as a `Way`.
     pub(super) fn way(&self) -> TokenStream {
         match &self.position {
             Position::Root => self.root.to_token_stream(),
@@ -54,8 +54,8 @@ impl Way {
         }
     }
 
-    /// Goes on to a place in the value so far: `into` makes it of an expression for that value.
-    /// What looks into the value, as `how` says, is between `start` and `end`.
+    /// Enters a part of the value so far. `into` makes the part from an expression for the value.
+    /// The tokens of `how` are between `start` and `end`.
     pub(super) fn enter(
         &mut self,
         start: Span,
@@ -88,7 +88,7 @@ impl Way {
         self.position = Position::Value { value, end };
     }
 
-    /// Goes on with a method of the way, whose argument `into` makes of an expression for the value so far.
+    /// Calls a method of the way. `into` makes the argument from an expression for the value so far.
     pub(super) fn call(
         &mut self,
         method: &str,
@@ -107,7 +107,7 @@ impl Way {
     }
 }
 
-/// How a value is looked into.
+/// A way to look into a value.
 #[derive(Clone, Copy)]
 pub(super) enum Look<'a> {
     /// For a field.
