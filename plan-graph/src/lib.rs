@@ -1,5 +1,6 @@
 //! Graphs of steps: levels, cycles and reachability, and which of their names somebody meant. With the feature `text`, escapes for untrusted
-//! strings. With the feature `layout`, where the boxes and the arrows of a picture go. Knows of no plans.
+//! strings. With the feature `layout`, where the boxes and the arrows of a picture go. The [`notation`] is the format of the plans that
+//! `plan!` passes to the runtime.
 //!
 //! An implementation detail of `plan-runtime` and `plan-macros`, which share it as a crate of its own since a crate of macros
 //! exports nothing but macros. Depend on `plan-runtime`; anything here may change in any version.
@@ -36,6 +37,7 @@ mod html;
 mod label;
 #[cfg(feature = "layout")]
 mod layout;
+pub mod notation;
 mod reach;
 mod seen;
 mod similar;

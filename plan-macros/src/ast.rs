@@ -1,6 +1,7 @@
 //! What a plan says, with the author's own tokens.
 
 use crate::docs::text_of;
+pub(crate) use plan_graph::notation::Amount;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use std::time::Duration;
@@ -313,19 +314,6 @@ pub(crate) struct Policy {
     pub(crate) amounts: Vec<(Amount, Value)>,
     /// Where `concurrency` is, if it is not a literal.
     pub(crate) elements: Option<Span>,
-}
-
-/// A number or a time of a policy. The runtime has the same, in the same order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Amount {
-    Attempts,
-    Backoff,
-    Max,
-    Timeout,
-    Deadline,
-    Concurrency,
-    AtMost,
-    Every,
 }
 
 #[derive(Default)]

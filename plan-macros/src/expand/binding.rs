@@ -1,10 +1,10 @@
 //! What `for` and `if let` bind: the names for rustc, and the value that holds them all at run time.
 
-use super::computed::starts_at;
-use super::local;
-use super::reference::path;
+use super::builder::{Builder, TemplateData};
+use super::computed::{self, Reads, Sources, starts_at};
 use super::tokens::located;
-use super::value::Builder;
+use super::way::path;
+use super::{local, test};
 use crate::ast::Computed;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -41,7 +41,7 @@ impl LocalFrame {
     }
 
     /// An expression for the place of a name, if it is bound here.
-    fn place_of(&self, name: &Ident) -> Option<TokenStream> {
+    pub(super) fn place_of(&self, name: &Ident) -> Option<TokenStream> {
         let part = self.names.iter().rposition(|bound| bound == name)?;
         let place = &self.place;
         Some(if self.together {
@@ -75,143 +75,125 @@ fn known(place: &TokenStream, expr: TokenStream) -> TokenStream {
         .into_token_stream()
 }
 
-impl Builder<'_> {
-    /// Leaves the innermost frame: a name that it bound has the meaning again that it had before.
-    pub(super) fn leave(&mut self) {
-        let Some(frame) = self.frames.pop() else {
-            return;
-        };
-        for name in frame.names {
-            let outer = self
-                .frames
-                .iter()
-                .rev()
-                .find_map(|outer| outer.place_of(&name));
-            let place = match (outer, self.source(&name)) {
-                (Some(place), _) => place,
-                (None, Some(source)) => {
-                    self.rebound.insert(source);
-                    let ty = self.type_of(source);
-                    quote!(__plan::root::<#ty>())
-                }
-                (None, None) => continue,
-            };
-            self.bindings
-                .extend(quote!(#[allow(unused_variables)] let #name = #place;));
-        }
-    }
-
-    /// Expands `for … in …` or `if let …`, of which only the header is Rust's, into a value that holds what is bound, and binds
-    /// the names. The header is written twice: where the types of the names are taken from, and where it is evaluated. One mistake is one
-    /// error: the types are taken from code that is never reached, which is not borrow-checked, and where they are unknown because of a
-    /// mistake, so is what a `for` goes through.
-    pub(super) fn bind(
-        &mut self,
-        computed: &Computed,
-        header: impl Fn(&TokenStream) -> TokenStream,
-        bound: &[Ident],
-        kind: Binds,
-    ) {
-        let many = matches!(kind, Binds::Each);
-        let place = self.fresh("f");
-        let sources = self.sources(computed);
-        let values = sources.iter().map(|(source, name)| {
-            let ty = self.type_of(*source);
-            quote!(let #name: &#ty = __plan::any();)
-        });
-        let outer = computed
-            .locals
-            .iter()
-            .map(|(name, _)| quote!(let #name = __plan::at_place(#name);));
-        let expr = &computed.expr;
-        let written = header(&quote!(#expr));
-        let (bind, none, some): (_, _, fn(TokenStream) -> TokenStream) = if computed.asks {
-            let none = quote!(::core::result::Result::Ok(::core::option::Option::None));
-            (
-                quote!(bound_or_failed),
-                none,
-                |all| quote!(::core::result::Result::Ok(::core::option::Option::Some(#all))),
-            )
-        } else {
-            (
-                quote!(bound),
-                quote!(::core::option::Option::None),
-                |all| quote!(::core::option::Option::Some(#all)),
-            )
-        };
-        let all = some(quote!((#(__plan::own(&#bound).plan_owned(),)*)));
-        self.bindings.extend(quote! {
-            #[allow(clippy::never_loop, unused_variables)]
-            let #place = __plan::#bind(&|| {
-                return #none;
-                #(#values)*
-                #(#outer)*
-                #written {
-                    return #all;
-                }
-                #none
+/// Lowers `for … in …` or `if let …`, of which only the header is Rust's, into a value that holds the bound values, and binds
+/// the names. The header is in the code twice: for the types of the names, and for evaluation. One mistake is one
+/// error: the types come from code that is never reached, which is not borrow-checked. If a mistake makes the types unknown, the type of a
+/// `for`'s list is unknown as well.
+pub(super) fn bind(
+    computed: &Computed,
+    header: impl Fn(&TokenStream) -> TokenStream,
+    bound: &[Ident],
+    kind: Binds,
+    builder: &mut Builder<'_>,
+) -> TemplateData {
+    let expr = &computed.expr;
+    let written = header(&quote!(#expr));
+    let scope = local("scope", 0);
+    let Reads {
+        sources,
+        look,
+        locals,
+        refs,
+        values,
+    } = computed::reads(computed, &scope, builder);
+    let place = bind_types(computed, &sources, &written, bound, builder);
+    let evaluate = match kind {
+        Binds::Each => {
+            let parts = 0..bound.len();
+            let known = parts.fold(quote!(#expr), |expr, part| {
+                known(&part_of(&place, part, bound.len()), expr)
             });
-        });
-        let binding = {
-            // Null would say that the pattern does not match.
-            let collect = match bound {
-                [] => quote!(__plan::encode(&true)),
-                bound => {
-                    // Where a name is bound, rustc says that JSON cannot hold its value; all at one place, so that it says it once.
-                    let at = bound[0].span();
-                    let values = bound.iter().map(|name| located(name.clone(), at));
-                    quote_spanned!(at=> __plan::encode(&(#(__plan::bound_value(&#values),)*)))
-                }
-            };
-            let (scope, all) = (local("scope", 0), local("all", 0));
-            let (look, locals, refs, values) = self.reads(computed, &sources, &scope);
-            let evaluate = if many {
-                let known = bound
-                    .iter()
-                    .enumerate()
-                    .fold(quote!(#expr), |expr, (part, _)| {
-                        known(&part_of(&place, part, bound.len()), expr)
-                    });
-                let known = header(&known);
-                quote! {
-                    let mut #all = __plan::Vec::new();
-                    #known { #all.push(#collect?); }
-                    ::core::result::Result::Ok(__plan::serde_json::Value::Array(#all))
-                }
-            } else {
-                quote! {
-                    #written { return #collect; }
-                    ::core::result::Result::Ok(__plan::serde_json::Value::Null)
-                }
-            };
-            let at = starts_at(&computed.written);
-            let binding = Ident::new("binding", at);
-            let arguments = quote!(#locals, #look, #place, |#scope, #refs, #place| { let _ = #scope; #values #evaluate });
-            let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
-            arguments.set_span(at);
-            quote_spanned!(at=> __plan::#binding #arguments)
-        };
-        let parts = bound.iter().enumerate().map(|(part, name)| {
-            let place = part_of(&place, part, bound.len());
-            quote!(#[allow(unused_variables)] let #name = #place;)
-        });
-        self.bindings.extend(quote!(#(#parts)*));
-        self.test(computed);
-        self.computed_data(computed, &sources, &binding);
-        self.written_fields(computed);
-        let (place, together) = match (kind, bound) {
-            (Binds::One, [name]) => {
-                let one = self.fresh_at("f", name.span());
-                self.bindings
-                    .extend(quote!(#[allow(unused_variables)] let #one = #name;));
-                (one, false)
+            let (known, collect, all) = (header(&known), collect(bound), local("all", 0));
+            quote! {
+                let mut #all = __plan::Vec::new();
+                #known { #all.push(#collect?); }
+                ::core::result::Result::Ok(__plan::serde_json::Value::Array(#all))
             }
-            _ => (place, true),
-        };
-        self.frames.push(LocalFrame {
-            place,
-            names: bound.to_vec(),
-            together,
-        });
+        }
+        Binds::Together | Binds::One => {
+            let collect = collect(bound);
+            quote! {
+                #written { return #collect; }
+                ::core::result::Result::Ok(__plan::serde_json::Value::Null)
+            }
+        }
+    };
+    let at = starts_at(&computed.written);
+    let binding = Ident::new("binding", at);
+    let arguments = quote!(#locals, #look, #place, |#scope, #refs, #place| { let _ = #scope; #values #evaluate });
+    let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+    arguments.set_span(at);
+    let binding = quote_spanned!(at=> __plan::#binding #arguments);
+    for (part, name) in bound.iter().enumerate() {
+        builder.bind_name(name, &part_of(&place, part, bound.len()));
     }
+    let test = test::lower(computed, builder);
+    let data = computed::data(computed, &sources, &binding, builder);
+    computed::written_fields(computed, builder);
+    let (place, together) = match (kind, bound) {
+        (Binds::One, [name]) => {
+            let one = builder.fresh_at("f", name.span());
+            builder.bind_name(&one, &quote!(#name));
+            (one, false)
+        }
+        _ => (place, true),
+    };
+    builder.frames.push(LocalFrame {
+        place,
+        names: bound.to_vec(),
+        together,
+    });
+    test::with(test, data)
+}
+
+/// Binds a variable whose type is the types of the bound names.
+fn bind_types(
+    computed: &Computed,
+    sources: &Sources<'_>,
+    written: &TokenStream,
+    bound: &[Ident],
+    builder: &mut Builder<'_>,
+) -> Ident {
+    let place = builder.fresh("f");
+    let values = sources.iter().map(|(source, name)| {
+        let ty = builder.type_of(*source);
+        quote!(let #name: &#ty = __plan::any();)
+    });
+    let outer = computed
+        .locals
+        .iter()
+        .map(|(name, _)| quote!(let #name = __plan::at_place(#name);));
+    let all = quote!(::core::option::Option::Some((#(__plan::own(&#bound).plan_owned(),)*)));
+    let none = quote!(::core::option::Option::None);
+    let (bind, all, none) = if computed.asks {
+        let ok = |value| quote!(::core::result::Result::Ok(#value));
+        (quote!(bound_or_failed), ok(all), ok(none))
+    } else {
+        (quote!(bound), all, none)
+    };
+    let bind = quote! {
+        #[allow(clippy::never_loop, unused_variables)]
+        let #place = __plan::#bind(&|| {
+            return #none;
+            #(#values)*
+            #(#outer)*
+            #written {
+                return #all;
+            }
+            #none
+        });
+    };
+    builder.bind(bind);
+    place
+}
+
+/// Returns an expression for the JSON of the bound names. Null would mean that the pattern does not match.
+fn collect(bound: &[Ident]) -> TokenStream {
+    let Some(first) = bound.first() else {
+        return quote!(__plan::encode(&true));
+    };
+    // rustc reports values that JSON cannot hold. All names have one place, so rustc makes one report.
+    let at = first.span();
+    let values = bound.iter().map(|name| located(name.clone(), at));
+    quote_spanned!(at=> __plan::encode(&(#(__plan::bound_value(&#values),)*)))
 }

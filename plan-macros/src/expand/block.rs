@@ -2,239 +2,118 @@
 //!
 //! rustc checks a block where it checks the step around it, with the author's names. Only the data and the code that runs know of the inputs.
 
-use super::binding::LocalFrame;
-use super::types;
-use super::value::Builder;
-use crate::ast::{Block, Captured, Local, Loop, Step};
+use super::builder::{Builder, Lowered, TemplateData};
+use super::flow::BodyData;
+use super::scope::Level;
+use super::{step, types};
+use crate::ast::{Block, Capture, Captured, Local, Loop, Step, Value};
 use crate::docs::text_of;
 use crate::names::{Reader, Source};
-use proc_macro2::Ident;
+use plan_graph::notation::{
+    AbsenceData, BlockData, Ended, Named, ReferenceData, SegmentData, SourceData, StepData,
+};
 use quote::quote;
 
-/// The plan, or a block in it, while it is expanded.
-pub(super) struct Level {
-    /// Which block it is; 0 is the plan.
-    pub(super) scope: usize,
-    /// Where names are looked up: in the condition of a loop, there is one more than in its block.
-    names: usize,
-    /// What the step in it is for.
-    pub(super) reader: Reader,
-    /// How many frames are around it.
-    frames: usize,
-    /// Its inputs.
-    captures: Vec<Captured>,
+/// Lowers a block.
+pub(super) fn lower(block: &Block, builder: &mut Builder<'_>) -> BodyData {
+    let block = enter(block, None, builder);
+    builder.levels.pop();
+    BodyData::Block(block)
 }
 
-impl Level {
-    /// The plan itself.
-    pub(super) fn plan() -> Self {
-        Self {
-            scope: 0,
-            names: 0,
-            reader: Reader::Work,
-            frames: 0,
-            captures: Vec::new(),
-        }
+/// Lowers a loop.
+pub(super) fn lower_loop(repeat: &Loop, builder: &mut Builder<'_>) -> BodyData {
+    // The type of a round has a name, and so has that of `last`.
+    let ty = types::type_of_round(repeat).unwrap_or_else(|| quote!(__plan::Unknown));
+    let last = repeat.last.as_ref().map(|name| {
+        let place = builder.fresh_at("f", name.span());
+        let option = quote!(__plan::root::<::core::option::Option<#ty>>());
+        builder.bind_name(&place, &option);
+        builder.enter_one(place, name);
+        Captured::Local(Local {
+            frame: builder.frames.len() - 1,
+            part: None,
+        })
+    });
+    let mut captures = repeat.round.captures.iter();
+    let has_last = captures.any(|capture| Some(capture.of) == last);
+    let round = enter(&repeat.round, last, builder);
+    if let Some(level) = builder.levels.last_mut() {
+        level.names = repeat.scope;
     }
+    let again = builder.holds(&repeat.again);
+    builder.inner_roots.clear();
+    builder.levels.pop();
+    if last.is_some() {
+        builder.leave();
+    }
+    BodyData::Loop(has_last, round, again)
+}
 
-    /// The input that a block has for what is around it.
-    fn input(&self, of: Captured) -> Source {
-        let input = self.captures.iter().position(|known| *known == of);
-        Source::Input(input.expect("a block has an input for all that it mentions"))
+/// Lowers a block, and enters its level. `last` is an input that is null at first.
+fn enter(block: &Block, last: Option<Captured>, builder: &mut Builder<'_>) -> BlockData<String> {
+    let inputs = block.captures.iter().map(|capture| {
+        let input = if Some(capture.of) == last {
+            TemplateData::NULL
+        } else {
+            input(capture, builder)
+        };
+        (text_of(&capture.name), input)
+    });
+    let inputs = inputs.collect();
+    let level = Level::of(block, builder.frames.len());
+    builder.levels.push(level);
+    let steps = block.steps.iter().map(|step| {
+        let data = inner_step(step, builder);
+        (text_of(&step.name), data)
+    });
+    let steps = Named(steps.collect());
+    // The code after the steps sees them as the work does.
+    builder.set_reader(Reader::Work);
+    let value = block.value().map_or(TemplateData::NULL, |step| {
+        let place = builder.place(Source::Step(step.number));
+        whole(place, None, text_of(&step.name))
+    });
+    BlockData {
+        inputs,
+        steps,
+        value,
     }
 }
 
-/// Where a local value is when a plan or a block runs.
-pub(super) enum LocalPlace {
-    /// This many frames of the plan or the block are around it.
-    Frame(usize),
-    /// It is an input of the block.
-    Input(Source),
+/// Returns the value of a block's input.
+fn input(capture: &Capture, builder: &Builder<'_>) -> TemplateData {
+    let (place, part) = match capture.of {
+        Captured::Source(source) => (builder.place(source), None),
+        Captured::Local(local) => builder.part_of_local(local),
+    };
+    whole(place, part, text_of(&capture.name))
+}
+
+/// Returns a reference to a whole value, or to a part of a local value.
+fn whole(source: SourceData, part: Option<usize>, written: String) -> TemplateData {
+    let part = part.map(|part| SegmentData::Index(part, AbsenceData::Error));
+    TemplateData::Reference(ReferenceData {
+        source,
+        written,
+        path: Ended(part.into_iter().collect()),
+    })
+}
+
+fn inner_step(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
+    let is_json = builder.is_json.take();
+    builder.inner_roots.clear();
+    let data = step::lower(step, builder);
+    builder.inner_roots.clear();
+    builder.is_json = is_json;
+    data
 }
 
 impl Builder<'_> {
-    pub(super) fn level(&self) -> &Level {
-        let level = self.levels.last();
-        level.expect("the plan itself is always there")
-    }
-
-    /// The step or the input that a name means here.
-    pub(super) fn source(&self, name: &Ident) -> Option<Source> {
-        self.cx.names.get_in(self.level().names, name)
-    }
-
-    /// What the step is for that is here, in the plan or the block of a source.
-    pub(super) fn reader(&self, source: Source) -> Reader {
-        let scope = self.cx.names.scope_of(source);
-        let level = self.levels.iter().find(|level| level.scope == scope);
-        level.map_or(Reader::Work, |level| level.reader)
-    }
-
-    /// Where a step or an input is when this plan or block runs.
-    pub(super) fn place(&self, source: Source) -> Source {
-        let level = self.level();
-        match source {
-            source if self.cx.names.scope_of(source) != level.scope => {
-                level.input(Captured::Source(source))
-            }
-            Source::Step(number) => Source::Step(self.cx.names.place_of(number)),
-            Source::Input(input) => Source::Input(input),
-        }
-    }
-
-    /// The same for a local value.
-    pub(super) fn place_of_local(&self, local: Local) -> LocalPlace {
-        let level = self.level();
-        match local.frame.checked_sub(level.frames) {
-            Some(frame) => LocalPlace::Frame(frame),
-            None => LocalPlace::Input(level.input(Captured::Local(local))),
-        }
-    }
-
-    /// Binds the name of a step or an input, if it is not bound yet.
-    pub(super) fn bind_root(&mut self, source: Source, name: &Ident) -> Ident {
-        if self.cx.names.scope_of(source) == 0 {
-            let bound = self.roots.entry(source);
-            return bound.or_insert_with(|| name.clone()).clone();
-        }
-        // Steps of blocks beside each other may have the same name.
-        if let Some(bound) = self.inner_roots.get(&source) {
-            return bound.clone();
-        }
-        let ty = self.type_of(source);
-        self.bindings
-            .extend(quote!(#[allow(unused_variables)] let #name = __plan::root::<#ty>();));
-        self.inner_roots.insert(source, name.clone());
-        name.clone()
-    }
-
-    /// Writes a block as data, and checks it.
-    pub(super) fn block(&mut self, block: &Block) {
-        self.data.tag('B');
-        self.enter(block, false, None);
-        self.levels.pop();
-    }
-
-    /// Writes a loop as data, and checks it.
-    pub(super) fn looped(&mut self, repeat: &Loop) {
-        // The type of a round has a name, and so has that of `last`.
-        let ty = types::type_of_round(repeat).unwrap_or_else(|| quote!(__plan::Unknown));
-        let last = repeat.last.as_ref().map(|name| {
-            let place = self.fresh_at("f", name.span());
-            self.bindings.extend(quote! {
-                #[allow(unused_variables)]
-                let #place = __plan::root::<::core::option::Option<#ty>>();
-                #[allow(unused_variables)]
-                let #name = #place;
-            });
-            self.frames.push(LocalFrame {
-                place,
-                names: vec![name.clone()],
-                together: false,
-            });
-            Local {
-                frame: self.frames.len() - 1,
-                part: None,
-            }
-        });
-        self.data.tag('L');
-        self.enter(&repeat.round, true, last);
-        if let Some(level) = self.levels.last_mut() {
-            level.names = repeat.scope;
-        }
-        let check = self.arriving("Holds", |builder| builder.value(&repeat.again));
-        self.bindings
-            .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
-        self.inner_roots.clear();
-        self.levels.pop();
-        if last.is_some() {
-            self.leave();
-        }
-    }
-
-    /// Writes what a block reads, its steps and its value. The level is that of the block then. `last` is an input that is null at first.
-    fn enter(&mut self, block: &Block, is_loop: bool, last: Option<Local>) {
-        let is_last = |of: Captured| last.is_some_and(|last| of == Captured::Local(last));
-        if is_loop {
-            let mut captures = block.captures.iter();
-            let has_last = captures.any(|capture| is_last(capture.of));
-            self.data.tag(if has_last { '1' } else { '0' });
-        }
-        self.data.number(block.captures.len());
-        for capture in &block.captures {
-            let name = text_of(&capture.name);
-            self.data.text(&name);
-            if is_last(capture.of) {
-                self.data.tag('n');
-                continue;
-            }
-            self.data.tag('r');
-            match capture.of {
-                Captured::Source(source) => {
-                    let place = self.place(source);
-                    self.data.source(place).text(&name);
-                }
-                Captured::Local(local) => self.local_data(local, &name),
-            }
-            self.data.tag(';');
-        }
-        self.levels.push(Level {
-            scope: block.scope,
-            names: block.scope,
-            reader: Reader::Work,
-            frames: self.frames.len(),
-            captures: block.captures.iter().map(|capture| capture.of).collect(),
-        });
-        self.data.number(block.steps.len());
-        for step in &block.steps {
-            self.data.text(&text_of(&step.name));
-        }
-        for step in &block.steps {
-            self.inner_step(step);
-        }
-        // What comes after the steps sees them as the work does.
-        if let Some(level) = self.levels.last_mut() {
-            level.reader = Reader::Work;
-        }
-        match block.value() {
-            Some(step) => {
-                let place = self.place(Source::Step(step.number));
-                let name = text_of(&step.name);
-                self.data.tag('r').source(place).text(&name).tag(';');
-            }
-            None => {
-                self.data.tag('n');
-            }
-        }
-    }
-
-    fn inner_step(&mut self, step: &Step) {
-        let is_json = self.is_json.take();
-        self.inner_roots.clear();
-        self.step(step);
-        self.inner_roots.clear();
-        self.is_json = is_json;
-    }
-
-    /// Writes where a local value is, and the way to it.
-    pub(super) fn local_data(&mut self, local: Local, written: &str) {
-        if let Some(part) = self.source_data(local, written) {
-            self.data.tag('#').number(part).tag('!');
-        }
-    }
-
-    /// Writes where a local value is, and gives its place among those that are bound together, if there are several.
-    pub(super) fn source_data(&mut self, local: Local, written: &str) -> Option<usize> {
-        match self.place_of_local(local) {
-            LocalPlace::Frame(frame) => {
-                self.data.local(frame).text(written);
-                local.part
-            }
-            // The block is given the part alone.
-            LocalPlace::Input(input) => {
-                self.data.source(input).text(written);
-                None
-            }
-        }
+    /// Lowers a condition.
+    pub(super) fn holds(&mut self, value: &Value) -> TemplateData {
+        let Lowered { check, data } = self.arriving("Holds", |builder| builder.value(value));
+        self.check_bool(check);
+        data
     }
 }

@@ -1,184 +1,207 @@
-//! What a step does, as data: the call of a tool, and `if` and `for` around it.
+//! The body of a step: the call of a tool, and `if` and `for` around it.
 
-use super::binding::{Binds, LocalFrame};
-use super::literal::Fielded;
-use super::reference::path;
-use super::value::{Builder, ends, it};
-use super::{Context, step};
+use super::binding::{Binds, bind};
+use super::builder::{Builder, Lowered, TemplateData};
+use super::literal::{self, Owner};
+use super::table::ConstantKey;
+use super::value::{ends, it};
+use super::way::path;
+use super::{block, reference, step};
 use crate::ast::{Body, Branch, Condition, Fields, For, List, Literal, Scalar, Step, Value};
 use crate::parse::{self, binds_one, pattern_text, tidy};
 use crate::shape::secret;
+use plan_graph::notation::{self, BranchData, ConditionData};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::Lit;
+use syn::{Lit, Path};
 
-impl Builder<'_> {
-    /// Writes what a step does as data, and checks it.
-    pub(super) fn body(&mut self, body: &Body, step: &Step, tools: &mut Tools) {
+pub(super) type BodyData = notation::BodyData<String>;
+
+/// A step while its body is lowered.
+pub(super) struct Bodies<'b, 'a> {
+    builder: &'b mut Builder<'a>,
+    step: &'b Step,
+    /// The number of tools so far.
+    tools: usize,
+}
+
+impl<'b, 'a> Bodies<'b, 'a> {
+    /// Lowers the body of a step.
+    pub(super) fn lower(step: &'b Step, builder: &'b mut Builder<'a>) -> BodyData {
+        let mut bodies = Self {
+            builder,
+            step,
+            tools: 0,
+        };
+        bodies.body(&step.body)
+    }
+
+    fn body(&mut self, body: &Body) -> BodyData {
         match body {
-            Body::Call(literal) => self.call(literal, step, tools),
+            Body::Call(literal) => self.call(literal),
             Body::Compute(value) => {
-                self.data.tag('V');
-                let check = self.value(value);
-                let ty = step::declared(step, self.cx);
-                let at = step::place(step);
-                self.bindings
-                    .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
+                let Lowered { check, data } = self.builder.value(value);
+                let ty = step::declared(self.step, self.builder.cx);
+                self.builder.check_type(step::place(self.step), ty, check);
+                BodyData::Value(data)
             }
             Body::If(branches) => {
-                self.data.tag('I').number(branches.len());
-                for branch in branches {
-                    self.branch(branch, step, tools);
-                }
+                BodyData::If(branches.iter().map(|branch| self.branch(branch)).collect())
             }
-            Body::For(repeat) => self.repeat(repeat, step, tools),
-            Body::Block(block) => self.block(block),
-            Body::Await(at) => self.wait(step, *at),
-            Body::Loop(repeat) => self.looped(repeat),
-            Body::Broken(_) => {
-                self.data.tag('V').tag('n');
-            }
+            Body::For(repeat) => self.repeat(repeat),
+            Body::Block(block) => block::lower(block, self.builder),
+            Body::Await(at) => self.wait(*at),
+            Body::Loop(repeat) => block::lower_loop(repeat, self.builder),
+            Body::Broken(_) => BodyData::Value(TemplateData::NULL),
         }
     }
 
-    /// A value from outside, which has to be of the step's type.
-    fn wait(&mut self, step: &Step, at: Span) {
-        let Some(written) = &step.ty else {
-            self.data.tag('V').tag('n');
-            return;
+    /// Lowers a value from outside, which must have the step's type.
+    fn wait(&mut self, at: Span) -> BodyData {
+        let Some(written) = &self.step.ty else {
+            return BodyData::Value(TemplateData::NULL);
         };
-        self.data.tag('W').text(&tidy(&written.to_token_stream()));
-        let ty = step::declared(step, self.cx);
+        let ty = step::declared(self.step, self.builder.cx);
         let receive = quote_spanned!(at=> __plan::received::<#ty>);
-        let constant = self.constant(quote!(__plan::Constant::Receive(#receive)));
-        self.data.number(constant);
+        let receive = quote!(__plan::Constant::Receive(#receive));
+        let receive = self.builder.constant(receive);
+        BodyData::Await(tidy(&written.to_token_stream()), receive)
     }
 
-    fn call(&mut self, literal: &Literal, step: &Step, tools: &mut Tools) {
-        let (tool, arguments, same) = tools.next(&literal.path, self.cx);
-        let at = tool.span();
-        let tool = match &step.body {
+    fn call(&mut self, literal: &Literal) -> BodyData {
+        let builder = &mut *self.builder;
+        let tool = &builder.cx.tools[self.step.number][self.tools];
+        self.tools += 1;
+        let (arguments, key) = (&tool.arguments, ConstantKey::Tool(tool.text.clone()));
+        let at = arguments.span();
+        let tool = match &self.step.body {
             Body::Call(_) => quote_spanned!(at=> <#arguments as __plan::IsTool>::Itself),
-            _ => tool.into_token_stream(),
+            _ => tool.alias.to_token_stream(),
         };
-        let number = self.shared_constant(&same, || {
-            let inside = secret::of_tool(&tool.to_token_stream(), at, &quote!(__plan));
+        let constant = builder.shared_constant(key, || {
+            let inside = secret::of_tool(&tool, at, &quote!(__plan));
             quote_spanned!(at=> <#tool as __plan::Called>::TOOL.seen(#inside))
         });
-        self.data.tag('T').number(number);
-        let names = self.fresh_at("n", at);
-        let Fielded {
-            check,
-            names: checked,
-            checks,
-        } = self.fields(literal, &quote!(#arguments), &names, number, Some(&same));
+        let names = builder.fresh_at("n", at);
+        let owner = Owner {
+            path: &arguments.to_token_stream(),
+            names: &names,
+            shape: constant,
+            is_call: true,
+        };
+        let lowered = literal::fields(literal, &owner, builder);
         let bind = quote_spanned!(at=> let #names = __plan::arguments::<#tool>(););
-        self.bindings.check(check);
-        if !checked.is_empty() {
-            self.constants.check(quote!(#bind #checked));
+        builder.check(lowered.check);
+        if !lowered.names.is_empty() {
+            let names = lowered.names;
+            builder.evaluate(quote!(#bind #names));
         }
-        if let Some((at, message)) = wrong_time(&literal.fields) {
-            self.apart.extend(quote_spanned! {at=>
-                const _: () = {
-                    #[diagnostic::on_unimplemented(message = #message, label = "expected a duration")]
-                    trait Time {
-                        const CHECKED: () = ();
-                    }
-                    #[diagnostic::do_not_recommend]
-                    impl Time for __plan::Waits<false> {}
-                    <__plan::Waits<{ <#tool as __plan::Tool>::WAITS }> as Time>::CHECKED
-                };
-            });
+        builder.apart.extend(wrong_time(&literal.fields, &tool));
+        if !lowered.checks.is_empty() {
+            let checks = lowered.checks;
+            builder
+                .apart
+                .extend(quote!(const _: () = { #bind #checks };));
         }
-        if !checks.is_empty() {
-            self.apart.extend(quote!(const _: () = { #bind #checks };));
-        }
+        BodyData::Call(constant, lowered.data)
     }
 
-    fn branch(&mut self, branch: &Branch, step: &Step, tools: &mut Tools) {
-        self.data.number(branch.conditions.len());
-        let around = self.frames.len();
+    fn branch(&mut self, branch: &Branch) -> BranchData<String> {
+        let around = self.builder.frames.len();
         // Between others, a pattern that always matches names a value, which rustc has no objections to.
         let allow =
             (branch.conditions.len() > 1).then(|| quote!(#[allow(irrefutable_let_patterns)]));
-        for condition in &branch.conditions {
-            match condition {
-                Condition::Holds(value) => {
-                    self.data.tag('h');
-                    let check = self.arriving("Holds", |builder| builder.value(value));
-                    self.bindings
-                        .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
-                }
-                Condition::Let(pattern, computed, names) => {
-                    self.data.tag('b').text(&pattern_text(pattern));
-                    let header = |expr: &TokenStream| quote!(#allow if #expr);
-                    let kind = if binds_one(pattern) {
-                        Binds::One
-                    } else {
-                        Binds::Together
-                    };
-                    self.bind(computed, header, names, kind);
-                }
-                // Nothing refers to what it would bind.
-                Condition::Broken(_) => {
-                    self.data.tag('h').tag('n');
-                }
-            }
+        let conditions = branch.conditions.iter();
+        let conditions = conditions.map(|condition| self.condition(condition, allow.as_ref()));
+        let conditions = conditions.collect();
+        let body = self.body(&branch.body);
+        while self.builder.frames.len() > around {
+            self.builder.leave();
         }
-        self.body(&branch.body, step, tools);
-        while self.frames.len() > around {
-            self.leave();
+        BranchData { conditions, body }
+    }
+
+    fn condition(
+        &mut self,
+        condition: &Condition,
+        allow: Option<&TokenStream>,
+    ) -> ConditionData<String> {
+        let builder = &mut *self.builder;
+        match condition {
+            Condition::Holds(value) => ConditionData::Holds(builder.holds(value)),
+            Condition::Let(pattern, computed, names) => {
+                let header = |expr: &TokenStream| quote!(#allow if #expr);
+                let kind = if binds_one(pattern) {
+                    Binds::One
+                } else {
+                    Binds::Together
+                };
+                let value = bind(computed, header, names, kind, builder);
+                ConditionData::Let(pattern_text(pattern), value)
+            }
+            // Nothing refers to the names that it would bind.
+            Condition::Broken(_) => ConditionData::Holds(TemplateData::NULL),
         }
     }
 
-    fn repeat(&mut self, repeat: &For, step: &Step, tools: &mut Tools) {
-        self.data.tag('F').text(&pattern_text(&repeat.pat));
-        match &repeat.list {
+    fn repeat(&mut self, repeat: &For) -> BodyData {
+        let builder = &mut *self.builder;
+        let list = match &repeat.list {
             List::Reference(reference, name) => {
-                let way = self.reference(reference);
+                let Lowered { check, data } = reference::lower(reference, builder);
                 let (start, end) = (reference.root.span(), reference.end);
                 let items = path(&["HasItems", "items"], start, end);
                 let listed = path(&["Iterated", "listed"], start, end);
-                let it = it(way, end);
-                let place = self.fresh_at("f", name.span());
-                self.bindings.extend(quote_spanned! {end=>
+                let it = it(check, end);
+                let place = builder.fresh_at("f", name.span());
+                builder.bind(quote_spanned! {end=>
                     let #place = __plan::element(&|| #items(#listed(#it)));
                 });
-                self.bindings
-                    .extend(quote!(#[allow(unused_variables)] let #name = #place;));
-                self.frames.push(LocalFrame {
-                    place,
-                    names: vec![name.clone()],
-                    together: false,
-                });
+                builder.enter_one(place, name);
+                data
             }
             List::Computed(computed, bound) => {
                 let pat = &repeat.pat;
                 let header = |expr: &TokenStream| quote!(for #pat in #expr);
-                self.bind(computed, header, bound, Binds::Each);
+                bind(computed, header, bound, Binds::Each, builder)
             }
-            // Nothing in the braces refers to what it binds.
-            List::Broken => {
-                self.data.tag('n');
-            }
-        }
-        self.body(&repeat.body, step, tools);
+            // Nothing in the braces refers to the names that it would bind.
+            List::Broken => TemplateData::NULL,
+        };
+        let body = self.body(&repeat.body);
         if !matches!(repeat.list, List::Broken) {
-            self.leave();
+            self.builder.leave();
         }
+        BodyData::For(pattern_text(&repeat.pat), list, Box::new(body))
     }
 }
 
-/// Finds a literal `time` that is no duration, for the tool `Sleep`.
-fn wrong_time(fields: &Fields) -> Option<(Span, String)> {
+/// Returns a constant that does not compile if `time` is no duration and the tool is `Sleep`.
+fn wrong_time(fields: &Fields, tool: &TokenStream) -> Option<TokenStream> {
     let Fields::Named(_, fields, _) = fields else {
         return None;
     };
     let time = fields.iter().find(|field| field.name == "time")?;
+    let (at, message) = wrong_duration(&time.value)?;
+    Some(quote_spanned! {at=>
+        const _: () = {
+            #[diagnostic::on_unimplemented(message = #message, label = "expected a duration")]
+            trait Time {
+                const CHECKED: () = ();
+            }
+            #[diagnostic::do_not_recommend]
+            impl Time for __plan::Waits<false> {}
+            <__plan::Waits<{ <#tool as __plan::Tool>::WAITS }> as Time>::CHECKED
+        };
+    })
+}
+
+/// Finds a literal that is no duration.
+fn wrong_duration(value: &Value) -> Option<(Span, String)> {
     let Value::Scalar(Scalar {
         lit: Lit::Str(text),
         ..
-    }) = &time.value
+    }) = value
     else {
         return None;
     };
@@ -187,51 +210,46 @@ fn wrong_time(fields: &Fields) -> Option<(Span, String)> {
     (!text.value().contains(['{', '}'])).then(|| (text.span(), error.to_string()))
 }
 
-/// The tools of a step, numbered as they are met.
-pub(super) struct Tools {
-    step: usize,
-    count: usize,
+/// A tool that a step calls.
+pub(super) struct Tool<'p> {
+    pub(super) path: &'p Path,
+    /// The path as text.
+    pub(super) text: String,
+    /// The name of the type of the tool.
+    pub(super) alias: Ident,
+    /// The name of the type of the arguments as a literal, which the author's path is written for once: rustc has other words
+    /// for a path that leads nowhere in a literal than in a type.
+    pub(super) arguments: Ident,
 }
 
-impl Tools {
-    pub(super) fn of(step: usize) -> Self {
-        Self { step, count: 0 }
+impl<'p> Tool<'p> {
+    /// Returns the tools of a step in order, without the tools of steps in its blocks.
+    pub(super) fn all_of(step: &'p Step) -> Vec<Self> {
+        let mut tools = Vec::new();
+        Self::add(&step.body, step.number, &mut tools);
+        tools
     }
 
-    /// The names of the next tool, as [`tool`] and [`arguments`] make them, and what says that another step has the same.
-    fn next(&mut self, path: &syn::Path, cx: &Context<'_>) -> (Ident, Ident, String) {
-        let index = self.count;
-        self.count += 1;
-        (
-            tool(self.step, index, path),
-            arguments(self.step, index, path),
-            format!("tool {}", cx.tools[self.step][index]),
-        )
-    }
-}
-
-/// The name of the type of a step's tool.
-pub(super) fn tool(step: usize, index: usize, path: &syn::Path) -> Ident {
-    Ident::new(&format!("__PlanTool{step}_{index}"), ends(path).0)
-}
-
-/// The name of the type of a tool's arguments as a literal, which the author's path is written for once: rustc has other words
-/// for a path that leads nowhere in a literal than in a type.
-pub(super) fn arguments(step: usize, index: usize, path: &syn::Path) -> Ident {
-    Ident::new(&format!("__PlanArguments{step}_{index}"), ends(path).0)
-}
-
-/// The actions of a step, without those of the steps in its blocks: the tool's path, `None` if it computes a value, or could not be read.
-pub(super) fn actions(body: &Body) -> Vec<Option<&syn::Path>> {
-    match body {
-        Body::Call(literal) => vec![Some(&literal.path)],
-        Body::Compute(_) | Body::Broken(_) => vec![None],
-        Body::Await(_) => Vec::new(),
-        Body::If(branches) => branches
-            .iter()
-            .flat_map(|branch| actions(&branch.body))
-            .collect(),
-        Body::For(repeat) => actions(&repeat.body),
-        Body::Block(_) | Body::Loop(_) => Vec::new(),
+    fn add(body: &'p Body, step: usize, tools: &mut Vec<Self>) {
+        match body {
+            Body::Call(Literal { path, .. }) => {
+                let (index, at) = (tools.len(), ends(path).0);
+                tools.push(Self {
+                    path,
+                    text: parse::path_text(path),
+                    alias: Ident::new(&format!("__PlanTool{step}_{index}"), at),
+                    arguments: Ident::new(&format!("__PlanArguments{step}_{index}"), at),
+                });
+            }
+            Body::If(branches) => branches
+                .iter()
+                .for_each(|branch| Self::add(&branch.body, step, tools)),
+            Body::For(repeat) => Self::add(&repeat.body, step, tools),
+            Body::Compute(_)
+            | Body::Await(_)
+            | Body::Block(_)
+            | Body::Loop(_)
+            | Body::Broken(_) => {}
+        }
     }
 }

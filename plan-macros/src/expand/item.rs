@@ -1,13 +1,12 @@
 //! The struct of a plan, its impls, and the constant with its data.
 
-use super::data::Data;
+use super::Context;
+use super::builder::{Lowered, TemplateData};
 use super::documented::{self, Audience};
-use super::tokens::located;
-use super::value::Builder;
-use super::{Context, cycle, start, step};
-use crate::ast::{Body, Header, Input, Plan, Role, Step};
-use crate::docs;
-use crate::docs::text_of;
+use super::shared::{inline, output_name, shared, type_name};
+use super::{lints, start};
+use crate::ast::{Header, Input, Plan};
+use crate::docs::{self, text_of};
 use crate::graph::StepGraph;
 use crate::ide::{before, unplaced};
 use crate::json;
@@ -20,14 +19,13 @@ use crate::shape::secret;
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::BTreeSet;
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Report) -> TokenStream {
     let cx = Context::new(plan, names, graph, report.first());
-    let case = case(&cx);
+    let case = lints::case(&cx);
     match &plan.head {
         Some(head) => {
             let errors = report.into_item();
@@ -47,7 +45,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 .then(|| quote!(#[allow(deprecated)]));
             // Beside the struct, so that a warning names it.
             let texts = (!plan.braces.is_empty()).then(|| {
-                let (name, texts) = (&head.name, braces(plan));
+                let (name, texts) = (&head.name, lints::braces(plan));
                 quote!(#old impl #name { #texts })
             });
             let items = &head.items;
@@ -86,7 +84,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
     }
 }
 
-/// What is left of a plan for an editor, with the IDE expansion: what is wrong, and all that is seen from outside.
+/// Returns the rest of a plan for an editor: the IDE expansion, the errors, and the items that other code can name.
 pub(crate) fn outside(
     plan: &Plan,
     names: &Names,
@@ -204,92 +202,9 @@ fn definition(
     }
 }
 
-/// What both forms have: types, steps, the plan, cycles, and what rustc should warn of. What `output` gives is the output's type, as
-/// written, and what checks its value; it writes the value as data.
-fn shared(
-    cx: &Context<'_>,
-    output_type: &str,
-    output: impl FnOnce(Builder<'_>) -> TokenStream,
-) -> TokenStream {
-    let plan = cx.plan;
-    let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
-    let input_types = inputs.iter().enumerate().map(|(index, input)| {
-        let name = cx.type_of(Source::Input(index));
-        let (items, ty) = json::checked_alias(&input.ty, &name);
-        quote!(#items type #name = #ty;)
-    });
-    let step_types = cx
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(index, step)| step::types(index, step, cx));
-    let mut data = Data::default();
-    match &plan.head {
-        Some(head) => {
-            data.text(&text_of(&head.name).to_snake_case());
-            data.text(&docs::text(&head.attrs));
-        }
-        None => {
-            data.text("plan").text("");
-        }
-    }
-    data.number(inputs.len());
-    for input in inputs {
-        data.text(&text_of(&input.name));
-        data.text(&type_name(&input.ty));
-        data.text(&docs::text(&input.attrs));
-    }
-    data.number(plan.steps.len());
-    for step in &plan.steps {
-        data.text(&text_of(&step.name));
-    }
-    let mut steps = TokenStream::new();
-    for (index, step) in plan.steps.iter().enumerate() {
-        steps.extend(step::item(index, step, cx, &mut data));
-    }
-    data.text(output_type);
-    let output = output(Builder::new(cx, &mut data));
-    let mut cycles = TokenStream::new();
-    cycle::errors(cx.graph, &plan.steps, cx, &mut cycles);
-    let unused = unused(cx);
-    let first = start::first_type(cx);
-    let data = data.into_arguments();
-    let decoded = quote!(__plan::decode(#data));
-    let may_be_secret =
-        |input: &Input| secret::is_marked(&input.attrs) || secret::may_be_inside(&input.ty);
-    let decoded = match &plan.head {
-        Some(Header { name, .. }) if inputs.iter().any(may_be_secret) => {
-            quote!(__plan::with_secrets::<#name>(#decoded))
-        }
-        _ => decoded,
-    };
-    quote! {
-        #(#input_types)*
-        #(#step_types)*
-        #first
-        #steps
-        #cycles
-        #output
-        static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| #decoded);
-        #unused
-    }
-}
-
-/// The name of the item that checks the output.
-fn output_name() -> Ident {
-    Ident::new("check_of_output", Span::mixed_site())
-}
-
-/// A type as its author wrote it.
-fn type_name(ty: &Type) -> String {
-    tidy(&ty.to_token_stream())
-}
-
 /// The item form: the plan is a tool.
 fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
-    let Header {
-        name, vis, output, ..
-    } = head;
+    let Header { name, output, .. } = head;
     // Code that runs a plan whose output could not be read is not wrong.
     let is_unknown = output.is_none() && (head.unclear || cx.plan.tail.is_some());
     let unread = match &cx.error {
@@ -297,46 +212,42 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         _ => syn::parse_quote!(()),
     };
     let ty = output.as_ref().unwrap_or(&unread);
-    let shared = shared(cx, &type_name(ty), |mut builder| {
-        let check = match &cx.plan.tail {
+    let shared = shared(cx, type_name(ty), |mut builder| {
+        let data = match &cx.plan.tail {
             // The missing type was reported; the output's value is still checked.
             Some(tail) if output.is_none() => {
-                let check = builder.inferred(&tail.value);
-                quote!(let _ = || { let _ = #check; };)
+                let Lowered { check, data } = builder.inferred(&tail.value);
+                let check = quote!(let _ = || { let _ = #check; };);
+                builder.bind(check);
+                data
             }
             Some(tail) => {
-                let check = builder.value(&tail.value);
-                let at = ty.span();
-                quote_spanned!(at=> let _ = || -> #ty { #check };)
+                let Lowered { check, data } = builder.value(&tail.value);
+                builder.check_type(ty.span(), ty, check);
+                data
             }
-            None => {
-                builder.data.tag('n');
-                TokenStream::new()
-            }
+            None => TemplateData::NULL,
         };
-        builder.bindings.extend(check);
-        builder.into_item(output_name())
+        (builder.into_item(output_name()), data)
     });
     let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
     let bounds = start::bounds(cx);
-    let one_application = start::first(cx).map(|tool| {
-        quote! {
-            const ONE_APPLICATION: ::core::primitive::bool = __plan::Kind::<#tool>::ONE_APPLICATION;
-        }
-    });
-    let tool_name = text_of(name).to_snake_case();
-    let description = docs::text(&head.attrs);
-    let inside = secret::of_output(ty, &Generics::default(), &quote!(__plan));
-    let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
-    let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
-    let is_read = head.broken.is_empty() && !lossless::are_renamed(attrs.chain(&head.attrs));
-    let take = is_read.then(|| {
-        let fields = head
-            .inputs
-            .iter()
-            .map(|input| (&input.name, text_of(&input.name), &input.ty));
-        lossless::take(fields, &quote!(__plan))
-    });
+    let steps = start::steps(&quote!(#name), &begin(head, cx), cx);
+    let call = call(head, &bounds);
+    let methods = methods(head, &bounds);
+    let tool = tool(head, ty, &output_type, cx);
+    quote! {
+        #shared
+        #output_check
+        #steps
+        #call
+        #methods
+        #tool
+    }
+}
+
+/// Returns the function that begins a run, with the inputs from the fields of the struct.
+fn begin(head: &Header, cx: &Context<'_>) -> TokenStream {
     let handed = start::handed(cx);
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
@@ -354,19 +265,17 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
     };
     // No other code calls `run`: if two plans have one name, each such call would be a further error.
-    let begin = quote! {
+    quote! {
         fn begin<'__app>(self, __app: &'__app __App) -> ::core::option::Option<__plan::Run<'__app, __App, <Self as __plan::Tool>::Output>> {
             let __inputs = #inputs;
             ::core::option::Option::Some(__plan::run_on::<Self, __App, _>(&__PLAN, __inputs, __app))
         }
-    };
-    let steps = start::steps(&quote!(#name), &begin, cx);
-    let [plan_doc, run_doc, submit_doc] = docs_of(head);
-    // rustc shows the names, and where `run` and `submit` are defined.
-    let argument = |text| Ident::new(text, Span::mixed_site().located_at(name.span()));
-    let (app, to, id) = (argument("app"), argument("to"), argument("id"));
-    let method = |text| Ident::new(text, name.span());
-    let (run, submit) = (method("run"), method("submit"));
+    }
+}
+
+/// Returns the implementation of `Call`. If an application lacks a tool of a plan inside another, rustc shows the header.
+fn call(head: &Header, bounds: &[TokenStream]) -> TokenStream {
+    let name = &head.name;
     let call = quote! {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
             __plan::called::<Self, _>(__plan::begun(self, __app))
@@ -383,8 +292,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             ::core::result::Result::Ok(__plan::plan_of::<Self, __App>(__plan::begun(self, __app)))
         }
     };
-    // Where an application lacks a tool of a plan inside another, the header is shown.
-    let call = quote_spanned! {name.span()=>
+    quote_spanned! {name.span()=>
         impl<__App> __plan::Call<__App> for #name
         where
             __App: ?::core::marker::Sized + ::core::marker::Sync,
@@ -392,12 +300,19 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         {
             #call
         }
-    };
+    }
+}
+
+/// Returns `PLAN`, `run` and `submit`.
+fn methods(head: &Header, bounds: &[TokenStream]) -> TokenStream {
+    let Header { name, vis, .. } = head;
+    let [plan_doc, run_doc, submit_doc] = docs_of(head);
+    // rustc shows the names, and where `run` and `submit` are defined.
+    let argument = |text| Ident::new(text, Span::mixed_site().located_at(name.span()));
+    let (app, to, id) = (argument("app"), argument("to"), argument("id"));
+    let method = |text| Ident::new(text, name.span());
+    let (run, submit) = (method("run"), method("submit"));
     quote! {
-        #shared
-        #output_check
-        #steps
-        #call
         impl #name {
             #[doc = #plan_doc]
             #[allow(dead_code)]
@@ -419,6 +334,31 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
                 __plan::submit(&__PLAN, &self, #to, #id.into())
             }
         }
+    }
+}
+
+/// Returns the implementation of `Tool`.
+fn tool(head: &Header, ty: &Type, output_type: &TokenStream, cx: &Context<'_>) -> TokenStream {
+    let name = &head.name;
+    let one_application = start::first(cx).map(|tool| {
+        quote! {
+            const ONE_APPLICATION: ::core::primitive::bool = __plan::Kind::<#tool>::ONE_APPLICATION;
+        }
+    });
+    let tool_name = text_of(name).to_snake_case();
+    let description = docs::text(&head.attrs);
+    let inside = secret::of_output(ty, &Generics::default(), &quote!(__plan));
+    let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
+    let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
+    let is_read = head.broken.is_empty() && !lossless::are_renamed(attrs.chain(&head.attrs));
+    let take = is_read.then(|| {
+        let fields = head
+            .inputs
+            .iter()
+            .map(|input| (&input.name, text_of(&input.name), &input.ty));
+        lossless::take(fields, &quote!(__plan))
+    });
+    quote! {
         impl __plan::Tool for #name {
             // The only place of the type outside of the checks, so that an unknown one is one error.
             type Output = #output_type;
@@ -432,140 +372,4 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             #one_application
         }
     }
-}
-
-/// The expression form: a value that can be run.
-fn inline(cx: &Context<'_>) -> TokenStream {
-    // The output's type is not written, so the chain of references is expanded twice: among the checks, and for its type.
-    let (mut value, mut outside) = (TokenStream::new(), TokenStream::new());
-    let shared = shared(cx, "", |mut builder| {
-        value = match &cx.plan.tail {
-            Some(tail) => builder.inferred(&tail.value),
-            None => {
-                builder.data.tag('n');
-                quote!(())
-            }
-        };
-        let (bindings, types) = (builder.bindings(), &builder.types);
-        outside = quote!(#bindings #types);
-        builder.bindings.extend(quote!(let _ = || #value;));
-        builder.into_item(output_name())
-    });
-    let steps = start::steps(&quote!(ThisUnnamedPlan), &TokenStream::new(), cx);
-    quote! {
-        struct ThisUnnamedPlan;
-        #shared
-        #steps
-        #outside
-        __plan::Inline::<_, ThisUnnamedPlan>::new(&__PLAN, __plan::witness(&|| #value))
-    }
-}
-
-/// Lets rustc warn of inputs, computed steps and bound names that nothing uses, and of text that looks like `format!`.
-fn unused(cx: &Context<'_>) -> TokenStream {
-    if cx.error.is_some() {
-        // What should use them may be what is wrong.
-        return TokenStream::new();
-    }
-    let mut used: BTreeSet<Source> = cx.plan.mentions().map(|mention| mention.source).collect();
-    for step in &cx.steps {
-        let undone = match &step.role {
-            Role::Undo(undone) => Some(undone),
-            Role::Work | Role::Always => None,
-        };
-        let scope = cx.names.scope_of(Source::Step(step.number));
-        let named = step.after.iter().chain(undone);
-        used.extend(named.filter_map(|name| cx.names.own(scope, name)));
-        step.body.blocks(&mut |block| {
-            used.extend(block.value().map(|step| Source::Step(step.number)));
-        });
-    }
-    let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
-    let inputs = inputs
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !used.contains(&Source::Input(*index)))
-        .map(|(_, input)| (&input.name, allows(&input.attrs)));
-    let is_computed = |step: &Step| matches!(step.body, Body::Compute(_));
-    let steps = cx.steps.iter().enumerate();
-    let steps = steps
-        .filter(|(index, step)| is_computed(step) && !used.contains(&Source::Step(*index)))
-        .map(|(_, step)| (&step.name, Vec::new()));
-    let names: Vec<TokenStream> = inputs
-        .chain(steps)
-        .filter(|(name, _)| !text_of(name).starts_with('_'))
-        .map(|(name, attrs)| quote!(#(#attrs)* #name: ()))
-        .collect();
-    // A name may be bound more than once.
-    let bound = cx.plan.unused.iter().map(|(name, is_field)| {
-        // rustc's advice is another one for a field.
-        let (pattern, parameter) = if *is_field {
-            let pattern = quote!(struct __PlanPattern { #name: () });
-            (
-                Some(pattern),
-                quote!(__PlanPattern { #name }: __PlanPattern),
-            )
-        } else {
-            (None, quote!(#name: ()))
-        };
-        quote!(const _: () = { #pattern fn __plan_unused(#parameter) {} };)
-    });
-    let warnings = cx.plan.braces.iter().enumerate().map(|(index, (at, _))| {
-        let text = braces_name(index, *at);
-        match &cx.plan.head {
-            Some(head) => {
-                let name = located(head.name.clone(), *at);
-                quote_spanned!(*at=> const _: () = #name::#text;)
-            }
-            None => quote_spanned!(*at=> const _: () = #text;),
-        }
-    });
-    let texts = cx.plan.head.is_none().then(|| braces(cx.plan));
-    let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
-    quote!(#unused #(#bound)* #texts #(#warnings)*)
-}
-
-/// What is warned of where a text has a name in braces: rustc has no other warning whose words a macro can choose.
-fn braces(plan: &Plan) -> TokenStream {
-    let texts = plan.braces.iter().enumerate().map(|(index, (at, call))| {
-        let name = braces_name(index, *at);
-        let note = format!(
-            "`format!` puts values into a text: write `{call}`, or `String::from(…)` if the braces are part of the text"
-        );
-        quote!(#[deprecated(note = #note)] const #name: () = ();)
-    });
-    quote!(#(#texts)*)
-}
-
-fn braces_name(index: usize, at: Span) -> Ident {
-    let number = (index > 0).then(|| format!("_{}", index + 1));
-    let name = format!("PLAIN_TEXT_WITH_BRACES{}", number.unwrap_or_default());
-    Ident::new(&name, at)
-}
-
-/// Lets rustc warn of the case of a name where it is declared, and not where it is used.
-fn case(cx: &Context<'_>) -> Option<TokenStream> {
-    let names = cx.steps.iter().map(|step| &step.name);
-    let names: Vec<&Ident> = names
-        .chain(&cx.plan.bound)
-        .filter(|name| text_of(name).contains(char::is_uppercase))
-        .collect();
-    (cx.error.is_none() && !names.is_empty()).then(|| {
-        quote! {
-            #[allow(dead_code, unused_variables)]
-            const _: () = { #(const _: () = { fn name(#names: ()) {} };)* };
-        }
-    })
-}
-
-fn allows(attrs: &[Attribute]) -> Vec<Attribute> {
-    attrs
-        .iter()
-        .filter(|attr| {
-            ["allow", "expect", "cfg"]
-                .iter()
-                .any(|name| attr.path().is_ident(name))
-        })
-        .cloned()
-        .collect()
 }

@@ -1,17 +1,33 @@
 //! Struct and enum literals.
 
-use super::reference::path;
+use super::builder::{ALLOWS, Builder, Lowered, TemplateData};
+use super::table::CheckKey;
 use super::tokens::{Tokens, located};
-use super::value::{ALLOWS, Builder, ends};
-use crate::ast::{Fields, Literal, Rest};
+use super::value::ends;
+use super::way::path;
+use crate::ast::{Field, Fields, Literal, Rest};
 use crate::docs::{last_name, text_of};
-use proc_macro2::{Group, Ident, Span, TokenStream};
+use plan_graph::notation::Constant;
+use proc_macro2::{Delimiter, Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
 use syn::ext::IdentExt;
+use syn::token::Brace;
 
-/// The fields of a literal, expanded.
+/// The type or the variant of a literal.
+pub(super) struct Owner<'o> {
+    pub(super) path: &'o TokenStream,
+    /// The variable that has the JSON names of the fields when the crate is compiled.
+    pub(super) names: &'o Ident,
+    /// The constant that has the JSON names when the plan is decoded.
+    pub(super) shape: Constant,
+    /// Whether the literal is a call. The names are checked once for all calls of a tool.
+    pub(super) is_call: bool,
+}
+
+/// The fields of a literal.
 pub(super) struct Fielded {
+    pub(super) data: TemplateData,
     /// The literal, in code that is only type-checked.
     pub(super) check: TokenStream,
     /// Statements that look the fields' names up at compile time.
@@ -20,135 +36,147 @@ pub(super) struct Fielded {
     pub(super) checks: TokenStream,
 }
 
-impl Builder<'_> {
-    /// Binds a nested literal.
-    pub(super) fn literal(&mut self, literal: &Literal) -> Ident {
-        let (start, end) = ends(&literal.path);
-        let name = self.fresh_at("l", start);
-        let names = self.fresh_at("n", start);
-        let variant = last_name(&literal.path);
-        let shape = located(names.clone(), end);
-        let number = self.constant(quote_spanned!(end=> #shape.shape()));
-        self.data.tag('v').number(number).text(&variant);
-        let ty = literal.path.to_token_stream();
-        let Fielded {
-            check,
-            names: checked,
-            checks,
-        } = self.arriving(ALLOWS, |builder| {
-            builder.fields(literal, &ty, &names, number, None)
-        });
-        let value = Ident::new("__v", start);
-        let make = match &self.is_json {
-            Some(is_json) => path(&["declared"], start, end)
-                .and(quote_spanned!(end=> ::<{ #is_json }, _, _>).into()),
-            None => path(&["HasShape", "literal"], start, end),
-        };
-        self.bindings.extend(quote_spanned! {end=>
-            let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
-        });
-        // The call for the names has the same span as the call for the literal: one message for both.
-        self.bindings
-            .extend(quote_spanned!(start=> let #names = #name.names();));
-        self.bindings.extend(checks);
-        self.constants
-            .check(quote_spanned!(end=> #shape.tag(#variant);));
-        self.constants.check(checked);
-        name
-    }
+/// Binds a nested literal.
+pub(super) fn nested(literal: &Literal, builder: &mut Builder<'_>) -> (Ident, TemplateData) {
+    let (start, end) = ends(&literal.path);
+    let name = builder.fresh_at("l", start);
+    let names = builder.fresh_at("n", start);
+    let variant = last_name(&literal.path);
+    let shape = located(names.clone(), end);
+    let number = builder.constant(quote_spanned!(end=> #shape.shape()));
+    let owner = Owner {
+        path: &literal.path.to_token_stream(),
+        names: &names,
+        shape: number,
+        is_call: false,
+    };
+    let lowered = builder.arriving(ALLOWS, |builder| fields(literal, &owner, builder));
+    let value = Ident::new("__v", start);
+    let make = match &builder.is_json {
+        Some(is_json) => {
+            path(&["declared"], start, end).and(quote_spanned!(end=> ::<{ #is_json }, _, _>).into())
+        }
+        None => path(&["HasShape", "literal"], start, end),
+    };
+    let check = lowered.check;
+    builder.bind(quote_spanned! {end=>
+        let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
+    });
+    // The call for the names has the same span as the call for the literal: one message for both.
+    builder.bind(quote_spanned!(start=> let #names = #name.names();));
+    builder.bind(lowered.checks);
+    builder.evaluate(quote_spanned!(end=> #shape.tag(#variant);));
+    builder.evaluate(lowered.names);
+    let content = Box::new(lowered.data);
+    (name, TemplateData::Literal(number, variant, content))
+}
 
-    /// Expands the fields of a literal of the type or variant `path`. Their JSON names are asked of `names` at compile time, and of
-    /// the constant `number` at run time; they are asked once for all literals of the `same` type.
-    pub(super) fn fields(
-        &mut self,
-        literal: &Literal,
-        path: &TokenStream,
-        names: &Ident,
-        number: usize,
-        same: Option<&str>,
-    ) -> Fielded {
-        let variant = last_name(&literal.path);
-        // A message about a name points at the field.
-        let names_at = |at: Span| located(names.clone(), at);
-        let (mut checked, mut checks) = (TokenStream::new(), TokenStream::new());
-        let check = match &literal.fields {
-            Fields::Unit => {
-                self.data.tag('n');
-                quote!(#path {})
+/// Lowers the fields of a literal.
+pub(super) fn fields(literal: &Literal, owner: &Owner<'_>, builder: &mut Builder<'_>) -> Fielded {
+    let path = owner.path;
+    match &literal.fields {
+        Fields::Unit => Fielded {
+            data: TemplateData::NULL,
+            check: quote!(#path {}),
+            names: TokenStream::new(),
+            checks: TokenStream::new(),
+        },
+        Fields::Named(brace, fields, rest) => {
+            let (mut inits, names, data) = named(literal, fields, owner, builder);
+            let (base, checks) = base(rest, *brace, fields, owner);
+            inits = inits.and(base);
+            let check = match (rest, enum_of(&literal.path)) {
+                // A variant cannot have `..`.
+                (Rest::Broken, Some(of)) => quote!(__plan::any::<#of>()),
+                _ => {
+                    let inits = Tokens::default().group(Delimiter::Brace, inits, brace.span.join());
+                    quote!(#path #inits)
+                }
+            };
+            Fielded {
+                data,
+                check,
+                names,
+                checks,
             }
-            Fields::Named(brace, fields, rest) => {
-                self.data.tag('a').number(number).text(&variant);
-                self.data.number(fields.len());
-                let mut given = Vec::new();
-                let mut inits = Tokens::default();
-                for field in fields {
-                    let ident = &field.name;
-                    let at = ident.span();
-                    let text = text_of(ident);
-                    self.data.text(&text);
-                    let check = self.value(&field.value);
-                    inits = inits
-                        .with(ident.clone())
-                        .operator(":", at)
-                        .and(check)
-                        .operator(",", at);
-                    let known =
-                        same.is_some_and(|same| !self.data.is_new_check(format!("{same}.{text}")));
-                    if !known {
-                        let names = names_at(at);
-                        checked.extend(quote_spanned!(at=> #names.key(#variant, #text);));
-                    }
-                    given.push(text);
-                }
-                match rest {
-                    Rest::Nothing => {}
-                    Rest::Defaults(rest) => {
-                        let [start, end] = rest.spans;
-                        inits = inits.and(quote_spanned!(start=> #rest __plan::any()).into());
-                        let names = names_at(start);
-                        checks = quote_spanned!(end=> #names.rest(&[#(#given),*]););
-                    }
-                    Rest::Broken => {
-                        let any = quote_spanned!(brace.span.close()=> ..__plan::any());
-                        inits = inits.and(any.into());
-                    }
-                }
-                let mut group =
-                    Group::new(proc_macro2::Delimiter::Brace, inits.into_token_stream());
-                group.set_span(brace.span.join());
-                match (rest, enum_of(&literal.path)) {
-                    // A variant cannot have `..`.
-                    (Rest::Broken, Some(of)) => quote!(__plan::any::<#of>()),
-                    _ => quote!(#path #group),
-                }
+        }
+        Fields::Unnamed(paren, values) => {
+            let at = paren.span.join();
+            let names = located(owner.names.clone(), at);
+            let variant = last_name(&literal.path);
+            let elements = (0..values.len()).map(|index| {
+                let ident = index.to_string();
+                quote_spanned!(at=> #names.element(#variant, #ident);)
+            });
+            let checks = quote!(#(#elements)*);
+            let (inits, data) = builder.elements(values, Builder::value);
+            let data = match data {
+                TemplateData::List(mut data) if data.len() == 1 => data.remove(0),
+                data => data,
+            };
+            let inits = Tokens::default().parens(quote!(#(#inits),*).into(), at);
+            Fielded {
+                data,
+                check: quote!(#path #inits),
+                names: TokenStream::new(),
+                checks,
             }
-            Fields::Unnamed(paren, values) => {
-                let at = paren.span.join();
-                let names = names_at(at);
-                let elements = (0..values.len()).map(|index| {
-                    let ident = index.to_string();
-                    quote_spanned!(at=> #names.element(#variant, #ident);)
-                });
-                checks = quote!(#(#elements)*);
-                if values.len() != 1 {
-                    self.data.tag('l').number(values.len());
-                }
-                let check: Vec<Tokens> = values.iter().map(|value| self.value(value)).collect();
-                let mut group =
-                    Group::new(proc_macro2::Delimiter::Parenthesis, quote!(#(#check),*));
-                group.set_span(at);
-                quote!(#path #group)
-            }
-        };
-        Fielded {
-            check,
-            names: checked,
-            checks,
         }
     }
 }
 
-/// The enum of a path that leads to a variant.
+/// Lowers named fields: to the fields of an expression, the statements that look their names up, and data.
+fn named(
+    literal: &Literal,
+    fields: &[Field],
+    owner: &Owner<'_>,
+    builder: &mut Builder<'_>,
+) -> (Tokens, TokenStream, TemplateData) {
+    let variant = last_name(&literal.path);
+    let (mut inits, mut lookups) = (Tokens::default(), TokenStream::new());
+    let mut given = Vec::with_capacity(fields.len());
+    for field in fields {
+        let at = field.name.span();
+        let text = text_of(&field.name);
+        let Lowered { check, data } = builder.value(&field.value);
+        inits = inits
+            .with(field.name.clone())
+            .operator(":", at)
+            .and(check)
+            .operator(",", at);
+        let check = || CheckKey::Argument(owner.shape, text.clone());
+        if !owner.is_call || builder.table.is_new_check(check()) {
+            // A message about a name points at the field.
+            let names = located(owner.names.clone(), at);
+            lookups.extend(quote_spanned!(at=> #names.key(#variant, #text);));
+        }
+        given.push((text, data));
+    }
+    let data = TemplateData::Fields(owner.shape, variant, given);
+    (inits, lookups, data)
+}
+
+/// Returns the end of an expression with named fields, and the statements that check the omitted fields.
+fn base(rest: &Rest, brace: Brace, fields: &[Field], owner: &Owner<'_>) -> (Tokens, TokenStream) {
+    match rest {
+        Rest::Nothing => Default::default(),
+        Rest::Defaults(rest) => {
+            let [start, end] = rest.spans;
+            let names = located(owner.names.clone(), start);
+            let given = fields.iter().map(|field| text_of(&field.name));
+            (
+                quote_spanned!(start=> #rest __plan::any()).into(),
+                quote_spanned!(end=> #names.rest(&[#(#given),*]);),
+            )
+        }
+        Rest::Broken => {
+            let any: TokenStream = quote_spanned!(brace.span.close()=> ..__plan::any());
+            (any.into(), TokenStream::new())
+        }
+    }
+}
+
+/// Returns the enum of a path that leads to a variant.
 fn enum_of(path: &Path) -> Option<Path> {
     let mut path = path.clone();
     path.segments.pop();

@@ -2,26 +2,31 @@
 
 mod binding;
 mod block;
+mod builder;
 mod computed;
 mod cycle;
-mod data;
 mod documented;
 mod flow;
 mod format;
 mod item;
+mod lints;
 mod literal;
 mod policy;
 #[cfg(test)]
 mod recovery;
 mod reference;
+mod scope;
+mod shared;
 #[cfg(test)]
 mod snapshots;
 mod start;
 mod step;
+mod table;
 mod test;
 mod tokens;
 mod types;
 mod value;
+mod way;
 #[cfg(test)]
 mod written;
 
@@ -33,9 +38,11 @@ use crate::options;
 use crate::parse;
 use crate::report::Report;
 use crate::scan;
+use flow::Tool;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
+use table::TypeKey;
 
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
@@ -92,7 +99,7 @@ fn with_raw_gen(tokens: TokenStream) -> TokenStream {
     trees.collect()
 }
 
-/// What every part of the expansion needs to know.
+/// The facts that every part of the expansion needs.
 struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names,
@@ -101,9 +108,9 @@ struct Context<'a> {
     steps: Vec<&'a Step>,
     /// The first mistake found so far.
     error: Option<TokenStream>,
-    /// The paths of each step's tools as text, in the order of its actions.
-    tools: Vec<Vec<String>>,
-    /// Whether no step undoes another or always runs.
+    /// The tools of each step.
+    tools: Vec<Vec<Tool<'a>>>,
+    /// `true` if no step undoes another or always runs.
     is_only_work: bool,
 }
 
@@ -115,24 +122,20 @@ impl<'a> Context<'a> {
         error: Option<TokenStream>,
     ) -> Self {
         let steps = plan.all_steps();
-        let tools = steps.iter().map(|step| {
-            let paths = flow::actions(&step.body).into_iter().flatten();
-            paths.map(parse::path_text).collect()
-        });
         Self {
             plan,
             names,
             graph,
             error,
-            tools: tools.collect(),
+            tools: steps.iter().map(|step| Tool::all_of(step)).collect(),
             is_only_work: steps.iter().all(|step| matches!(step.role, Role::Work)),
             steps,
         }
     }
 }
 
-/// How a step sees what another gives.
-#[derive(Clone, Copy, PartialEq)]
+/// The form in which a step sees the output of another step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum View {
     /// As the plan's work does.
     Output,
@@ -165,7 +168,7 @@ impl Context<'_> {
         }
     }
 
-    /// How a step sees what another gives.
+    /// Returns the form in which a step sees the output of another step.
     fn view(&self, source: Source, reader: Reader) -> View {
         let Source::Step(index) = source else {
             return View::Output;
@@ -198,17 +201,7 @@ impl Context<'_> {
         }
     }
 
-    /// The same for [`Self::same_type`].
-    fn same_type_seen(&self, source: Source, reader: Reader) -> String {
-        let same = self.same_type(source);
-        match self.view(source, reader) {
-            View::Output => same,
-            View::Call => format!("call of {same}"),
-            View::Result => format!("result of {same}"),
-        }
-    }
-
-    /// How the steps that refer to a step see it otherwise than as its output.
+    /// Returns the other forms in which readers of a step see its output.
     fn other_views(&self, index: usize) -> Vec<(View, Reader)> {
         let mut views: Vec<(View, Reader)> = Vec::new();
         if self.is_only_work {
@@ -231,8 +224,8 @@ impl Context<'_> {
         views
     }
 
-    /// What says that two steps or inputs have the same type.
-    fn same_type(&self, source: Source) -> String {
+    /// Returns the origin of the type of a step or an input.
+    fn type_key(&self, source: Source) -> TypeKey {
         match source {
             Source::Step(index) => match self.steps[index] {
                 Step {
@@ -241,18 +234,11 @@ impl Context<'_> {
                     policy,
                     ..
                 } if matches!((&policy.optional, &policy.catch), (Optional::No, Catch::No)) => {
-                    format!("output {}", self.tools[index][0])
+                    TypeKey::Output(self.tools[index][0].text.clone())
                 }
-                _ => format!("step {index}"),
+                _ => TypeKey::Step(index),
             },
-            Source::Input(index) => format!("input {index}"),
-        }
-    }
-
-    fn source(source: Source) -> TokenStream {
-        match source {
-            Source::Step(index) => quote!(__plan::Source::Step(#index)),
-            Source::Input(index) => quote!(__plan::Source::Input(#index)),
+            Source::Input(index) => TypeKey::Input(index),
         }
     }
 }

@@ -1,105 +1,95 @@
-//! What happens when a step fails or takes long.
+//! The settings of a step for failures and times.
 
+use super::builder::{Builder, Lowered};
 use super::types::may_be_absent;
-use super::value::Builder;
 use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
 use crate::names::Source;
 use crate::parse::value_text;
-use proc_macro2::TokenStream;
+use plan_graph::notation::{Ended, SettingData};
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use std::time::Duration;
 
-impl Builder<'_> {
-    /// Writes the policy of the step at this place, and checks its fallback.
-    pub(super) fn policy(&mut self, policy: &Policy, step: usize) {
-        if let Some(attempts) = policy.attempts {
-            self.data.tag('a').number(attempts);
-        }
-        // Who asks for a long first wait does not ask for a shorter one.
-        let longer = policy.backoff.filter(|backoff| *backoff > LONGEST_WAIT);
-        for (tag, duration) in [
-            ('b', policy.backoff),
-            ('m', policy.max.or(longer)),
-            ('t', policy.timeout),
-            ('d', policy.deadline),
-        ] {
-            if let Some(duration) = duration {
-                self.data.tag(tag).duration(duration);
-            }
-        }
-        if let Some(jitter) = policy.jitter {
-            self.data.tag('j').tag(if jitter { '1' } else { '0' });
-        }
-        match policy.optional {
-            Optional::No => &mut *self.data,
-            Optional::Whole => self.data.tag('w'),
-            Optional::Each(_) => self.data.tag('e'),
-        };
-        match policy.catch {
-            Catch::No => &mut *self.data,
-            Catch::Whole(_) => self.data.tag('C'),
-            Catch::Each(_) => self.data.tag('E'),
-        };
-        let mut amounts: Vec<_> = policy.amounts.iter().collect();
-        amounts.sort_by_key(|(amount, _)| *amount);
-        for (amount, value) in amounts {
-            self.amount(*amount, value);
-        }
-        if let Some((at, fallback)) = &policy.fallback {
-            self.data.tag('f');
-            let check = self.value(fallback);
-            let mut ty = self.cx.type_of(Source::Step(step));
-            ty.set_span(*at);
-            self.bindings.extend(quote!(let _ = || -> #ty { #check };));
-        }
-        if let Some((_, concurrency)) = policy.concurrency {
-            self.data.tag('c').number(concurrency);
-        }
-        if let Some(at_most) = policy.at_most {
-            self.data.tag('l').number(at_most);
-        }
-        if let Some(every) = policy.every {
-            self.data.tag('y').duration(every);
-        }
-        if policy.collect.is_some() {
-            self.data.tag('k');
-        }
-        self.data.tag(';');
+/// Lowers the policy of a step.
+pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> Ended<SettingData<String>> {
+    let policy = &step.policy;
+    let mut settings = Vec::from_iter(before_amounts(policy).into_iter().flatten());
+    let mut amounts: Vec<_> = policy.amounts.iter().collect();
+    amounts.sort_by_key(|(amount, _)| *amount);
+    let amounts = amounts.into_iter();
+    settings.extend(amounts.filter_map(|(amount, value)| self::amount(*amount, value, builder)));
+    if let Some((at, fallback)) = &policy.fallback {
+        let Lowered { check, data } = builder.value(fallback);
+        let mut ty = builder.cx.type_of(Source::Step(step.number));
+        ty.set_span(*at);
+        builder.check_type(Span::call_site(), ty, check);
+        settings.push(SettingData::Fallback(data));
     }
+    let after = [
+        policy
+            .concurrency
+            .map(|(_, elements)| SettingData::Concurrency(elements)),
+        policy.at_most.map(SettingData::AtMost),
+        policy.every.map(SettingData::Every),
+        policy.collect.map(|_| SettingData::Collect),
+    ];
+    settings.extend(after.into_iter().flatten());
+    Ended(settings)
 }
 
-impl Builder<'_> {
-    /// Writes an amount that is not a literal: a constant of the program, or what reads inputs.
-    fn amount(&mut self, amount: Amount, value: &Value) {
-        let ty = match amount {
-            Amount::Attempts | Amount::AtMost => quote!(::core::primitive::u32),
-            Amount::Concurrency => quote!(::core::primitive::usize),
-            Amount::Backoff | Amount::Max | Amount::Timeout | Amount::Deadline | Amount::Every => {
-                quote!(::core::time::Duration)
-            }
-        };
-        match value {
-            Value::Broken => {}
-            Value::Computed(computed) if computed.names.is_empty() && !computed.asks => {
-                let expr = &computed.expr;
-                let made = match amount {
-                    Amount::Attempts | Amount::AtMost => quote!(Count(|| {
-                        let count: #ty = #expr;
-                        count as ::core::primitive::usize
-                    })),
-                    Amount::Concurrency => quote!(Count(|| -> #ty { #expr })),
-                    _ => quote!(Time(|| -> #ty { #expr })),
-                };
-                self.data.tag('N').number(amount as usize);
-                self.data.text(&value_text(&computed.written));
-                let constant = self.constant(quote!(__plan::Constant::#made));
-                self.data.number(constant);
-            }
-            value => {
-                self.data.tag('G').number(amount as usize);
-                let check = self.value(value);
-                self.bindings.extend(quote!(let _ = || -> #ty { #check };));
-            }
+/// Returns the settings that are data alone, up to the amounts.
+fn before_amounts(policy: &Policy) -> [Option<SettingData<String>>; 8] {
+    // A longer first wait needs a longer limit for all waits.
+    let longer = policy.backoff.filter(|backoff| *backoff > LONGEST_WAIT);
+    [
+        policy.attempts.map(SettingData::Attempts),
+        policy.backoff.map(SettingData::Backoff),
+        policy.max.or(longer).map(SettingData::Max),
+        policy.timeout.map(SettingData::Timeout),
+        policy.deadline.map(SettingData::Deadline),
+        policy.jitter.map(SettingData::Jitter),
+        match policy.optional {
+            Optional::No => None,
+            Optional::Whole => Some(SettingData::Optional),
+            Optional::Each(_) => Some(SettingData::OptionalEach),
+        },
+        match policy.catch {
+            Catch::No => None,
+            Catch::Whole(_) => Some(SettingData::Catch),
+            Catch::Each(_) => Some(SettingData::CatchEach),
+        },
+    ]
+}
+
+/// Lowers an amount that is not a literal: a constant of the program, or an expression that reads inputs.
+fn amount(amount: Amount, value: &Value, builder: &mut Builder<'_>) -> Option<SettingData<String>> {
+    let ty = match amount {
+        Amount::Attempts | Amount::AtMost => quote!(::core::primitive::u32),
+        Amount::Concurrency => quote!(::core::primitive::usize),
+        Amount::Backoff | Amount::Max | Amount::Timeout | Amount::Deadline | Amount::Every => {
+            quote!(::core::time::Duration)
+        }
+    };
+    match value {
+        Value::Broken => None,
+        Value::Computed(computed) if computed.names.is_empty() && !computed.asks => {
+            let expr = &computed.expr;
+            let made = match amount {
+                Amount::Attempts | Amount::AtMost => quote!(Count(|| {
+                    let count: #ty = #expr;
+                    count as ::core::primitive::usize
+                })),
+                Amount::Concurrency => quote!(Count(|| -> #ty { #expr })),
+                _ => quote!(Time(|| -> #ty { #expr })),
+            };
+            let constant = builder.constant(quote!(__plan::Constant::#made));
+            let written = value_text(&computed.written);
+            Some(SettingData::Constant(amount, written, constant))
+        }
+        value => {
+            let Lowered { check, data } = builder.value(value);
+            builder.check_type(Span::call_site(), ty, check);
+            Some(SettingData::Given(amount, data))
         }
     }
 }

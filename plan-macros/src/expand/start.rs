@@ -1,15 +1,16 @@
 //! What starts the actions of a plan, and what they ask of an application.
 
+use super::flow::Tool;
 use super::value::ends;
-use super::{Context, flow, reference, step};
+use super::{Context, step, way};
 use crate::ast::{Body, Mention, Step};
 use crate::lossless;
 use crate::names::Source;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How each action is started, by its number in the plan, and how the plan begins, if it can be a step of another one.
+/// Returns the code that starts each action by its number in the plan, and `begin`, the code that begins the plan as a step of another plan.
 pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let handed = handed(cx);
     // One arm for all that start in the same way, which most steps of a long plan do.
@@ -17,12 +18,13 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     let mut known = HashMap::new();
     let mut call_index = 0;
     let mut start = |leaf: Leaf<'_>| {
-        let Leaf { step: of, path } = leaf;
+        let Leaf { step: of, tool } = leaf;
         let index = of.number;
-        if let Some((path, number)) = path {
-            let tool = &cx.tools[index][number];
-            let arm = *known.entry(tool).or_insert_with(|| {
-                let arguments = flow::arguments(index, number, path);
+        if let Some(tool) = tool {
+            let Tool {
+                text, arguments, ..
+            } = &cx.tools[index][tool];
+            let arm = *known.entry(text).or_insert_with(|| {
                 let start =
                     quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request));
                 arms.push((Vec::new(), start));
@@ -71,11 +73,11 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     }
 }
 
-/// What has a number in a plan: an action, or a block.
+/// A part of a plan that has a number: an action, or a block.
 struct Leaf<'a> {
     step: &'a Step,
-    /// The tool that is called, and which of the step's tools it is.
-    path: Option<(&'a syn::Path, usize)>,
+    /// The called tool, as an index into the step's tools.
+    tool: Option<usize>,
 }
 
 /// Hands over the actions and blocks, in the order of their numbers: a block comes before what is in it.
@@ -87,47 +89,48 @@ fn leaves<'a>(steps: &'a [Step], f: &mut impl FnMut(Leaf<'a>)) {
 
 fn leaves_in<'a>(body: &'a Body, step: &'a Step, tools: &mut usize, f: &mut impl FnMut(Leaf<'a>)) {
     match body {
-        Body::Call(literal) => {
-            let path = Some((&literal.path, *tools));
+        Body::Call(_) => {
+            let tool = Some(*tools);
             *tools += 1;
-            f(Leaf { step, path });
+            f(Leaf { step, tool });
         }
-        Body::Compute(_) | Body::Broken(_) => f(Leaf { step, path: None }),
+        Body::Compute(_) | Body::Broken(_) => f(Leaf { step, tool: None }),
         Body::Await(_) => {}
         Body::If(branches) => branches
             .iter()
             .for_each(|branch| leaves_in(&branch.body, step, tools, f)),
         Body::For(repeat) => leaves_in(&repeat.body, step, tools, f),
         Body::Block(block) => {
-            f(Leaf { step, path: None });
+            f(Leaf { step, tool: None });
             leaves(&block.steps, f);
         }
         Body::Loop(repeat) => {
-            f(Leaf { step, path: None });
+            f(Leaf { step, tool: None });
             leaves(&repeat.round.steps, f);
         }
     }
 }
 
-/// What the plan asks of an application: each of its tools, beside the first, which is asked about before the others. A bound names its tool by the
+/// Returns a bound for each tool that an application must have. The bound of the first tool is checked before the others. A bound names its tool by the
 /// alias of the tool's type, so that rustc has one thing to say of a path that leads nowhere.
 pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
-    let bound = |((start, end), arguments): ((Span, Span), Ident)| {
-        let calls = reference::path(&["HasTool"], start, end);
+    let bound = |tool: &Tool<'_>| {
+        let (start, end) = ends(tool.path);
+        let (calls, arguments) = (way::path(&["HasTool"], start, end), &tool.arguments);
         quote_spanned!(end=> __App: #calls<#arguments, __PlanFirst>)
     };
     tools(cx).into_iter().map(bound).collect()
 }
 
-/// The alias of the first tool.
-pub(super) fn first(cx: &Context<'_>) -> Option<Ident> {
-    tools(cx).into_iter().next().map(|(_, tool)| tool)
+/// Returns the alias of the first tool.
+pub(super) fn first<'c>(cx: &'c Context<'_>) -> Option<&'c Ident> {
+    cx.tools.iter().flatten().next().map(|tool| &tool.arguments)
 }
 
 /// The type by which an application is asked about the first tool before all others. Of one tool alone, rustc says all that it knows.
 pub(super) fn first_type(cx: &Context<'_>) -> Option<TokenStream> {
     let tools = tools(cx);
-    let (_, tool) = tools.first()?;
+    let tool = &tools.first()?.arguments;
     let one = match tools.len() {
         1 => quote!(false),
         _ => quote!({ __plan::Kind::<#tool>::ONE_APPLICATION }),
@@ -135,22 +138,14 @@ pub(super) fn first_type(cx: &Context<'_>) -> Option<TokenStream> {
     Some(quote!(type __PlanFirst = __plan::First<#tool, #one>;))
 }
 
-/// The tools, each once: where it is named, and its alias.
-fn tools(cx: &Context<'_>) -> Vec<((Span, Span), Ident)> {
+/// Returns each tool once.
+fn tools<'c>(cx: &'c Context<'_>) -> Vec<&'c Tool<'c>> {
     let mut seen = HashSet::new();
-    let mut tools = Vec::new();
-    for (index, step) in cx.steps.iter().enumerate() {
-        let paths = flow::actions(&step.body).into_iter().flatten();
-        for (number, (path, text)) in paths.zip(&cx.tools[index]).enumerate() {
-            if seen.insert(text) {
-                tools.push((ends(path), flow::arguments(index, number, path)));
-            }
-        }
-    }
-    tools
+    let tools = cx.tools.iter().flatten();
+    tools.filter(|tool| seen.insert(&tool.text)).collect()
 }
 
-/// What may be handed over, since all of its value is used.
+/// Returns the sources whose values may be handed over, since whole values are used.
 pub(super) fn handed(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut handed = BTreeSet::new();
     let mut keep = |mentions: &[Mention], scope: usize| {

@@ -1,16 +1,19 @@
 //! One step: its types, its `const`, and what starts its actions.
 
-use super::data::Data;
-use super::flow::{self, Tools};
+use super::builder::Builder;
+use super::flow::Bodies;
+use super::table::Table;
 use super::types;
-use super::value::{Builder, ends};
+use super::value::ends;
 use super::{Context, View, policy};
 use crate::ast::{Body, Optional, Step, Value};
 use crate::json;
 use crate::names::{self, Reader, Source};
 use crate::parse;
+use plan_graph::notation::{RoleData, StepData};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
@@ -48,7 +51,8 @@ pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
 /// The type aliases of a step: its output, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
-    let mut types = types::Types::new(index, &step.policy);
+    let tools = &cx.tools[index];
+    let mut types = types::Types::new(tools, &step.policy);
     let mut items = TokenStream::new();
     let ty = match &step.ty {
         Some(ty) => {
@@ -61,8 +65,11 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             Body::Call(literal) => {
                 let (path, at) = (&literal.path, ends(&literal.path).0);
                 // In an `Option`, rustc would report an unknown tool in other words, and so twice.
-                let alias = policy::wraps(step).then(|| flow::arguments(index, 0, path));
-                let tool = alias.map_or_else(|| path.to_token_stream(), |it| it.to_token_stream());
+                let tool = if policy::wraps(step) {
+                    tools[0].arguments.to_token_stream()
+                } else {
+                    path.to_token_stream()
+                };
                 Some(quote_spanned!(at=> <#tool as __plan::IsTool>::Output))
             }
             body => types.of(body),
@@ -78,27 +85,21 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         ty.map(|ty| quote!(<#ty as __plan::Checked<{ #joins }>>::Itself))
     };
     let ty = policy::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
-    let paths = flow::actions(&step.body).into_iter().flatten();
-    let tools = paths.enumerate().map(|(number, path)| {
-        let at = ends(path).0;
-        let literal = flow::arguments(index, number, path);
-        let tool = match &step.body {
-            // Where nothing is around the call, `IsTool` is asked of the path already.
-            Body::Call(_) => None,
-            _ => {
-                let tool = flow::tool(index, number, path);
-                Some(quote_spanned!(at=> type #tool = <#path as __plan::IsTool>::Itself;))
-            }
-        };
-        quote_spanned!(at=> #tool type #literal = #path;)
+    let aliases = tools.iter().map(|tool| {
+        let (path, alias, arguments) = (tool.path, &tool.alias, &tool.arguments);
+        let at = alias.span();
+        // The output type of a step that is only a call names `IsTool` already.
+        let is_inside = !matches!(step.body, Body::Call(_));
+        let tool = is_inside
+            .then(|| quote_spanned!(at=> type #alias = <#path as __plan::IsTool>::Itself;));
+        quote_spanned!(at=> #tool type #arguments = #path;)
     });
     let at = place(step);
     let views = cx.other_views(index).into_iter().map(|(view, reader)| {
         let name = cx.type_seen(Source::Step(index), reader);
-        let paths = flow::actions(&step.body).into_iter().flatten();
-        let first = paths.map(|path| flow::arguments(index, 0, path)).next();
-        match (view, first) {
+        match (view, tools.first()) {
             (View::Call, Some(first)) => {
+                let first = &first.arguments;
                 quote_spanned!(at=> type #name = <#first as __plan::IsTool>::Output;)
             }
             (View::Call, None) => {
@@ -111,71 +112,68 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             }
         }
     });
-    quote_spanned!(at=> #items type #output = #ty; #(#tools)* #(#views)*)
+    quote_spanned!(at=> #items type #output = #ty; #(#aliases)* #(#views)*)
 }
 
-/// Writes the step as data, and gives the item that checks it.
-pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data) -> TokenStream {
-    let mut builder = Builder::new(cx, data);
-    builder.step(step);
-    builder.into_item(name(index, cx))
+/// Returns the item that checks a step of the plan, and the step as data.
+pub(super) fn item(
+    step: &Step,
+    cx: &Context<'_>,
+    table: &mut Table,
+) -> (TokenStream, StepData<String>) {
+    let mut builder = Builder::new(cx, table);
+    let data = lower(step, &mut builder);
+    (builder.into_item(name(step.number, cx)), data)
 }
 
-impl Builder<'_> {
-    /// Writes a step of the plan or the block as data, and checks it.
-    pub(super) fn step(&mut self, step: &Step) {
-        let cx = self.cx;
-        self.data.text(&step.intent);
-        let scope = self.level().scope;
-        let after = step.after.iter();
-        let mut after: Vec<usize> = after
-            .filter_map(|name| match cx.names.own(scope, name) {
-                Some(Source::Step(number)) => Some(cx.names.place_of(number)),
-                _ => None,
-            })
-            .collect();
-        after.sort_unstable();
-        after.dedup();
-        self.data.numbers(after.into_iter());
-        let reader = names::reader(step, cx.names);
-        match reader {
-            Reader::Work => {}
-            Reader::Undo(undone) => {
-                self.data.tag('U').number(cx.names.place_of(undone));
-            }
-            Reader::Always => {
-                self.data.tag('A');
-            }
-        }
-        if let Some(level) = self.levels.last_mut() {
-            level.reader = reader;
-        }
-        self.is_json = step.ty.as_ref().and_then(|ty| {
-            let name = cx.type_of(Source::Step(step.number));
-            json::is_checked(ty).then(|| json::is_json(&name.to_string()))
-        });
-        self.body(&step.body, step, &mut Tools::of(step.number));
-        self.is_no_call(step);
-        if let Some(check) = is_ever_some(step, cx) {
-            self.bindings.extend(check);
-        }
-        self.policy(&step.policy, step.number);
+/// Lowers a step of the plan or of a block.
+pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
+    let cx = builder.cx;
+    let scope = builder.level().scope;
+    let after = step.after.iter();
+    let after: BTreeSet<usize> = after
+        .filter_map(|name| match cx.names.own(scope, name) {
+            Some(Source::Step(number)) => Some(cx.names.place_of(number)),
+            _ => None,
+        })
+        .collect();
+    let reader = names::reader(step, cx.names);
+    builder.set_reader(reader);
+    builder.is_json = step.ty.as_ref().and_then(|ty| {
+        let name = cx.type_of(Source::Step(step.number));
+        json::is_checked(ty).then(|| json::is_json(&name.to_string()))
+    });
+    let body = Bodies::lower(step, builder);
+    builder.checks.extend(is_no_call(step));
+    if let Some(check) = is_ever_some(step, cx) {
+        builder.bind(check);
     }
+    StepData {
+        intent: step.intent.clone(),
+        after: after.into_iter().collect(),
+        role: match reader {
+            Reader::Work => None,
+            Reader::Undo(undone) => Some(RoleData::Undo(cx.names.place_of(undone))),
+            Reader::Always => Some(RoleData::Always),
+        },
+        body,
+        policy: policy::lower(step, builder),
+    }
+}
 
-    /// Checks that a step with a type, whose value is a literal of that type, does not call a tool.
-    fn is_no_call(&mut self, step: &Step) {
-        let (Some(ty), Body::Compute(Value::Literal(literal))) = (&step.ty, &step.body) else {
-            return;
-        };
-        let path = parse::path_text(&literal.path);
-        if parse::tidy(&ty.to_token_stream()) != path {
-            return;
-        }
-        let (at, name) = (literal.path.span(), step.name.unraw().to_string());
-        self.constants.check(quote_spanned! {at=>
-            { use __plan::IsValue as _; __plan::value_of(__plan::ValueOf::<#ty>::IS_TOOL, #name, #path) };
-        });
+/// Checks that a step with a type, whose value is a literal of that type, does not call a tool.
+fn is_no_call(step: &Step) -> Option<TokenStream> {
+    let (Some(ty), Body::Compute(Value::Literal(literal))) = (&step.ty, &step.body) else {
+        return None;
+    };
+    let path = parse::path_text(&literal.path);
+    if parse::tidy(&ty.to_token_stream()) != path {
+        return None;
     }
+    let (at, name) = (literal.path.span(), step.name.unraw().to_string());
+    Some(quote_spanned! {at=>
+        { use __plan::IsValue as _; __plan::value_of(__plan::ValueOf::<#ty>::IS_TOOL, #name, #path) };
+    })
 }
 
 /// Checks that a step which may be absent can also be there, if something reads it: the JSON of `()` is null, as that of an absent value.
@@ -186,7 +184,6 @@ fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     }
     let mut mentions = cx.plan.mentions();
     let mention = mentions.find(|it| it.source == Source::Step(index))?;
-    let path = flow::actions(&step.body).into_iter().flatten().next();
     let output = match &step.body {
         Body::Call(_) => cx.type_of(Source::Step(index)).to_token_stream(),
         Body::Block(block) => {
@@ -194,7 +191,7 @@ fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
             quote!(::core::option::Option<#value>)
         }
         _ => {
-            let tool = flow::tool(index, 0, path?);
+            let tool = &cx.tools[index].first()?.alias;
             quote!(::core::option::Option<<#tool as __plan::IsTool>::Output>)
         }
     };

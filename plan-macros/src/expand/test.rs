@@ -1,35 +1,88 @@
 //! Rust expressions as tests, which a run evaluates as data where the types of all that they are about allow it.
 //!
-//! Beside the expression, the data has its form, and a constant that says what is known of each type: of those that it leads through, for the
-//! places of their fields in JSON, and of those that it is about.
+//! Beside the expression, the data has its form, and a constant for the known facts about each type: the types on the path to a value, for the
+//! places of their fields in JSON, and the type of the value.
 
-use super::local;
+use super::builder::{Builder, TemplateData};
+use super::reference::field_name;
 use super::tokens::located;
-use super::value::Builder;
+use super::value::form_of_scalar;
+use super::{computed, local};
 use crate::ast::{Computed, Hop, Reference, Test};
-use crate::docs::text_of;
+use plan_graph::notation::{self, Constant, Ended, PlacePart, SourceData};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::Member;
 
-/// What is asked about the types and the constants of a test.
-#[derive(Default)]
-struct Asked {
-    /// Expressions that say of which types.
+type FormData = notation::FormData<String>;
+
+/// The questions about the types and the constants of a test.
+struct Questions<'b, 'a> {
+    builder: &'b Builder<'a>,
+    /// Expressions that have the types.
     types: Vec<TokenStream>,
     answers: Vec<AnswerOf>,
 }
 
 enum AnswerOf {
-    /// What is asked about the type at this place.
+    /// A question about the type at this place.
     Type(Ident, usize),
     /// A constant, as an expression for its answer.
     Constant(TokenStream),
-    /// What is certain.
     Yes,
 }
 
-impl Asked {
+/// Lowers the form of a computed value that may be evaluated as data.
+pub(super) fn lower(
+    computed: &Computed,
+    builder: &mut Builder<'_>,
+) -> Option<(Constant, FormData)> {
+    let mut questions = Questions {
+        builder,
+        types: Vec::new(),
+        answers: Vec::new(),
+    };
+    let form = questions.form(computed.test.as_deref()?, "of_truth");
+    let Questions { types, answers, .. } = questions;
+    let values = computed::any_values(&computed::sources(computed, builder), builder);
+    let locals = computed
+        .locals
+        .iter()
+        .map(|(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);));
+    let asked = tree(&types);
+    let binding = quote!(__plan::asked(&|| { #values #(#locals)* #asked }));
+    let place = builder.fresh("q");
+    builder.bind(quote!(let #place = #binding;));
+    let names: Vec<Ident> = (0..types.len()).map(|number| local("q", number)).collect();
+    let answers = answers.iter().map(|answer| match answer {
+        AnswerOf::Type(about, number) => {
+            let name = &names[*number];
+            quote!(#name.#about())
+        }
+        AnswerOf::Constant(answer) => answer.clone(),
+        AnswerOf::Yes => quote!(__plan::Answer::Closed(true)),
+    });
+    let answers: Vec<TokenStream> = answers.collect();
+    let names: Vec<TokenStream> = names.iter().map(ToTokens::to_token_stream).collect();
+    let names = tree(&names);
+    let constant = builder.constant(quote! {
+        __plan::Constant::Test(&#place.answers(|#names| {
+            #[allow(unused_imports)]
+            use __plan::{FieldsElsewhere as _, NotClosed as _, ToldByShape as _, WithoutJson as _};
+            __plan::vec![#(#answers),*]
+        }))
+    });
+    Some((constant, form))
+}
+
+/// Adds a form to a computed value.
+pub(super) fn with(test: Option<(Constant, FormData)>, computed: TemplateData) -> TemplateData {
+    match test {
+        Some((answers, form)) => TemplateData::Test(answers, form, Box::new(computed)),
+        None => computed,
+    }
+}
+
+impl Questions<'_, '_> {
     /// Asks about the type of a value, or the types of two.
     fn ask(&mut self, about: &str, value: &TokenStream) {
         let about = Ident::new(about, Span::call_site());
@@ -41,143 +94,77 @@ impl Asked {
         self.answers
             .push(AnswerOf::Type(about, self.types.len() - 1));
     }
-}
 
-impl Builder<'_> {
-    /// Writes the form of a computed value that may be evaluated as data. The value itself comes next.
-    pub(super) fn test(&mut self, computed: &Computed) {
-        let Some(test) = &computed.test else { return };
-        let mut asked = Asked::default();
-        let before = self.data.begin_aside();
-        self.form(test, "of_truth", &mut asked);
-        let form = self.data.end_aside(before);
-
-        let Asked { types, answers } = asked;
-        let sources = self.sources(computed);
-        let values = sources.iter().map(|(source, name)| {
-            let ty = self.type_of(*source);
-            quote!(#[allow(unused_variables)] let #name: &#ty = __plan::any();)
-        });
-        let locals = computed.locals.iter().map(
-            |(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);),
-        );
-        let questions = tree(&types);
-        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* #questions }));
-        let place = self.fresh("q");
-        self.bindings.extend(quote!(let #place = #binding;));
-        let names: Vec<Ident> = (0..types.len()).map(|number| local("q", number)).collect();
-        let answers = answers.iter().map(|answer| match answer {
-            AnswerOf::Type(about, number) => {
-                let name = &names[*number];
-                quote!(#name.#about())
-            }
-            AnswerOf::Constant(answer) => answer.clone(),
-            AnswerOf::Yes => quote!(__plan::Answer::Closed(true)),
-        });
-        let names: Vec<TokenStream> = names.iter().map(ToTokens::to_token_stream).collect();
-        let names = tree(&names);
-        let constant = self.constant(quote! {
-            __plan::Constant::Test(&#place.answers(|#names| {
-                #[allow(unused_imports)]
-                use __plan::{FieldsElsewhere as _, NotClosed as _, ToldByShape as _, WithoutJson as _};
-                __plan::vec![#(#answers),*]
-            }))
-        });
-        self.data.tag('q').number(constant).aside(&form);
-    }
-
-    /// Writes a part of a test. `about` is what is asked about the type of a value.
-    fn form(&mut self, test: &Test, about: &str, asked: &mut Asked) {
+    /// Lowers a part of a test. `about` is the question about the type of a value.
+    fn form(&mut self, test: &Test, about: &str) -> FormData {
         match test {
-            Test::All(tests) | Test::Any(tests) => {
-                let tag = if matches!(test, Test::All(_)) {
-                    '&'
-                } else {
-                    '|'
-                };
-                self.data.tag(tag).number(tests.len());
-                for test in tests {
-                    self.form(test, "of_truth", asked);
-                }
-            }
-            Test::Not(test) => {
-                self.data.tag('!');
-                self.form(test, "of_truth", asked);
-            }
+            Test::All(tests) => FormData::All(self.forms(tests)),
+            Test::Any(tests) => FormData::Any(self.forms(tests)),
+            Test::Not(test) => FormData::Not(Box::new(self.form(test, "of_truth"))),
             Test::Compare(sign, both) => {
-                self.data.tag('=').text(sign);
                 let is_order = !matches!(*sign, "==" | "!=");
                 let about = if is_order { "of_order" } else { "of_equal" };
-                for test in &**both {
-                    self.form(test, about, asked);
-                }
+                let [left, right] = both.each_ref().map(|test| Box::new(self.form(test, about)));
                 if !is_order {
                     let [left, right] = both.each_ref().map(compared);
-                    asked.ask("of_both", &quote!(#left, #right));
+                    self.ask("of_both", &quote!(#left, #right));
                 }
+                FormData::Compare((*sign).to_owned(), left, right)
             }
             Test::Ask(method, reference) => {
-                self.data.tag('?').text(method);
                 let about = match *method {
                     "is_some" | "is_none" => "of_presence",
                     "is_ok" | "is_err" => "of_outcome",
                     _ => "of_length",
                 };
-                self.place_of_test(reference, about, asked);
+                FormData::Ask((*method).to_owned(), Box::new(self.place(reference, about)))
             }
-            Test::Some(reference) => self.place_of_test(reference, "of_presence", asked),
-            Test::Outcome(reference) => self.place_of_test(reference, "of_outcome", asked),
-            Test::Reference(reference) => self.place_of_test(reference, about, asked),
-            Test::Scalar(scalar) => self.scalar_data(scalar),
+            Test::Some(reference) => self.place(reference, "of_presence"),
+            Test::Outcome(reference) => self.place(reference, "of_outcome"),
+            Test::Reference(reference) => self.place(reference, about),
+            Test::Scalar(scalar) => FormData::Scalar(form_of_scalar(scalar)),
             Test::Constant(path) => {
-                self.data.tag('v');
-                asked.ask(about, &quote!(&#path));
+                self.ask(about, &quote!(&#path));
                 let json = quote!(__plan::constant(&#path).plan_json());
-                asked.answers.push(AnswerOf::Constant(json));
+                self.answers.push(AnswerOf::Constant(json));
+                FormData::Constant
             }
         }
     }
 
-    fn place_of_test(&mut self, reference: &Reference, about: &str, asked: &mut Asked) {
-        let root = &reference.root;
-        let written = reference.written();
-        self.data.tag('r');
-        match reference.local {
-            Some(local) => {
-                if let Some(part) = self.source_data(local, &written) {
-                    self.data.tag('#').number(part);
-                    asked.answers.push(AnswerOf::Yes);
-                }
-            }
-            None => {
-                if let Some(source) = self.source(root) {
-                    let place = self.place(source);
-                    self.data.source(place).text(&written);
-                }
-            }
+    fn forms(&mut self, tests: &[Test]) -> Vec<FormData> {
+        let forms = tests.iter().map(|test| self.form(test, "of_truth"));
+        forms.collect()
+    }
+
+    fn place(&mut self, reference: &Reference, about: &str) -> FormData {
+        let (source, part) = match (reference.local, self.builder.source(&reference.root)) {
+            (Some(local), _) => self.builder.part_of_local(local),
+            (None, Some(source)) => (self.builder.place(source), None),
+            // Only a reference with an error has no source.
+            (None, None) => (SourceData::Local(0), None),
+        };
+        let mut path = Vec::new();
+        if let Some(part) = part {
+            path.push(PlacePart::Index(part));
+            self.answers.push(AnswerOf::Yes);
         }
-        let values = values(reference);
-        let mut values = values.iter();
-        let mut next = || values.next().cloned().unwrap_or_default();
-        let mut value = next();
+        let mut values = values(reference).into_iter();
+        let mut value = values.next().unwrap_or_default();
         for hop in &reference.hops {
             match hop {
                 Hop::Field(_, member) => {
-                    asked.ask("of_fields", &value);
-                    let name = match member {
-                        Member::Named(name) => text_of(name),
-                        Member::Unnamed(index) => index.index.to_string(),
-                    };
-                    self.data.tag('.').text(&name);
+                    self.ask("of_fields", &value);
+                    path.push(PlacePart::Field(field_name(member).1));
                 }
                 Hop::Index(_, index) => {
-                    asked.ask("of_items", &value);
-                    let place = index.base10_parse::<usize>().unwrap_or(usize::MAX);
-                    self.data.tag('#').number(place);
+                    self.ask("of_items", &value);
+                    let index = index.base10_parse().unwrap_or(usize::MAX);
+                    path.push(PlacePart::Index(index));
                 }
                 Hop::Key(_, key) => {
-                    asked.ask("of_keys", &value);
-                    self.data.tag('k').text(&key.value());
+                    self.ask("of_keys", &value);
+                    path.push(PlacePart::Key(key.value()));
                 }
                 Hop::Each(_)
                 | Hop::Optional(_)
@@ -185,10 +172,10 @@ impl Builder<'_> {
                 | Hop::Outcome(_)
                 | Hop::Pointer(..) => {}
             }
-            value = next();
+            value = values.next().unwrap_or_default();
         }
-        asked.ask(about, &value);
-        self.data.tag(';');
+        self.ask(about, &value);
+        FormData::Place(source, reference.written(), Ended(path))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The output types of the bodies of a step.
 
-use super::flow::tool;
+use super::flow::Tool;
 use super::value::ends;
 use crate::ast::{Block, BlockTail, Body, Catch, Literal, Loop, Optional, Policy, Step};
 use crate::scan::tokens::placed;
@@ -9,23 +9,22 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// The output types of a step's bodies. They are written with the aliases of the step's tools: the author's path to a tool is
 /// written once, so that rustc has one message about it.
-pub(super) struct Types {
-    step: usize,
-    tools: usize,
-    /// What each element of a `for` is wrapped in, and whether that is so of an `Option`, too.
+pub(super) struct Types<'t> {
+    /// The tools of the step that are not in the types so far.
+    tools: std::slice::Iter<'t, Tool<'t>>,
+    /// The wrapper of each element of a `for`, and whether an `Option` is wrapped as well.
     each: Option<(TokenStream, bool)>,
-    /// Whether a loop gives the values of all rounds.
+    /// `true` if a loop returns the values of all rounds.
     collects: bool,
     /// Checks that all branches give the same.
     pub(super) checks: TokenStream,
 }
 
-impl Types {
-    /// Those of a step with this policy.
-    pub(super) fn new(step: usize, policy: &Policy) -> Self {
+impl<'t> Types<'t> {
+    /// Creates the types of a step with these tools and this policy.
+    pub(super) fn new(tools: &'t [Tool<'t>], policy: &Policy) -> Self {
         Self {
-            step,
-            tools: 0,
+            tools: tools.iter(),
             collects: policy.collect.is_some(),
             each: match (&policy.optional, policy.catch) {
                 (_, Catch::Each(_)) => Some((quote!(__plan::Caught), true)),
@@ -39,9 +38,8 @@ impl Types {
     /// The output type of a body.
     pub(super) fn of(&mut self, body: &Body) -> Option<TokenStream> {
         match body {
-            Body::Call(Literal { path, .. }) => {
-                let tool = tool(self.step, self.tools, path);
-                self.tools += 1;
+            Body::Call(_) => {
+                let tool = &self.tools.next()?.alias;
                 let at = tool.span();
                 Some(quote_spanned!(at=> <#tool as __plan::IsTool>::Output))
             }
@@ -128,7 +126,7 @@ pub(super) fn type_of_step(step: &Step) -> Ident {
     format_ident!("__PlanStep{}", step.number, span = super::step::place(step))
 }
 
-/// Whether the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it
+/// Returns `true` if the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it
 /// again: null has either reason.
 pub(super) fn may_be_absent(body: &Body) -> bool {
     let branches = match body {
@@ -148,7 +146,7 @@ pub(super) fn may_be_absent(body: &Body) -> bool {
         || branches.first().is_some_and(|it| may_be_absent(&it.body))
 }
 
-/// Whether what a body gives, or an element of that, is an `Option` because no branch may be taken.
+/// Returns `true` if the output of a body, or an element of the output, is an `Option` because no branch may be taken.
 pub(super) fn has_absent(body: &Body) -> bool {
     match body {
         Body::For(repeat) => has_absent(&repeat.body),
@@ -156,7 +154,7 @@ pub(super) fn has_absent(body: &Body) -> bool {
     }
 }
 
-/// Where a body declares its type.
+/// Returns the span of the type that a body declares.
 pub(super) fn place(body: &Body) -> Span {
     match body {
         Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => ends(path).0,

@@ -1,391 +1,210 @@
 //! Values: as an expression for rustc to check, and as a template.
 
-use super::Context;
-use super::binding::LocalFrame;
-use super::block::Level;
-use super::data::{Constants, Data};
-use super::reference::path;
+use super::builder::{Builder, Lowered, TemplateData};
 use super::tokens::{Tokens, located};
+use super::way::path;
+use super::{computed, format, literal, reference};
 use crate::ast::{Json, Outcome, Scalar, Value};
-use crate::names::Source;
-use proc_macro2::{Group, Ident, Span, TokenStream};
+use plan_graph::notation::ScalarData;
+use proc_macro2::{Delimiter, Span};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::{BTreeMap, HashMap, HashSet};
 use syn::spanned::Spanned;
 use syn::{Lit, Path};
 
-/// The trait that says whether a value may be absent where it is given to an argument.
-pub(super) const ALLOWS: &str = "Allows";
-
-/// The body of one `const`: what a step's arguments, or the plan's output, become.
-pub(super) struct Builder<'a> {
-    pub(super) cx: &'a Context<'a>,
-    /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and after it.
-    pub(super) bindings: Bindings,
-    /// Constants that check it apart: where one fails, nothing that uses the step fails after it.
-    pub(super) apart: TokenStream,
-    /// The roots that the body uses, each with the name that first mentions it.
-    pub(super) roots: BTreeMap<Source, Ident>,
-    /// What the types of roots say of their fields, by what says that a type is the same.
-    pub(super) known: HashMap<String, Ident>,
-    /// What the `for`s and `if let`s around bind.
-    pub(super) frames: Vec<LocalFrame>,
-    /// The sources that were bound again after a loop that gave their names to elements; their roots may then be unused.
-    pub(super) rebound: HashSet<Source>,
-    /// What gives the slots of computed values their types where the data, which does so too, is not beside them.
-    pub(super) types: TokenStream,
-    /// The data of the plan; what is expanded is written to it.
-    pub(super) data: &'a mut Data,
-    /// What the data needs that only rustc knows.
-    pub(super) constants: Constants,
-    /// The plan and the blocks around the values, the innermost last.
-    pub(super) levels: Vec<Level>,
-    /// The steps of blocks whose names are bound already in the step that is expanded.
-    pub(super) inner_roots: HashMap<Source, Ident>,
-    /// Which part of the plan this is.
-    pub(super) part: usize,
-    /// The trait that says whether a value may be absent where it is going: in a list, a tuple, `Some` or a condition, it is another.
-    pub(super) arrival: &'static str,
-    /// The constant that does not compile if JSON cannot hold the type that the step declares.
-    pub(super) is_json: Option<Ident>,
-    count: usize,
-}
-
-/// Statements, in order.
-#[derive(Default)]
-pub(super) struct Bindings(Vec<Binding>);
-
-enum Binding {
-    Statement(TokenStream),
-    /// An expression that is only type-checked.
-    Check(TokenStream),
-}
-
-impl Bindings {
-    pub(super) fn extend(&mut self, statement: TokenStream) {
-        self.0.push(Binding::Statement(statement));
-    }
-
-    pub(super) fn check(&mut self, expression: TokenStream) {
-        self.0.push(Binding::Check(expression));
-    }
-}
-
-impl<'a> Builder<'a> {
-    pub(super) fn new(cx: &'a Context<'a>, data: &'a mut Data) -> Self {
-        let part = data.next_part();
-        Self {
-            cx,
-            bindings: Bindings::default(),
-            apart: TokenStream::new(),
-            roots: BTreeMap::new(),
-            known: HashMap::new(),
-            frames: Vec::new(),
-            rebound: HashSet::new(),
-            types: TokenStream::new(),
-            data,
-            part,
-            levels: vec![Level::plan()],
-            inner_roots: HashMap::new(),
-            arrival: ALLOWS,
-            is_json: None,
-            constants: Constants::default(),
-            count: 0,
-        }
-    }
-
-    /// Adds a constant to the plan's table, and gives its number.
-    pub(super) fn constant(&mut self, constant: TokenStream) -> usize {
-        self.constants.add(constant, self.data)
-    }
-
-    /// The number of a constant that several places use.
-    pub(super) fn shared_constant(
-        &mut self,
-        same: &str,
-        constant: impl FnOnce() -> TokenStream,
-    ) -> usize {
-        self.constants.share(same, constant, self.data)
-    }
-
-    /// The item that checks all that was expanded, and holds the constants.
-    pub(super) fn into_item(self, name: Ident) -> TokenStream {
-        // A function costs rustc less than a `const`, and is enough where nothing must be evaluated.
-        let is_function = self.constants.is_empty();
-        let bindings = self.bindings_in(is_function);
-        let apart = self.apart;
-        let item = if is_function {
-            // No lint about names is for the author: the name is the macro's own, whatever it is made of.
-            let mut name = name;
-            name.set_span(Span::mixed_site());
-            // The code after `return` is type-checked, but not borrow-checked.
-            quote!(fn #name() { return; #bindings })
-        } else {
-            self.constants.into_item(name, &bindings, self.data)
-        };
-        quote!(#apart #item)
-    }
-
-    /// A name of the macro's own.
-    pub(super) fn fresh(&mut self, prefix: &str) -> Ident {
-        self.fresh_at(prefix, Span::mixed_site())
-    }
-
-    /// A name at a place of the author's. It has that place's hygiene, since all of an expression must have one if rustc is
-    /// to point at it, so it differs from all names of the plan.
-    pub(super) fn fresh_at(&mut self, prefix: &str, span: Span) -> Ident {
-        loop {
-            let name = format!("__{prefix}{}", self.count);
-            self.count += 1;
-            if !self.cx.names.is_taken(&name) {
-                return Ident::new(&name, span);
-            }
-        }
-    }
-
-    /// The name of the type of a step or an input, as it is seen here.
-    pub(super) fn type_of(&self, source: Source) -> Ident {
-        self.cx.type_seen(source, self.reader(source))
-    }
-
-    /// All bindings and checks, with the roots first.
-    pub(super) fn bindings(&self) -> TokenStream {
-        self.bindings_in(false)
-    }
-
-    fn bindings_in(&self, is_function: bool) -> TokenStream {
-        let roots = self.roots.iter().map(|(source, name)| {
-            let ty = self.type_of(*source);
-            let unread = self.rebound.contains(source);
-            let allow = unread.then(|| quote!(#[allow(unused_variables)]));
-            quote!(#allow let #name = __plan::root::<#ty>();)
-        });
-        let mut tokens = quote!(#(#roots)*);
-        for binding in &self.bindings.0 {
-            match binding {
-                Binding::Statement(statement) => tokens.extend(statement.clone()),
-                // What is never called needs no closure around it.
-                Binding::Check(check) if is_function => tokens.extend(quote!(let _ = #check;)),
-                Binding::Check(check) => tokens.extend(quote!(let _ = || #check;)),
-            }
-        }
-        tokens
-    }
-
-    /// Writes a value as data, and gives an expression for it in code that is only type-checked, where rustc knows which type the
-    /// place needs.
-    pub(super) fn value(&mut self, value: &Value) -> Tokens {
+impl Builder<'_> {
+    /// Lowers a value at a place whose type rustc knows.
+    pub(super) fn value(&mut self, value: &Value) -> Lowered {
         match value {
-            Value::Scalar(scalar) => {
-                self.scalar_data(scalar);
-                self::scalar(scalar)
-            }
+            Value::Scalar(scalar) => Lowered::new(self::scalar(scalar), scalar_data(scalar)),
             Value::None(none) => {
-                self.data.tag('n');
                 let at = none.span();
                 let from = path(&["TakesNone", "none"], at, at);
-                from.parens(Tokens::default(), at)
+                Lowered::new(from.parens(Tokens::default(), at), TemplateData::NULL)
             }
             Value::Some(some, paren, value) => {
-                let check = self.arriving("FitsIntoSome", |builder| builder.value(value));
+                let Lowered { check, data } =
+                    self.arriving("FitsIntoSome", |builder| builder.value(value));
                 let (start, end) = (some.span(), paren.span.close());
                 let inner = path(&["inner"], start, end).parens(check, end);
-                path(&["TakesSome", "some"], start, end).parens(inner, end)
+                let some = path(&["TakesSome", "some"], start, end).parens(inner, end);
+                Lowered::new(some, data)
             }
             Value::List(bracket, values) => {
-                let check = self.values(values);
+                let (checks, data) =
+                    self.arriving("FitsInto", |builder| builder.elements(values, Self::value));
                 let (start, end) = (bracket.span.open(), bracket.span.close());
+                let elements = quote!(#(#checks),*).into();
+                let elements =
+                    Tokens::default().group(Delimiter::Bracket, elements, bracket.span.join());
                 let list = path(&["TakesList", "list"], start, end);
-                let mut elements = Group::new(proc_macro2::Delimiter::Bracket, quote!(#(#check),*));
-                elements.set_span(bracket.span.join());
-                list.parens(Tokens::default().with(elements), end)
+                Lowered::new(list.parens(elements, end), data)
+            }
+            Value::Tuple(paren, values) if values.is_empty() => {
+                let unit = Tokens::default().parens(Tokens::default(), paren.span.join());
+                Lowered::new(unit, TemplateData::NULL)
             }
             Value::Tuple(paren, values) => {
+                let (checks, data) =
+                    self.arriving("FitsInto", |builder| builder.elements(values, Self::value));
                 let at = paren.span.join();
-                if values.is_empty() {
-                    self.data.tag('n');
-                    return Tokens::default().parens(Tokens::default(), at);
-                }
-                let check = self.values(values);
-                quote_spanned!(at=> (#(#check,)*)).into()
+                Lowered::new(quote_spanned!(at=> (#(#checks,)*)), data)
             }
             Value::Literal(literal) => {
                 let (start, end) = ends(&literal.path);
-                let name = located(self.literal(literal), start);
-                self.fits("TakesStruct", it(name.into(), end), start, end)
+                let (name, data) = literal::nested(literal, self);
+                let name = located(name, start);
+                let check = self.fits("TakesStruct", it(name.into(), end), start, end);
+                Lowered::new(check, data)
             }
             Value::Json(at, json) => {
-                self.json(json);
+                let data = self.json(json);
                 let untyped = quote_spanned!(*at=> __plan::untyped());
-                self.fits("Takes", untyped.into(), *at, *at)
+                Lowered::new(self.fits("Takes", untyped.into(), *at, *at), data)
             }
-            Value::Format(format) => self.format(format).into(),
+            Value::Format(format) => format::lower(format, self),
             Value::Reference(reference) => {
-                let way = self.reference(reference);
+                let Lowered { check, data } = reference::lower(reference, self);
                 let (start, end) = (reference.root.span(), reference.end);
                 let place = match reference.outcome {
                     Outcome::None => "Takes",
                     Outcome::One => "TakesOutcome",
                     Outcome::Each => "TakesOutcomes",
                 };
-                self.fits(place, it(way, end), start, end)
+                Lowered::new(self.fits(place, it(check, end), start, end), data)
             }
             Value::Computed(computed) => {
-                let name = self.computed(computed);
-                quote!(#name.value()).into()
+                let (name, data) = computed::lower(computed, self);
+                Lowered::new(quote!(#name.value()), data)
             }
-            Value::Broken => {
-                self.data.tag('n');
-                quote!(__plan::any()).into()
-            }
+            Value::Broken => Lowered::new(quote!(__plan::any()), TemplateData::NULL),
         }
     }
 
-    /// A list of values.
-    fn values(&mut self, values: &[Value]) -> Vec<Tokens> {
-        self.data.tag('l').number(values.len());
-        self.inner(|builder| values.iter().map(|value| builder.value(value)).collect())
-    }
-
-    /// Goes on to what is in a list or a tuple.
-    fn inner<T>(&mut self, within: impl FnOnce(&mut Self) -> T) -> T {
-        self.arriving("FitsInto", within)
-    }
-
-    /// Goes on to a value that arrives somewhere else.
-    pub(super) fn arriving<T>(
+    /// Lowers the elements of a list or a tuple.
+    pub(super) fn elements(
         &mut self,
-        arrival: &'static str,
-        at: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        let before = std::mem::replace(&mut self.arrival, arrival);
-        let result = at(self);
-        self.arrival = before;
-        result
+        values: &[Value],
+        lower: fn(&mut Self, &Value) -> Lowered,
+    ) -> (Vec<Tokens>, TemplateData) {
+        let lowered = values.iter().map(|value| {
+            let Lowered { check, data } = lower(self, value);
+            (check, data)
+        });
+        let (checks, data) = lowered.unzip();
+        (checks, TemplateData::List(data))
     }
 
-    /// Checks that a value fits its place.
+    /// Returns a check that a value fits its place.
     fn fits(&self, place: &str, it: Tokens, start: Span, end: Span) -> Tokens {
         let present = path(&[self.arrival, "present"], start, end).parens(it, end);
         path(&[place, "fit"], start, end).parens(present, end)
     }
 
-    /// Writes a value that gives its place its type, and gives an expression of that type.
-    pub(super) fn inferred(&mut self, value: &Value) -> TokenStream {
+    /// Lowers a value at a place whose type is the type of the value.
+    pub(super) fn inferred(&mut self, value: &Value) -> Lowered {
         match value {
             Value::Reference(reference) => {
-                let way = self.reference(reference);
+                let Lowered { check, data } = reference::lower(reference, self);
                 let end = reference.end;
-                let it = it(way, end);
-                quote_spanned!(end=> #it.value())
+                let it = it(check, end);
+                Lowered::new(quote_spanned!(end=> #it.value()), data)
             }
             Value::Literal(literal) => {
-                let name = self.literal(literal);
-                quote!(#name.value())
+                let (name, data) = literal::nested(literal, self);
+                Lowered::new(quote!(#name.value()), data)
             }
             Value::Scalar(scalar) if !matches!(scalar.lit, Lit::Str(_)) => {
-                self.scalar_data(scalar);
                 let (minus, lit) = (&scalar.minus, &scalar.lit);
-                quote!(#minus #lit)
+                Lowered::new(quote!(#minus #lit), scalar_data(scalar))
             }
             Value::Scalar(_) | Value::Format(_) => {
-                self.value(value);
-                quote!(__plan::any::<__plan::String>())
+                let data = self.value(value).data;
+                Lowered::new(quote!(__plan::any::<__plan::String>()), data)
             }
             Value::Json(_, json) => {
-                self.json(json);
-                quote!(__plan::any::<__plan::serde_json::Value>())
+                let data = self.json(json);
+                Lowered::new(quote!(__plan::any::<__plan::serde_json::Value>()), data)
             }
             Value::Some(some, _, value) => {
-                let check = self.inferred(value);
+                let Lowered { check, data } = self.inferred(value);
                 let at = some.span();
-                quote_spanned!(at=> ::core::option::Option::Some(#check))
+                let some = quote_spanned!(at=> ::core::option::Option::Some(#check));
+                Lowered::new(some, data)
             }
             Value::List(_, values) => {
-                let check = self.inferred_values(values);
-                quote!(__plan::vec![#(#check),*])
+                let (checks, data) = self.elements(values, Self::inferred);
+                Lowered::new(quote!(__plan::vec![#(#checks),*]), data)
             }
             Value::Tuple(_, values) if !values.is_empty() => {
-                let check = self.inferred_values(values);
-                quote!((#(#check,)*))
+                let (checks, data) = self.elements(values, Self::inferred);
+                Lowered::new(quote!((#(#checks,)*)), data)
             }
             Value::Broken => {
-                self.data.tag('n');
                 // The error takes the place of the type, so that rustc reports nothing else; it is shown once.
                 let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
-                quote!(__plan::any::<#ty>())
+                Lowered::new(quote!(__plan::any::<#ty>()), TemplateData::NULL)
             }
-            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => {
-                self.value(value).into_token_stream()
-            }
+            Value::None(_) | Value::Tuple(..) | Value::Computed(_) => self.value(value),
         }
     }
 
-    fn inferred_values(&mut self, values: &[Value]) -> Vec<TokenStream> {
-        self.data.tag('l').number(values.len());
-        values.iter().map(|value| self.inferred(value)).collect()
-    }
-
-    /// Writes a value where any JSON is allowed.
-    pub(super) fn untyped(&mut self, value: &Value) {
+    /// Lowers a value at a place where any JSON is allowed.
+    fn untyped(&mut self, value: &Value) -> TemplateData {
         match value {
             Value::Some(_, _, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
-                self.data.tag('l').number(values.len());
-                values.iter().for_each(|value| self.untyped(value));
+                TemplateData::List(values.iter().map(|value| self.untyped(value)).collect())
             }
             Value::Reference(reference) => {
-                let way = self.reference(reference);
-                let it = it(way, reference.end);
-                self.bindings.extend(quote!(let _ = || { let _ = #it; };));
+                let Lowered { check, data } = reference::lower(reference, self);
+                let it = it(check, reference.end);
+                self.bind(quote!(let _ = || { let _ = #it; };));
+                data
             }
-            other => {
-                self.value(other);
-            }
+            other => self.value(other).data,
         }
     }
 
-    fn json(&mut self, json: &Json) {
+    fn json(&mut self, json: &Json) -> TemplateData {
         match json {
-            Json::Null => {
-                self.data.tag('n');
-            }
+            Json::Null => TemplateData::NULL,
             Json::Value(value) => self.untyped(value),
             Json::List(elements) => {
-                self.data.tag('l').number(elements.len());
-                elements.iter().for_each(|element| self.json(element));
+                TemplateData::List(elements.iter().map(|element| self.json(element)).collect())
             }
             Json::Object(members) => {
-                self.data.tag('j').number(members.len());
-                for (key, member) in members {
-                    self.data.text(&key.value());
-                    self.json(member);
-                }
+                let members = members.iter();
+                let members = members.map(|(key, member)| (key.value(), self.json(member)));
+                TemplateData::Object(members.collect())
             }
         }
     }
+}
 
-    pub(super) fn scalar_data(&mut self, scalar: &Scalar) {
-        let negative = scalar.minus.is_some();
-        let data = &mut *self.data;
-        match &scalar.lit {
-            Lit::Str(string) => data.tag('s').text(&string.value()),
-            Lit::Char(char) => data.tag('s').text(&char.value().to_string()),
-            Lit::Bool(bool) => data.tag(if bool.value { '1' } else { '0' }),
-            Lit::Byte(byte) => data.tag('u').number(byte.value()),
-            // `-9223372036854775808` is one, though its digits alone are not.
-            Lit::Int(int) => {
-                let negative = negative && int.base10_digits() != "0";
-                let tag = if negative { '-' } else { 'u' };
-                data.tag(tag).number(int.base10_digits())
-            }
-            Lit::Float(float) => {
-                let value: f64 = float.base10_digits().parse().unwrap_or_default();
-                let value = if negative { -value } else { value };
-                data.tag('d').text(&format!("{value:?}"))
-            }
-            _ => data.tag('n'),
-        };
+/// Returns a scalar as data.
+pub(super) fn scalar_data(scalar: &Scalar) -> TemplateData {
+    TemplateData::Scalar(form_of_scalar(scalar))
+}
+
+pub(super) fn form_of_scalar(scalar: &Scalar) -> ScalarData<String> {
+    let negative = scalar.minus.is_some();
+    match &scalar.lit {
+        Lit::Str(string) => ScalarData::String(string.value()),
+        Lit::Char(char) => ScalarData::String(char.value().to_string()),
+        Lit::Bool(bool) if bool.value => ScalarData::True,
+        Lit::Bool(_) => ScalarData::False,
+        Lit::Byte(byte) => ScalarData::Unsigned(byte.value().into()),
+        // `-9223372036854775808` is one, though its digits alone are not.
+        Lit::Int(int) => match int.base10_parse().unwrap_or(u64::MAX) {
+            magnitude @ 1.. if negative => ScalarData::Negative(magnitude),
+            number => ScalarData::Unsigned(number),
+        },
+        Lit::Float(float) => {
+            let value: f64 = float.base10_digits().parse().unwrap_or_default();
+            let value = if negative { -value } else { value };
+            ScalarData::Float(format!("{value:?}"))
+        }
+        _ => ScalarData::Null,
     }
 }
 

@@ -1,90 +1,87 @@
 //! Tests: the form of a Rust expression as data, where the types of all that it is about allow that.
 
-use super::Decoder;
+use super::{Text, bug, template};
 use crate::check::closed::Answer;
 use crate::check::segment;
-use crate::plan::{Comparison, Form, Number, Question, Reference, Template, Test, root_name};
+use crate::plan::{Comparison, Number, Question, Reference, Source, Template, Test, root_name};
 use crate::shape::FieldPlace;
+use plan_graph::notation::{FormData, PlacePart};
 use serde_json::Value;
 use std::vec;
 
-impl Decoder {
-    /// A test, if what is known of its types says that its JSON tells the same as Rust.
-    pub(super) fn test(&mut self, answers: &mut vec::IntoIter<Answer>) -> Option<Template> {
-        self.deeper(|it| match it.tag() {
-            b'&' => {
-                let operands = it.list(|it| it.test(answers));
-                Some(Test::All(operands.into_iter().collect::<Option<_>>()?).into())
-            }
-            b'|' => {
-                let operands = it.list(|it| it.test(answers));
-                Some(Test::Any(operands.into_iter().collect::<Option<_>>()?).into())
-            }
-            b'!' => Some(Test::Not(it.test(answers)?).into()),
-            b'=' => {
-                let sign = it.str();
-                let how = Comparison::of_sign(sign).unwrap_or_else(|| it.bug());
-                let (left, right) = (it.test(answers), it.test(answers));
-                if !how.is_order() && !matches!(answers.next(), Some(Answer::Closed(true))) {
-                    return None;
-                }
-                Some(Test::Compare([left?, right?], how).into())
-            }
-            b'?' => {
-                let name = it.str();
-                let question = Question::named(name).unwrap_or_else(|| it.bug());
-                Some(Test::Ask(question, it.test(answers)?).into())
-            }
-            b'r' => it.place(answers).map(Template::from),
-            b'v' => match (answers.next(), answers.next()) {
-                (Some(Answer::Closed(closed)), Some(Answer::Json(json))) => {
-                    scalar(json.filter(|_| closed)?)
-                }
-                _ => it.bug(),
-            },
-            tag => Some(it.template_of(tag, Form::Value)),
-        })
-    }
+type Answers = vec::IntoIter<Answer>;
 
-    /// The value that a test is about, if its place in JSON is known.
-    fn place(&mut self, answers: &mut vec::IntoIter<Answer>) -> Option<Reference> {
-        let (source, written) = (self.source(), self.str());
-        let mut place = Some(Reference::new(source));
-        let mut flattened = false;
-        loop {
-            let tag = self.tag();
-            if tag == b';' {
-                let is_closed = matches!(answers.next(), Some(Answer::Closed(true)));
-                let place = place.filter(|_| is_closed && !flattened)?;
-                return Some(place.said(written, Some(root_name(written))));
+/// Makes a test, if the known facts about its types prove that its JSON has the meaning of the Rust expression.
+pub(super) fn test(form: FormData<Text>, answers: &mut Answers) -> Option<Template> {
+    match form {
+        FormData::All(operands) => Some(Test::All(self::operands(operands, answers)?).into()),
+        FormData::Any(operands) => Some(Test::Any(self::operands(operands, answers)?).into()),
+        FormData::Not(form) => Some(Test::Not(test(*form, answers)?).into()),
+        FormData::Compare(sign, left, right) => {
+            let how = Comparison::of_sign(sign).unwrap_or_else(|| bug());
+            let (left, right) = (test(*left, answers), test(*right, answers));
+            if !how.is_order() && !is_closed(answers.next()) {
+                return None;
             }
-            place = match (tag, answers.next()) {
-                (b'.', Some(answer)) => {
-                    let name = self.str();
-                    let field = match answer {
-                        Answer::Shape(shape) => segment::readable(shape, name),
-                        _ => None,
-                    };
-                    flattened = field.is_some_and(|it| it.output == FieldPlace::Flattened);
-                    match (place, field) {
-                        (Some(place), Some(field)) => Some(segment::field(place, field)),
-                        _ => None,
-                    }
-                }
-                (b'#', Some(answer)) => {
-                    let index = self.number();
-                    let is_list = matches!(answer, Answer::Closed(true)) && !flattened;
-                    place.filter(|_| is_list).map(|it| it.index(index))
-                }
-                (b'k', Some(answer)) => {
-                    let key = self.str();
-                    let is_map = matches!(answer, Answer::Closed(true)) && !flattened;
-                    place.filter(|_| is_map).map(|it| it.key(key))
-                }
-                _ => self.bug(),
-            };
+            Some(Test::Compare([left?, right?], how).into())
         }
+        FormData::Ask(name, form) => {
+            let question = Question::named(name).unwrap_or_else(|| bug());
+            Some(Test::Ask(question, test(*form, answers)?).into())
+        }
+        FormData::Place(source, written, path) => {
+            let place = place(template::source(source), path.0, answers)?;
+            Some(place.said(written, Some(root_name(written))).into())
+        }
+        FormData::Constant => match (answers.next(), answers.next()) {
+            (Some(Answer::Closed(closed)), Some(Answer::Json(json))) => {
+                scalar(json.filter(|_| closed)?)
+            }
+            _ => bug(),
+        },
+        FormData::Scalar(scalar) => Some(template::scalar(scalar)),
     }
+}
+
+/// Makes all operands, so that each operand takes its own answers.
+fn operands(operands: Vec<FormData<Text>>, answers: &mut Answers) -> Option<Vec<Template>> {
+    let operands = operands.into_iter().map(|operand| test(operand, answers));
+    operands.collect::<Vec<_>>().into_iter().collect()
+}
+
+fn is_closed(answer: Option<Answer>) -> bool {
+    matches!(answer, Some(Answer::Closed(true)))
+}
+
+/// Returns the reference to a value. Returns `None` if the JSON form of a type on the path is unknown.
+fn place(source: Source, path: Vec<PlacePart<Text>>, answers: &mut Answers) -> Option<Reference> {
+    let mut place = Some(Reference::new(source));
+    let mut flattened = false;
+    for part in path {
+        let answer = answers.next().unwrap_or_else(|| bug());
+        place = match part {
+            PlacePart::Field(name) => {
+                let field = match answer {
+                    Answer::Shape(shape) => segment::readable(shape, name),
+                    _ => None,
+                };
+                flattened = field.is_some_and(|it| it.output == FieldPlace::Flattened);
+                place
+                    .zip(field)
+                    .map(|(place, field)| segment::field(place, field))
+            }
+            PlacePart::Index(index) => {
+                let is_list = is_closed(Some(answer)) && !flattened;
+                place.filter(|_| is_list).map(|it| it.index(index))
+            }
+            PlacePart::Key(key) => {
+                let is_map = is_closed(Some(answer)) && !flattened;
+                place.filter(|_| is_map).map(|it| it.key(key))
+            }
+        };
+    }
+    let is_closed = is_closed(answers.next());
+    place.filter(|_| is_closed && !flattened)
 }
 
 /// A constant as a value of a test.

@@ -1,0 +1,221 @@
+//! The code of one item: a `const` or a function in which rustc checks a step, or the output.
+
+use super::Context;
+use super::binding::LocalFrame;
+use super::scope::Level;
+use super::table::{ConstantKey, Table, TypeId};
+use super::tokens::Tokens;
+use crate::names::Source;
+use plan_graph::notation::{self, Constant};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// A value in which references may occur, as data.
+pub(super) type TemplateData = notation::TemplateData<String>;
+
+/// A value: an expression that rustc only checks, and the data.
+pub(super) struct Lowered {
+    pub(super) check: Tokens,
+    pub(super) data: TemplateData,
+}
+
+impl Lowered {
+    pub(super) fn new(check: impl Into<Tokens>, data: TemplateData) -> Self {
+        Self {
+            check: check.into(),
+            data,
+        }
+    }
+}
+
+/// The trait that decides whether a value may be absent where the value is given to an argument.
+pub(super) const ALLOWS: &str = "Allows";
+
+/// An item while its parts are lowered.
+pub(super) struct Builder<'a> {
+    pub(super) cx: &'a Context<'a>,
+    /// The constants of the plan.
+    pub(super) table: &'a mut Table,
+    /// The number of the item.
+    pub(super) item: usize,
+    /// The constants that the item adds to the table.
+    constants: Vec<TokenStream>,
+    /// Statements that rustc evaluates.
+    pub(super) checks: TokenStream,
+    /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and after it.
+    bindings: Vec<Binding>,
+    /// Constants that rustc evaluates alone: an error in them is no error of the places that use the step.
+    pub(super) apart: TokenStream,
+    /// The bindings that give the slots of computed values their types without the code of the values.
+    pub(super) types: TokenStream,
+    /// The roots that the item uses, each with the name that first mentions it.
+    pub(super) roots: BTreeMap<Source, Ident>,
+    /// The steps of blocks whose names are already bound in the current step.
+    pub(super) inner_roots: HashMap<Source, Ident>,
+    /// The sources that were bound again after a loop that gave their names to elements; their roots may then be unused.
+    pub(super) rebound: HashSet<Source>,
+    /// The bindings of the known facts about the fields of a type.
+    pub(super) known: HashMap<TypeId, Ident>,
+    /// The frames of the enclosing `for`s and `if let`s.
+    pub(super) frames: Vec<LocalFrame>,
+    /// The plan and the enclosing blocks, the innermost last.
+    pub(super) levels: Vec<Level>,
+    /// The trait that decides whether a value may be absent at the current place: in a list, a tuple, `Some` or a condition, it is another.
+    pub(super) arrival: &'static str,
+    /// The constant that does not compile if JSON cannot hold the type that the step declares.
+    pub(super) is_json: Option<Ident>,
+    /// The number of names so far.
+    count: usize,
+}
+
+/// A statement of an item.
+enum Binding {
+    Statement(TokenStream),
+    /// An expression that is only type-checked.
+    Check(TokenStream),
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(cx: &'a Context<'a>, table: &'a mut Table) -> Self {
+        Self {
+            cx,
+            item: table.next_item(),
+            table,
+            constants: Vec::new(),
+            checks: TokenStream::new(),
+            bindings: Vec::new(),
+            apart: TokenStream::new(),
+            types: TokenStream::new(),
+            roots: BTreeMap::new(),
+            inner_roots: HashMap::new(),
+            rebound: HashSet::new(),
+            known: HashMap::new(),
+            frames: Vec::new(),
+            levels: vec![Level::plan()],
+            arrival: ALLOWS,
+            is_json: None,
+            count: 0,
+        }
+    }
+
+    /// Adds a constant to the table.
+    pub(super) fn constant(&mut self, constant: TokenStream) -> Constant {
+        self.constants.push(constant);
+        self.table.next_constant()
+    }
+
+    /// Adds a constant to the table, unless the table contains the constant already.
+    pub(super) fn shared_constant(
+        &mut self,
+        key: ConstantKey,
+        constant: impl FnOnce() -> TokenStream,
+    ) -> Constant {
+        self.table.shared(&key).unwrap_or_else(|| {
+            let number = self.constant(constant());
+            self.table.share(key, number);
+            number
+        })
+    }
+
+    /// Adds a statement that is only type-checked.
+    pub(super) fn bind(&mut self, statement: TokenStream) {
+        self.bindings.push(Binding::Statement(statement));
+    }
+
+    /// Adds an expression that is only type-checked.
+    pub(super) fn check(&mut self, expression: TokenStream) {
+        self.bindings.push(Binding::Check(expression));
+    }
+
+    /// Adds a statement that rustc evaluates.
+    pub(super) fn evaluate(&mut self, statement: TokenStream) {
+        self.checks.extend(statement);
+    }
+
+    /// Checks that a value has a type.
+    pub(super) fn check_type(&mut self, at: Span, ty: impl ToTokens, check: Tokens) {
+        self.bind(quote_spanned!(at=> let _ = || -> #ty { #check };));
+    }
+
+    /// Checks that a value is a `bool`.
+    pub(super) fn check_bool(&mut self, check: Tokens) {
+        self.check_type(Span::call_site(), quote!(::core::primitive::bool), check);
+    }
+
+    /// Lowers a value that arrives at another place.
+    pub(super) fn arriving<T>(
+        &mut self,
+        arrival: &'static str,
+        lower: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = std::mem::replace(&mut self.arrival, arrival);
+        let result = lower(self);
+        self.arrival = before;
+        result
+    }
+
+    /// Returns the item, which contains the checks and the constants.
+    pub(super) fn into_item(self, name: Ident) -> TokenStream {
+        // A function costs rustc less than a `const`, and is enough where nothing must be evaluated.
+        let is_function = self.constants.is_empty() && self.checks.is_empty();
+        let bindings = self.bindings_in(is_function);
+        let (apart, checks, constants) = (self.apart, self.checks, self.constants);
+        if is_function {
+            // No lint about names is for the author: the name is the macro's own, whatever it is made of.
+            let mut name = name;
+            name.set_span(Span::mixed_site());
+            // The code after `return` is type-checked, but not borrow-checked.
+            return quote!(#apart fn #name() { return; #bindings });
+        }
+        let item = quote! {
+            #apart
+            const #name: &[__plan::Constant] = { #bindings #checks &[#(#constants),*] };
+        };
+        if !constants.is_empty() {
+            self.table.items.push(name);
+        }
+        item
+    }
+
+    /// Makes a name of the macro's own.
+    pub(super) fn fresh(&mut self, prefix: &str) -> Ident {
+        self.fresh_at(prefix, Span::mixed_site())
+    }
+
+    /// Makes a name at a place of the author's. The name has that place's hygiene, since all of an expression must have one if rustc is
+    /// to point at it, so the name differs from all names of the plan.
+    pub(super) fn fresh_at(&mut self, prefix: &str, span: Span) -> Ident {
+        loop {
+            let name = format!("__{prefix}{}", self.count);
+            self.count += 1;
+            if !self.cx.names.is_taken(&name) {
+                return Ident::new(&name, span);
+            }
+        }
+    }
+
+    /// Returns all bindings and checks, with the roots first.
+    pub(super) fn bindings(&self) -> TokenStream {
+        self.bindings_in(false)
+    }
+
+    fn bindings_in(&self, is_function: bool) -> TokenStream {
+        let roots = self.roots.iter().map(|(source, name)| {
+            let ty = self.type_of(*source);
+            let unread = self.rebound.contains(source);
+            let allow = unread.then(|| quote!(#[allow(unused_variables)]));
+            quote!(#allow let #name = __plan::root::<#ty>();)
+        });
+        let mut tokens = quote!(#(#roots)*);
+        for binding in &self.bindings {
+            match binding {
+                Binding::Statement(statement) => tokens.extend(statement.clone()),
+                // An item that is never called needs no closure around a check.
+                Binding::Check(check) if is_function => tokens.extend(quote!(let _ = #check;)),
+                Binding::Check(check) => tokens.extend(quote!(let _ = || #check;)),
+            }
+        }
+        tokens
+    }
+}

@@ -1,0 +1,121 @@
+//! Code for which rustc warns the author.
+
+use super::Context;
+use super::tokens::located;
+use crate::ast::{Body, Plan, Role, Step};
+use crate::docs::text_of;
+use crate::names::Source;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use std::collections::BTreeSet;
+use syn::Attribute;
+
+/// Lets rustc warn of inputs, computed steps and bound names that nothing uses, and of text that looks like `format!`.
+pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
+    if cx.error.is_some() {
+        // A use of them may be in the part with the error.
+        return TokenStream::new();
+    }
+    let used = used(cx);
+    let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
+    let inputs = inputs
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !used.contains(&Source::Input(*index)))
+        .map(|(_, input)| (&input.name, allows(&input.attrs)));
+    let is_computed = |step: &Step| matches!(step.body, Body::Compute(_));
+    let steps = cx.steps.iter().enumerate();
+    let steps = steps
+        .filter(|(index, step)| is_computed(step) && !used.contains(&Source::Step(*index)))
+        .map(|(_, step)| (&step.name, Vec::new()));
+    let names: Vec<TokenStream> = inputs
+        .chain(steps)
+        .filter(|(name, _)| !text_of(name).starts_with('_'))
+        .map(|(name, attrs)| quote!(#(#attrs)* #name: ()))
+        .collect();
+    let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
+    // A name may be bound more than once.
+    let bound = cx.plan.unused.iter().map(|(name, is_field)| {
+        // rustc's advice is another one for a field.
+        let (pattern, parameter) = if *is_field {
+            let pattern = quote!(struct __PlanPattern { #name: () });
+            (pattern, quote!(__PlanPattern { #name }: __PlanPattern))
+        } else {
+            (TokenStream::new(), quote!(#name: ()))
+        };
+        quote!(const _: () = { #pattern fn __plan_unused(#parameter) {} };)
+    });
+    let warnings = cx.plan.braces.iter().enumerate().map(|(index, (at, _))| {
+        let text = braces_name(index, *at);
+        let of = cx.plan.head.as_ref().map(|head| {
+            let name = located(head.name.clone(), *at);
+            quote_spanned!(*at=> #name::)
+        });
+        quote_spanned!(*at=> const _: () = #of #text;)
+    });
+    let texts = cx.plan.head.is_none().then(|| braces(cx.plan));
+    quote!(#unused #(#bound)* #texts #(#warnings)*)
+}
+
+/// Returns the inputs and steps that a part of the plan uses.
+fn used(cx: &Context<'_>) -> BTreeSet<Source> {
+    let mut used: BTreeSet<Source> = cx.plan.mentions().map(|mention| mention.source).collect();
+    for step in &cx.steps {
+        let undone = match &step.role {
+            Role::Undo(undone) => Some(undone),
+            Role::Work | Role::Always => None,
+        };
+        let scope = cx.names.scope_of(Source::Step(step.number));
+        let named = step.after.iter().chain(undone);
+        used.extend(named.filter_map(|name| cx.names.own(scope, name)));
+        step.body.blocks(&mut |block| {
+            used.extend(block.value().map(|step| Source::Step(step.number)));
+        });
+    }
+    used
+}
+
+/// Deprecated constants for strings with names in braces. Only the warning of a deprecated constant has a text of the macro's choice.
+pub(super) fn braces(plan: &Plan) -> TokenStream {
+    let texts = plan.braces.iter().enumerate().map(|(index, (at, call))| {
+        let name = braces_name(index, *at);
+        let note = format!(
+            "`format!` puts values into a text: write `{call}`, or `String::from(…)` if the braces are part of the text"
+        );
+        quote!(#[deprecated(note = #note)] const #name: () = ();)
+    });
+    quote!(#(#texts)*)
+}
+
+fn braces_name(index: usize, at: Span) -> Ident {
+    let number = (index > 0).then(|| format!("_{}", index + 1));
+    let name = format!("PLAIN_TEXT_WITH_BRACES{}", number.unwrap_or_default());
+    Ident::new(&name, at)
+}
+
+/// Lets rustc warn of the case of a name where it is declared, and not where it is used.
+pub(super) fn case(cx: &Context<'_>) -> Option<TokenStream> {
+    let names = cx.steps.iter().map(|step| &step.name);
+    let names: Vec<&Ident> = names
+        .chain(&cx.plan.bound)
+        .filter(|name| text_of(name).contains(char::is_uppercase))
+        .collect();
+    (cx.error.is_none() && !names.is_empty()).then(|| {
+        quote! {
+            #[allow(dead_code, unused_variables)]
+            const _: () = { #(const _: () = { fn name(#names: ()) {} };)* };
+        }
+    })
+}
+
+fn allows(attrs: &[Attribute]) -> Vec<Attribute> {
+    attrs
+        .iter()
+        .filter(|attr| {
+            ["allow", "expect", "cfg"]
+                .iter()
+                .any(|name| attr.path().is_ident(name))
+        })
+        .cloned()
+        .collect()
+}

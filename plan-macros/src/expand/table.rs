@@ -1,0 +1,122 @@
+//! The constants of a plan, and the keys by which equal constants and checks are found, so that each occurs once.
+
+use super::View;
+use plan_graph::notation::Constant;
+use proc_macro2::{Ident, Span};
+use std::collections::{HashMap, HashSet};
+
+/// The number of a type. Places with equal numbers have the same type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct TypeId(usize);
+
+/// The origin of a type.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum TypeKey {
+    Unknown,
+    /// The output of the tool with this path.
+    Output(String),
+    Step(usize),
+    Input(usize),
+    /// The type of a step for a reader that does not see the plain output.
+    Seen(View, TypeId),
+    /// A part of the value that a name is bound to: the item, the binding, and the part.
+    Local(usize, String, Option<usize>),
+    /// A part of a value of another type.
+    Part(TypeId, PartKey),
+}
+
+/// A part of a value, as far as the part's type depends on it.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum PartKey {
+    Field(String),
+    Element,
+    Value,
+    Elements,
+    Present,
+    GotElement,
+    GotValue,
+    GotOther,
+    Outcome(String),
+    Pointer,
+}
+
+/// A constant that several places share.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum ConstantKey {
+    Tool(String),
+    Shape(TypeId),
+    Asked(TypeId),
+}
+
+/// A check that rustc makes once.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum CheckKey {
+    /// The argument of the tool in a constant.
+    Argument(Constant, String),
+    Field(TypeId, String, Next),
+    /// A field that a computed value names.
+    Computed(TypeId, String),
+    /// A key beside the fields of a type.
+    Beside(TypeId, String),
+    Index(TypeId, usize),
+    /// A reference that may lead to a flattened field.
+    Flattened(TypeId, String),
+}
+
+/// The part of a reference after a field.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Next {
+    None,
+    Element,
+    Other,
+}
+
+/// The constants and checks of a plan so far.
+#[derive(Default)]
+pub(super) struct Table {
+    constants: Constant,
+    shared: HashMap<ConstantKey, Constant>,
+    types: HashMap<TypeKey, TypeId>,
+    checks: HashSet<CheckKey>,
+    /// The place of the first question about the fields of each type.
+    asked: HashMap<TypeId, Span>,
+    /// The items that contain the constants, in order.
+    pub(super) items: Vec<Ident>,
+    /// The number of items so far.
+    count: usize,
+}
+
+impl Table {
+    pub(super) fn next_item(&mut self) -> usize {
+        self.count += 1;
+        self.count
+    }
+
+    pub(super) fn next_constant(&mut self) -> Constant {
+        self.constants += 1;
+        self.constants - 1
+    }
+
+    pub(super) fn type_id(&mut self, key: TypeKey) -> TypeId {
+        let next = TypeId(self.types.len());
+        *self.types.entry(key).or_insert(next)
+    }
+
+    pub(super) fn shared(&self, key: &ConstantKey) -> Option<Constant> {
+        self.shared.get(key).copied()
+    }
+
+    pub(super) fn share(&mut self, key: ConstantKey, constant: Constant) {
+        self.shared.insert(key, constant);
+    }
+
+    pub(super) fn is_new_check(&mut self, check: CheckKey) -> bool {
+        self.checks.insert(check)
+    }
+
+    /// Returns the place at which rustc is asked about the fields of a type. All questions about a type are at the place of the first
+    /// question, so that rustc reports a missing answer once.
+    pub(super) fn asked_at(&mut self, ty: TypeId, at: Span) -> Span {
+        *self.asked.entry(ty).or_insert(at)
+    }
+}
