@@ -4,8 +4,9 @@
 use super::{IdeExpansion, unplaced};
 use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
-use crate::scan::tokens::placed;
-use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
+use crate::syntax::tokens::end_of;
+use crate::syntax::tokens::placed;
+use crate::syntax::value::{ValueKind, ValueTokens, is_type_name};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;

@@ -4,8 +4,8 @@ use super::attribute::{self, IdePolicy, Wrap};
 use super::fit::enclosed;
 use super::{IdeExpansion, before};
 use crate::docs::text_of;
-use crate::scan::tokens::{Tokens, placed};
-use crate::scan::{
+use crate::syntax::tokens::{Tokens, placed};
+use crate::syntax::{
     self, BranchTokens, FlowTokens, LoopTokens, Statement, StatementKind, StepTokens,
 };
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -44,14 +44,14 @@ enum Tail {
 }
 
 fn tail(group: &Group) -> Option<Tail> {
-    let mut statements = scan::block(group.stream());
+    let mut statements = syntax::block(group.stream());
     let last = statements.pop()?;
     let StatementKind::Other(tokens) = last.kind else {
         return None;
     };
     let mut trees = tokens.clone().into_iter();
     match (trees.next(), trees.next()) {
-        (Some(TokenTree::Ident(name)), None) if scan::is_source_name(&name) => {
+        (Some(TokenTree::Ident(name)), None) if syntax::is_source_name(&name) => {
             let step = statements.into_iter().rev().find(|statement| {
                 let step = statement.step().and_then(|step| step.name.as_ref());
                 step.is_some_and(|step| text_of(step) == text_of(&name))
@@ -68,8 +68,8 @@ pub(super) fn names_in_blocks(tokens: &TokenStream, names: &mut BTreeSet<String>
         let TokenTree::Group(group) = tree else {
             continue;
         };
-        if group.delimiter() == Delimiter::Brace && scan::has_steps(&group) {
-            let steps = scan::block(group.stream());
+        if group.delimiter() == Delimiter::Brace && syntax::has_steps(&group) {
+            let steps = syntax::block(group.stream());
             let steps = steps.iter().filter_map(Statement::step);
             names.extend(steps.filter_map(|step| step.name.as_ref()).map(text_of));
         }
@@ -142,7 +142,7 @@ impl IdeExpansion {
                 quote!(#list.each(|#pattern| #body))
             }
             FlowTokens::Loop(repeat) => self.rounds(repeat, None, policy),
-            FlowTokens::Block(group, after) if scan::has_steps(group) => {
+            FlowTokens::Block(group, after) if syntax::has_steps(group) => {
                 let (body, last) = self.block(group, policy, at);
                 let block = enclosed(Delimiter::Brace, quote!(#body #last), group.span());
                 quote!(#block #after)
@@ -165,8 +165,8 @@ impl IdeExpansion {
 
     /// The steps of a block, and its value.
     fn block(&self, group: &Group, policy: IdePolicy, at: Span) -> (TokenStream, TokenStream) {
-        let (body, last) = if scan::has_steps(group) {
-            self.statements(&scan::block(group.stream()))
+        let (body, last) = if syntax::has_steps(group) {
+            self.statements(&syntax::block(group.stream()))
         } else {
             (TokenStream::new(), group.stream())
         };

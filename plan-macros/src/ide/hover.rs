@@ -4,7 +4,7 @@
 use super::uses::Uses;
 use super::{IdeExpansion, attribute, unplaced};
 use crate::docs::text_of;
-use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
+use crate::syntax::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 use super::IdeExpansion;
 use super::attribute::{self, IdeRole, Wrap};
 use crate::docs::text_of;
-use crate::scan::{Statement, StepTokens};
+use crate::syntax::{Statement, StepTokens};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 

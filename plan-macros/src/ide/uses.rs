@@ -1,7 +1,7 @@
 //! Where names are mentioned, in tokens that may be half typed. A closure, a `let`, a `for` and the arms of a `match` may bind a name again.
 
 use crate::docs::text_of;
-use crate::scan::tokens::Tokens;
+use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use std::mem::take;

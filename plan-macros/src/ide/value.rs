@@ -3,8 +3,8 @@
 use super::IdeExpansion;
 use super::fit::enclosed;
 use crate::docs::{last_name, text_of};
-use crate::scan::tokens::Tokens;
-use crate::scan::value::{self as scan, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
+use crate::syntax::tokens::Tokens;
+use crate::syntax::value::{self as scan, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 

@@ -1,80 +1,24 @@
 //! `{ steps tail }`: steps inside a step.
 
-use super::super::tail::{called_macro, no_step};
-use super::super::token_text::value_text;
-use super::super::{awaited, call, is_source_name, other_words, value};
-use super::step;
+use super::step::StepReader;
 use crate::ast::{Block, BlockTail, Body, Policy, Role, Step};
+use crate::mistakes::{self, Position};
 use crate::report::Report;
-use crate::scan::{self, Statement, StatementKind};
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use syn::ExprPath;
+use crate::syntax::reference::is_source_name;
+use crate::syntax::tokens::only;
+use crate::syntax::{self, Statement, StatementKind, is_work};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
-
-/// Whether braces in the place of a step's work are a block, rather than a Rust expression.
-pub(super) fn is_block(group: &Group) -> bool {
-    let mut statements = scan::block(group.stream()).into_iter();
-    statements.any(|statement| {
-        let Some(step) = statement.step() else {
-            return false;
-        };
-        match &step.keyword {
-            Some(keyword) => keyword == "step" || keyword == "let" && is_work(&step.value),
-            None => step.equals.is_some() && is_work(&step.value),
-        }
-    })
-}
-
-/// Whether braces contain what a step may do.
-pub(super) fn is_call(group: &Group) -> bool {
-    is_work(&group.stream())
-}
-
-/// Whether tokens are a call, an `if` or a `for`.
-fn is_work(tokens: &TokenStream) -> bool {
-    let first = tokens.clone().into_iter().next();
-    if let Some(TokenTree::Ident(word)) = &first
-        && (word == "if" || word == "for")
-    {
-        return true;
-    }
-    let path = |input: syn::parse::ParseStream<'_>| {
-        let path: ExprPath = input.parse()?;
-        value::drain(input);
-        Ok(path)
-    };
-    let path = syn::parse::Parser::parse2(path, tokens.clone());
-    let last = path.ok().and_then(|it| {
-        let last = it.path.segments.last()?;
-        Some(last.ident.to_string())
-    });
-    last.is_some_and(|name| name.starts_with(char::is_uppercase))
-}
 
 /// Reads what the braces of a loop contain: a block, or one call.
 pub(super) fn round(group: &Group, name: &Ident, report: &mut Report) -> Block {
-    if scan::has_steps(group) || ends_by_word(group) {
-        return steps(group, name, report);
+    if syntax::has_steps(group) || mistakes::flow::has_ending(group) {
+        return block(group, name, report);
     }
     let body = super::inner(group, name, report);
     let mut block = empty(group);
     block.end_with(body, group.span());
     block
-}
-
-/// Whether something in braces is meant to end a loop.
-fn ends_by_word(group: &Group) -> bool {
-    let mut trees = group.stream().into_iter();
-    trees.any(|tree| matches!(tree, TokenTree::Ident(word) if is_ending(&word)))
-}
-
-fn is_ending(word: &Ident) -> bool {
-    word == "break" || word == "continue" || word == "return"
-}
-
-/// Reads the steps of a block, and its tail. The name is that of the step around it.
-pub(super) fn block(group: &Group, name: &Ident, report: &mut Report) -> Body {
-    Body::Block(Box::new(steps(group, name, report)))
 }
 
 fn empty(group: &Group) -> Block {
@@ -88,42 +32,26 @@ fn empty(group: &Group) -> Block {
     }
 }
 
-fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
+/// Reads the steps of a block, and its tail. The name is that of the step around it.
+pub(super) fn block(group: &Group, name: &Ident, report: &mut Report) -> Block {
     let mut block = empty(group);
-    let statements = scan::block(group.stream());
-    let keywords = scan::keywords(&statements);
+    let mut steps = StepReader::default();
+    let statements = syntax::block(group.stream());
+    let keywords = syntax::keywords(&statements);
     let count = statements.len();
-    let mut is_unclear = false;
-    for (place, statement) in statements.into_iter().enumerate() {
+    for (place, mut statement) in statements.into_iter().enumerate() {
         let (before, steps_before) = (report.len(), block.steps.len());
         let is_unreadable = statement.mentions(&keywords);
-        let Statement {
-            attrs,
-            kind,
-            semicolon,
-            end,
-        } = statement;
-        match kind {
+        match statement.take_kind() {
             StatementKind::Step(step) => {
-                let has_attrs = !attrs.is_empty();
-                let mut read = step::step(attrs, step, semicolon, end, &mut block.broken, report);
-                if is_unclear {
-                    read.iter_mut().for_each(Step::forget_type);
-                }
-                // After a doubled `step`, the attributes are those of the next step.
-                is_unclear = read.is_none() && has_attrs && !semicolon;
-                block.steps.extend(read);
+                block.steps.extend(steps.read(&statement, step, report));
             }
             StatementKind::Other(tokens) => {
+                block.tail = BlockTail::Broken;
                 let is_last = place + 1 == count;
-                let tail = Tail {
-                    attrs,
-                    tokens,
-                    semicolon,
-                    is_last,
-                    end: group.span_close(),
-                };
-                tail.read(name, &mut block, report);
+                if is_tail(&statement, &tokens, is_last, report) {
+                    block.read_tail(tokens, name, report);
+                }
             }
         }
         if is_unreadable {
@@ -136,10 +64,46 @@ fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
             }
         }
     }
+    block.broken = steps.broken;
     block
 }
 
+/// Returns `true` for tokens that may be the value of a block, and reports all other tokens.
+fn is_tail(
+    statement: &Statement,
+    tokens: &TokenStream,
+    is_last: bool,
+    report: &mut Report,
+) -> bool {
+    let semicolon = statement.semicolon;
+    let mistake = if !statement.attrs.is_empty() {
+        let attrs = statement.attrs.clone();
+        Some(mistakes::tail::attributes(attrs, tokens, semicolon))
+    } else if tokens.is_empty() {
+        return false;
+    } else {
+        mistakes::tail::in_block(tokens, semicolon, is_last)
+    };
+    let is_tail = mistake.is_none();
+    report.extend(mistake);
+    is_tail
+}
+
 impl Block {
+    fn read_tail(&mut self, tokens: TokenStream, around: &Ident, report: &mut Report) {
+        if is_work(&tokens) {
+            let at = tokens.span();
+            let body = super::body(tokens, self.end, Position::Braces, around, report);
+            return self.end_with(body, at);
+        }
+        match only(&tokens) {
+            Some(TokenTree::Ident(name)) if is_source_name(&name) => {
+                self.tail = BlockTail::Name(name);
+            }
+            _ => report.push(mistakes::tail::value_of_block(&tokens)),
+        }
+    }
+
     /// Makes what a step may do the last expression.
     fn end_with(&mut self, body: Body, at: Span) {
         self.tail = if matches!(body, Body::Broken(None)) {
@@ -160,140 +124,4 @@ impl Block {
             is_tail: true,
         });
     }
-}
-
-/// What is not a step, in a block.
-struct Tail {
-    attrs: TokenStream,
-    tokens: TokenStream,
-    semicolon: bool,
-    is_last: bool,
-    end: Span,
-}
-
-impl Tail {
-    fn read(self, around: &Ident, block: &mut Block, report: &mut Report) {
-        let Self {
-            attrs,
-            tokens,
-            semicolon,
-            is_last,
-            end,
-        } = self;
-        block.tail = BlockTail::Broken;
-        if !attrs.is_empty() {
-            report.error(attrs, no_step(&tokens, semicolon));
-            return;
-        }
-        if tokens.is_empty() {
-            return;
-        }
-        let first = tokens.clone().into_iter().next();
-        if let Some(TokenTree::Ident(word)) = first
-            && is_ending(&word)
-        {
-            let message = if word == "return" {
-                "a block has no `return`: its last expression is its value\nhelp: write the name of a step at its end".to_owned()
-            } else {
-                other_words::ending_of_loop(&word)
-            };
-            report.error(word, message);
-            return;
-        }
-        if let Some((keyword, message)) = other_words::statement(&tokens) {
-            report.error(keyword, message);
-            return;
-        }
-        if !is_last || semicolon {
-            if semicolon && let Some((name, message)) = called_macro(&tokens) {
-                report.error(name, message);
-                return;
-            }
-            let help = if is_last && is_value(&tokens) {
-                "help: remove the `;` to make this the block's value".to_owned()
-            } else {
-                call::as_step(&tokens)
-            };
-            report.error(
-                tokens,
-                format!("a block consists of steps, and of a last expression without `;` that is its value\n{help}"),
-            );
-            return;
-        }
-        if let Some(message) = variant(&tokens) {
-            report.error(tokens, message);
-            return;
-        }
-        if let Some(TokenTree::Ident(word)) = alone(&tokens)
-            && word == "await"
-        {
-            return awaited::inside(word.span(), report);
-        }
-        if is_work(&tokens) {
-            let at = tokens.clone().span();
-            let body = super::body(tokens, end, "`}`", around, report);
-            block.end_with(body, at);
-            return;
-        }
-        match alone(&tokens) {
-            Some(TokenTree::Ident(name)) if is_source_name(&name) => {
-                block.tail = BlockTail::Name(name);
-            }
-            _ => {
-                if let Some((path, message)) = call::lowercase(&tokens) {
-                    report.error(path, message);
-                    return;
-                }
-                let value = value_text(&tokens);
-                report.error(
-                    tokens,
-                    format!(
-                        "a block ends with a call, an `if`, a `for`, or the name of one of its steps\n\
-                         help: write `step value: Type = {value};`, then `value`"
-                    ),
-                );
-            }
-        }
-    }
-}
-
-/// Says that `None`, `Some(…)` and `Ok(…)` are values, which end no block.
-fn variant(tokens: &TokenStream) -> Option<String> {
-    let mut trees = tokens.clone().into_iter();
-    let TokenTree::Ident(name) = trees.next()? else {
-        return None;
-    };
-    let inside = match trees.next() {
-        None => None,
-        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
-            Some(group.stream())
-        }
-        Some(_) => return None,
-    };
-    let value = value_text(tokens);
-    match (&*name.to_string(), inside) {
-        ("None", None) | ("Some" | "Err", Some(_)) => {}
-        ("Ok", Some(inside)) => {
-            let inside = value_text(&inside);
-            return Some(format!(
-                "a block gives the value of its last expression, without `Ok`\nhelp: write `{inside}`"
-            ));
-        }
-        _ => return None,
-    }
-    trees.next().is_none().then(|| {
-        format!("`{name}` is not a tool\nhelp: write `step value: Type = {value};`, then `value`")
-    })
-}
-
-/// Whether tokens may be the value of a block.
-fn is_value(tokens: &TokenStream) -> bool {
-    is_work(tokens) || alone(tokens).is_some()
-}
-
-/// The token that is all there is.
-fn alone(tokens: &TokenStream) -> Option<TokenTree> {
-    let mut trees = tokens.clone().into_iter();
-    let first = trees.next()?;
-    trees.next().is_none().then_some(first)
 }

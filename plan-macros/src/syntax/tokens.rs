@@ -3,6 +3,7 @@
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use std::collections::VecDeque;
+use syn::parse::{ParseStream, Parser};
 
 /// A queue of token trees with the few looks ahead that finding the ends of statements needs.
 #[derive(Clone)]
@@ -19,6 +20,10 @@ impl Tokens {
         }
     }
 
+    pub(crate) fn of(stream: &TokenStream) -> Self {
+        Self::new(stream.clone())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -29,14 +34,11 @@ impl Tokens {
 
     pub(crate) fn next(&mut self) -> Option<TokenTree> {
         let next = self.queue.pop_front()?;
-        self.last = match &next {
-            TokenTree::Group(group) => group.span_close(),
-            other => other.span(),
-        };
+        self.last = end(&next);
         Some(next)
     }
 
-    pub(super) fn peek_last(&self) -> Option<&TokenTree> {
+    pub(crate) fn peek_last(&self) -> Option<&TokenTree> {
         self.queue.back()
     }
 
@@ -202,8 +204,92 @@ impl Tokens {
     /// Whether `#` comes next, or `##`, which the compiler reports and hands on as one token.
     fn is_hash(&self, ahead: usize) -> bool {
         self.is_punct(ahead, '#')
-            || matches!(self.peek(ahead), Some(TokenTree::Literal(_)) if self.peek(ahead).is_some_and(|tree| tree.to_string() == "##"))
+            || matches!(self.peek(ahead), Some(TokenTree::Literal(hashes)) if hashes.to_string() == "##")
     }
+}
+
+/// Returns the first token.
+pub(crate) fn first(tokens: &TokenStream) -> Option<TokenTree> {
+    tokens.clone().into_iter().next()
+}
+
+/// Returns the last token.
+pub(crate) fn last(tokens: &TokenStream) -> Option<TokenTree> {
+    tokens.clone().into_iter().last()
+}
+
+/// Returns the token that is all of the tokens.
+pub(crate) fn only(tokens: &TokenStream) -> Option<TokenTree> {
+    let mut trees = tokens.clone().into_iter();
+    let first = trees.next()?;
+    trees.next().is_none().then_some(first)
+}
+
+/// Returns the word that the tokens begin with.
+pub(crate) fn first_word(tokens: &TokenStream) -> Option<Ident> {
+    match first(tokens)? {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    }
+}
+
+pub(crate) fn starts_with(tokens: &TokenStream, sign: char) -> bool {
+    first(tokens).is_some_and(|first| is_sign(&first, sign))
+}
+
+pub(crate) fn is_sign(tree: &TokenTree, sign: char) -> bool {
+    matches!(tree, TokenTree::Punct(punct) if punct.as_char() == sign)
+}
+
+pub(crate) fn is_word(tree: &TokenTree, name: &str) -> bool {
+    matches!(tree, TokenTree::Ident(word) if word == name)
+}
+
+/// Returns the braces that a token is.
+pub(crate) fn braces(tree: &TokenTree) -> Option<&Group> {
+    match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
+        _ => None,
+    }
+}
+
+/// Returns the start of a token.
+pub(crate) fn start(tree: &TokenTree) -> Span {
+    match tree {
+        TokenTree::Group(group) => group.span_open(),
+        other => other.span(),
+    }
+}
+
+/// Returns the end of a token.
+pub(crate) fn end(tree: &TokenTree) -> Span {
+    match tree {
+        TokenTree::Group(group) => group.span_close(),
+        other => other.span(),
+    }
+}
+
+/// Returns the end of the last token.
+pub(crate) fn end_of(tokens: &TokenStream) -> Option<Span> {
+    last(tokens).as_ref().map(end)
+}
+
+/// Takes the rest of a group, so that `syn` does not report it as well.
+pub(crate) fn drain(content: ParseStream<'_>) -> TokenStream {
+    content.parse().unwrap_or_default()
+}
+
+/// Parses the start of the tokens, and ignores the rest.
+pub(crate) fn parse_start<T>(
+    tokens: TokenStream,
+    parse: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    let parser = |input: ParseStream<'_>| {
+        let parsed = parse(input)?;
+        drain(input);
+        Ok(parsed)
+    };
+    parser.parse2(tokens)
 }
 
 /// `<>` after the name of an item at this place. Otherwise rustc would propose to make an unknown type in the item a parameter of the item.

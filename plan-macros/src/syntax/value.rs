@@ -2,13 +2,13 @@
 
 use super::brackets::{at_end, in_braces, in_brackets, in_parens};
 use super::reference;
-use crate::ast::Reference;
+use crate::ast::{Reference, Scalar};
 use crate::docs::text_of;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, ExprPath, Ident, Macro, Path, Token, token};
+use syn::{Expr, ExprLit, ExprPath, Ident, Lit, Macro, Path, Token, UnOp, token};
 
 /// A value, and the tokens after it up to a comma, where there should be none.
 pub(crate) struct ValueTokens {
@@ -284,12 +284,35 @@ fn is_field(input: ParseStream<'_>) -> bool {
     input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::])
 }
 
-/// The end of the last token.
-pub(crate) fn end_of(tokens: &TokenStream) -> Option<Span> {
-    let last = tokens.clone().into_iter().last()?;
-    Some(match last {
-        TokenTree::Group(group) => group.span_close(),
-        other => other.span(),
+/// A literal whose JSON is known, which becomes a part of the template; the others (byte strings, huge integers) are computed.
+pub(crate) fn scalar(expr: &Expr) -> Option<Scalar> {
+    let (minus, literal) = match expr {
+        Expr::Unary(unary) => match unary.op {
+            UnOp::Neg(minus) => (Some(minus), &*unary.expr),
+            _ => return None,
+        },
+        expr => (None, expr),
+    };
+    let Expr::Lit(ExprLit { lit, .. }) = literal else {
+        return None;
+    };
+    let is_known = match lit {
+        Lit::Str(_) | Lit::Char(_) | Lit::Bool(_) | Lit::Byte(_) => minus.is_none(),
+        Lit::Int(int) => match minus {
+            None => int.base10_parse::<u64>().is_ok(),
+            Some(_) => int
+                .base10_digits()
+                .parse::<u64>()
+                .is_ok_and(|n| n <= 1 << 63),
+        },
+        Lit::Float(float) => {
+            float.base10_parse::<f64>().is_ok_and(f64::is_finite) && float.suffix() != "f32"
+        }
+        _ => false,
+    };
+    is_known.then(|| Scalar {
+        minus,
+        lit: lit.clone(),
     })
 }
 

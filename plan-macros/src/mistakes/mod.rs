@@ -1,0 +1,36 @@
+//! Wrong forms, and the right form for each. `parse` hands over tokens that the grammar does not allow, and gets a
+//! [`Mistake`](crate::report::Mistake).
+
+pub(crate) mod awaited;
+mod call;
+pub(crate) mod flow;
+pub(crate) mod head;
+pub(crate) mod step;
+pub(crate) mod tail;
+pub(crate) mod value;
+mod words;
+
+pub(crate) use call::{
+    as_step, in_place_of_call, is_call, lowercase, not_a_call, tool_path, unnamed, without_waiting,
+};
+pub(crate) use step::HyphenatedName;
+pub(crate) use words::{attribute, statement};
+
+/// The position of the work of a step.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Position {
+    /// After the `=` of the step, before a `;`.
+    Statement,
+    /// In the braces of an `if`, a `for`, a `loop` or a block.
+    Braces,
+}
+
+impl Position {
+    /// Returns the sign after the work.
+    pub(crate) fn end(self) -> &'static str {
+        match self {
+            Self::Statement => "`;`",
+            Self::Braces => "`}`",
+        }
+    }
+}
