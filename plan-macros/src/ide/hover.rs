@@ -119,14 +119,6 @@ impl IdeExpansion {
         }
         uses.found
     }
-
-    fn type_of_step(&self, step: &StepTokens, statement: &Statement) -> TokenStream {
-        let policy = attribute::policy(statement);
-        match &step.ty {
-            Some((_, ty)) => policy.whole.ty(&self.editor, ty.clone()),
-            None => self.output(step.value.clone(), policy),
-        }
-    }
 }
 
 /// Each use of an argument in the body of a tool's function as that of a field of the tool's struct, so that a rename in a plan

@@ -1,4 +1,4 @@
-//! The scan keeps each name and each literal of a plan, in their order, wherever the plan is cut off.
+//! The cuts keep each name and each literal of a plan, in their order, wherever the plan is cut off.
 
 use super::marker::{Cursor, PLAN};
 use crate::syntax::value::{self, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};

@@ -5,7 +5,7 @@
 //! offset of the marker. So the output before a token must not depend on that token: all decisions here are about the places of
 //! tokens, none about whether they make sense.
 //!
-//! `scan/` cuts a plan for this expansion and for the compiler's. Each part keeps the tokens that do not belong to it, and the expansion emits all tokens in their order. `fit.rs` checks types apart from the
+//! `syntax/` cuts a plan for this expansion and for the compiler's. Each part keeps the tokens that do not belong to it, and the expansion emits all tokens in their order. `fit.rs` checks types apart from the
 //! expansion, in which `__plan_arg` converts any type to any other. `hover.rs` writes each use a second time, as a documented field, because a local has no documentation.
 
 mod attribute;

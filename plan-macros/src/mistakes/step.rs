@@ -61,7 +61,7 @@ pub(crate) fn name(source: &StepTokens, end: Span) -> (Option<Ident>, Vec<Mistak
     (name, mistakes)
 }
 
-/// Returns the names in place of the name of a step: those of a pattern, or `_`.
+/// Returns the names of a pattern that replaces the name of a step, or `_`.
 pub(crate) fn names_in_place(tokens: TokenStream, end: Span) -> Vec<Ident> {
     let pattern = parse_start(tokens, Pat::parse_single);
     let names = pattern
@@ -73,7 +73,7 @@ pub(crate) fn names_in_place(tokens: TokenStream, end: Span) -> Vec<Ident> {
     names
 }
 
-/// Returns the error of `==` or `=>` in place of the `=` of a step, and takes its second sign.
+/// Returns the error of `==` or `=>` instead of the `=` of a step, and takes its second sign.
 pub(crate) fn doubled_equals(equals: Span, value: &mut Tokens) -> Option<Mistake> {
     let rest = value
         .peek_punct(0)
@@ -120,7 +120,7 @@ pub(crate) fn late_attributes(
     Mistake::new(attributes, format!("{message}\nhelp: {help}"))
 }
 
-/// Returns the mistake at the end of a step: a missing `;`, or a sign in its place.
+/// Returns the error of another sign instead of the `;` of a step, or of a missing `;`.
 pub(crate) fn end(source: &StepTokens, semicolon: bool, end: Span) -> Option<Mistake> {
     let early = first(&source.extra).filter(|early| crate::syntax::tokens::is_sign(early, ';'));
     if let Some(instead) = &source.instead {
@@ -135,7 +135,7 @@ pub(crate) fn end(source: &StepTokens, semicolon: bool, end: Span) -> Option<Mis
     }
 }
 
-/// Returns the error of work in place of the value of a step with a type.
+/// Returns the error of work instead of the value of a step with a type.
 pub(crate) fn work_with_type(
     value: &TokenStream,
     ty: &TokenStream,

@@ -1,4 +1,4 @@
-//! Words of other languages and engines in place of attributes, statements and calls.
+//! Keywords of other languages and engines instead of attributes, statements and calls.
 //!
 //! In a message, `{word}` is the word, and `{step}` is the name of the step.
 
@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::Path;
 
-/// Returns the attribute that a step has in place of an attribute of this name, and how to write it.
+/// Returns the attribute of a step that replaces an attribute of this name, and the way to write it.
 pub(crate) fn attribute(name: &str) -> Option<(&'static str, &'static str)> {
     Some(match name {
         "finally" | "ensure" | "defer" | "cleanup" | "on_exit" => ("always", "write `#[always]`"),
@@ -110,7 +110,7 @@ pub(crate) fn statement(tokens: &TokenStream) -> Option<Mistake> {
     Some(mistake(&word, message))
 }
 
-/// Returns the error of a word and a block in place of the call of a step.
+/// Returns the error of a word and a block instead of the call of a step.
 pub(super) fn block(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     let mut tokens = Tokens::of(tokens);
     let word = tokens.next_ident()?;
@@ -144,7 +144,7 @@ pub(super) fn block(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     Some(mistake_in_step(&word, message, step))
 }
 
-/// Returns the error of Rust's control flow in place of the call of a step.
+/// Returns the error of Rust's control flow instead of the call of a step.
 pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     let word = first_word(tokens)?;
     let message = match &*word.to_string() {
@@ -195,9 +195,9 @@ fn is_concurrent(word: &str) -> bool {
     )
 }
 
-/// Returns the error of concurrent calls, or of the first of several calls, in place of the call of a step.
+/// Returns the error of concurrent calls, or of the first of several calls, instead of the call of a step.
 pub(super) fn concurrent(tokens: &TokenStream) -> Option<Mistake> {
-    // Nearly every step begins with a tool, and each is asked.
+    // Nearly every step begins with a tool.
     if first_word(tokens).is_some_and(|tool| is_upper(&tool)) {
         return None;
     }
@@ -253,7 +253,7 @@ fn has_call(tokens: &TokenStream) -> bool {
     })
 }
 
-/// Returns the error of `{ Tool { … } Other { … } }`, where a block is meant.
+/// Returns the error of `{ Tool { … } Other { … } }`, which should be a block.
 pub(super) fn calls(tokens: &TokenStream) -> Option<Mistake> {
     let parser = |input: syn::parse::ParseStream<'_>| {
         let path = input.call(Path::parse_mod_style)?;

@@ -4,7 +4,7 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream};
 use syn::{Ident, Token, braced, bracketed, parenthesized, token};
 
-/// Whether a comma or nothing comes next.
+/// Returns `true` before a comma or the end.
 pub(super) fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }

@@ -9,7 +9,7 @@ use syn::{BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Lit, Pat, UnOp};
 /// The methods of a test, by their names in the runtime.
 const METHODS: [&str; 6] = ["is_some", "is_none", "is_ok", "is_err", "is_empty", "len"];
 
-/// How many operators, methods and parentheses are around a part of a test at most. Data may not be nested as deep as Rust.
+/// The maximum number of operators, methods and parentheses around a part of a test. Data may not be nested as deep as Rust.
 const DEEPEST: usize = 64;
 
 /// The test that an expression is: one with an operator or a method.
@@ -21,7 +21,7 @@ pub(crate) fn test(expr: &Expr) -> Option<Box<Test>> {
     }
 }
 
-/// What an `if let` takes a value out of, if its pattern is one of those that a run compares with data.
+/// Returns the place of an `if let` as data, if a run can evaluate the pattern.
 pub(crate) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
     let (path, inner) = wrapped(pat)?;
     if !matches!(inner, Pat::Wild(_)) && !is_name(inner) {

@@ -5,7 +5,7 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use syn::ExprPath;
 use syn::parse::Parse;
 
-/// What a step without a type does, cut at its keywords and braces.
+/// The work of a step without a type, cut at its keywords and braces.
 pub(crate) enum FlowTokens {
     /// The branches, and the tokens after the last one, where there should be none.
     If(Vec<BranchTokens>, TokenStream),
@@ -36,12 +36,12 @@ pub(crate) struct ForTokens {
 /// `loop |last| { … } while condition`
 pub(crate) struct LoopTokens {
     pub(crate) keyword: Option<TokenTree>,
-    /// Where the first bar is, and what is between them, if there are any.
+    /// The span of the first bar, and the tokens between the bars.
     pub(crate) last: Option<(Span, TokenStream)>,
-    /// What is before the braces, where there should be nothing.
+    /// The tokens before the braces, which are wrong.
     pub(crate) extra: TokenStream,
     pub(crate) block: Option<Group>,
-    /// `while`, or what is in its place.
+    /// `while`, or another token.
     pub(crate) until: Option<TokenTree>,
     pub(crate) condition: TokenStream,
 }
@@ -83,7 +83,7 @@ impl FlowTokens {
         }
     }
 
-    /// What the braces contain.
+    /// Cuts the content of braces.
     pub(crate) fn within(block: Option<&Group>) -> Self {
         match block {
             Some(group) if has_steps(group) => Self::Block(group.clone(), TokenStream::new()),
@@ -142,7 +142,7 @@ pub(crate) enum Evidence {
     Keyword,
     /// `step`, or work after a `=`.
     Work,
-    /// Any statement that is meant as a step.
+    /// Any statement that looks like a step.
     Statement,
 }
 

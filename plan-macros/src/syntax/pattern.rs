@@ -52,7 +52,7 @@ pub(crate) fn pattern_text(pat: &Pat) -> String {
     tidy(&pat.to_token_stream())
 }
 
-/// Whether a pattern is a name in `Some(…)`, `Ok(…)` or `Err(…)`, which then means the whole value in it.
+/// Returns `true` for a name in `Some(…)`, `Ok(…)` or `Err(…)`, which is the name of the whole inner value.
 pub(crate) fn binds_one(pat: &Pat) -> bool {
     wrapped(pat).is_some_and(|(_, inner)| is_name(inner))
 }

@@ -8,7 +8,7 @@ use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Expr, ExprLit, Ident, Index, Lit, LitFloat, Member, Token, token};
 
-/// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
+/// Returns `true` if a name alone belongs to a step or an input. Other names (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
     let name = text_of(ident);
     name != "self" && name != "crate" && name != "super" && !name.starts_with(char::is_uppercase)
@@ -19,7 +19,7 @@ pub(crate) fn is_keyword(name: &Ident) -> bool {
     syn::parse_str::<Ident>(&name.to_string()).is_err()
 }
 
-/// Reads a reference, if the value is one. Most values are, and to read them as any expression takes several times as long.
+/// Reads a reference, if the value is one. Most values are references, and the parser of expressions takes several times as long.
 pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
     if !input.peek(Ident) {
         return None;
@@ -92,7 +92,7 @@ fn end_of_member(member: &Member) -> Span {
 
 /// Reads the next part of a reference, and gives its end.
 fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>> {
-    // What is most frequent is looked for first.
+    // The most frequent token comes first.
     let (hop, end) = if input.peek(Token![.]) {
         let dot = input.parse()?;
         return after_dot(dot, input, hops);

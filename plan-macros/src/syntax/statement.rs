@@ -35,7 +35,7 @@ pub(crate) struct Statement {
 }
 
 pub(crate) enum StatementKind {
-    /// What is meant as a step.
+    /// A statement that looks like a step.
     Step(StepTokens),
     /// The last expression, or the beginning of something.
     Other(TokenStream),
@@ -43,7 +43,7 @@ pub(crate) enum StatementKind {
 
 /// `step name = …`, `step name: Type = …`, or a part of that.
 pub(crate) struct StepTokens {
-    /// `step`, or what is written in its place.
+    /// `step`, or another word.
     pub(crate) keyword: Option<Ident>,
     pub(crate) mutable: Option<Ident>,
     pub(crate) name: Option<Ident>,
@@ -53,7 +53,7 @@ pub(crate) struct StepTokens {
     pub(crate) value: TokenStream,
     /// The tokens between the value and the semicolon, where there should be none. Without a value, all after the name.
     pub(crate) extra: TokenStream,
-    /// A comma or a colon in place of the semicolon.
+    /// A comma or a colon instead of the semicolon.
     pub(crate) instead: Option<Punct>,
 }
 
@@ -91,7 +91,7 @@ impl Statement {
 }
 
 impl StepTokens {
-    /// Whether nothing is there but a keyword, and tokens that cannot be read.
+    /// Returns `true` for a keyword without a name, a type or a value.
     pub(crate) fn is_keyword(&self) -> bool {
         self.name.is_none() && self.ty.is_none() && self.equals.is_none()
     }
@@ -231,7 +231,7 @@ fn attribute_after_step(tokens: &mut Tokens) -> Option<TokenTree> {
     attribute
 }
 
-/// Whether a semicolon comes next that is not in front of the brackets of a call.
+/// Returns `true` before a semicolon, unless the brackets of a call follow.
 fn ends(tokens: &Tokens) -> bool {
     let is_early = match tokens.peek(1) {
         Some(TokenTree::Group(group)) => match group.delimiter() {
@@ -249,7 +249,7 @@ fn ends(tokens: &Tokens) -> bool {
     tokens.is_punct(0, ';') && !is_early
 }
 
-/// Whether `step name =` or `step name:` comes after some tokens, perhaps with attributes.
+/// Returns `true` before `step name =` or `step name:`, perhaps with attributes.
 fn starts_step(tokens: &Tokens, mut at: usize) -> bool {
     while let Some(length) = tokens.attribute(at) {
         at += length;
@@ -257,7 +257,7 @@ fn starts_step(tokens: &Tokens, mut at: usize) -> bool {
     tokens.is_ident(at, "step") && tokens.peek_ident(at + 1).is_some() && assigns(tokens, at + 2)
 }
 
-/// Whether `; Type =` comes after `step name`.
+/// Returns `true` for `; Type =` after `step name`.
 fn assigns_later(tokens: &Tokens) -> bool {
     let is_type = match tokens.peek(3) {
         Some(TokenTree::Ident(word)) => word != "step",
@@ -287,7 +287,7 @@ fn start_of_next(taken: &mut Tokens, next: &Tokens) -> Option<TokenTree> {
     is_start.then(|| taken.take_last()).flatten()
 }
 
-/// Whether the statement is meant as a step: `step …`, and what is easily written instead of it.
+/// Returns `true` for a statement that looks like a step: `step …`, and its usual misspellings.
 fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
     let Some(first) = tokens.peek_ident(0) else {
         return false;
@@ -306,7 +306,7 @@ fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
     first == "step" && is_step || first == "let" || assigns(tokens, 1) || is_misspelled
 }
 
-/// Whether `=` or `:` comes next, and not `==`, `=>` or `::`.
+/// Returns `true` before `=` or `:`, and `false` before `==`, `=>` or `::`.
 fn assigns(tokens: &Tokens, ahead: usize) -> bool {
     let joined = tokens
         .peek_punct(ahead + 1)

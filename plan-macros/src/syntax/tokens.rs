@@ -113,7 +113,7 @@ impl Tokens {
         found
     }
 
-    /// Takes all up to where the condition holds, which is asked once for each token.
+    /// Takes all tokens up to the first one for which the condition holds. The condition is evaluated once for each token.
     pub(crate) fn take_until(&mut self, mut ends: impl FnMut(&Self) -> bool) -> TokenStream {
         let mut taken = TokenStream::new();
         while !self.is_empty() && !ends(self) {
@@ -140,7 +140,7 @@ impl Tokens {
         })
     }
 
-    /// Whether `->` comes next.
+    /// Returns `true` before `->`.
     pub(crate) fn is_arrow(&self, ahead: usize) -> bool {
         let joint = |punct: &Punct| punct.spacing() == Spacing::Joint;
         self.is_punct(ahead, '-')
@@ -159,7 +159,7 @@ impl Tokens {
         }
     }
 
-    /// Takes the attributes that come next, with what is easily written instead: `[optional]`, `#optional`.
+    /// Takes the next attributes and their usual misspellings: `[optional]`, `#optional`.
     pub(crate) fn attributes(&mut self) -> TokenStream {
         let mut attributes = TokenStream::new();
         while let Some(length) = self.attribute(0).or_else(|| self.bare_attribute()) {
@@ -169,7 +169,7 @@ impl Tokens {
         attributes
     }
 
-    /// How many tokens the attribute here has.
+    /// Returns the number of tokens of the attribute here.
     pub(crate) fn attribute(&self, ahead: usize) -> Option<usize> {
         if !self.is_hash(ahead) {
             return None;
@@ -194,14 +194,14 @@ impl Tokens {
         }
     }
 
-    /// One token, if brackets are here that are neither a list nor a part of one.
+    /// Returns one token for brackets that are not a list or a part of a list.
     fn bare_attribute(&self) -> Option<usize> {
         self.peek_group(0, Delimiter::Bracket)?;
         let word = self.peek_ident(1).is_some_and(|word| word != "as");
         (word || self.is_hash(1)).then_some(1)
     }
 
-    /// Whether `#` comes next, or `##`, which the compiler reports and hands on as one token.
+    /// Returns `true` before `#`, or before `##`, which the compiler reports and passes on as one token.
     fn is_hash(&self, ahead: usize) -> bool {
         self.is_punct(ahead, '#')
             || matches!(self.peek(ahead), Some(TokenTree::Literal(hashes)) if hashes.to_string() == "##")
@@ -292,13 +292,13 @@ pub(crate) fn parse_start<T>(
     parser.parse2(tokens)
 }
 
-/// `<>` after the name of an item at this place. Otherwise rustc would propose to make an unknown type in the item a parameter of the item.
+/// Returns `<>` to write after the name of an item. Otherwise rustc would propose to make an unknown type in the item a parameter of the item.
 pub(crate) fn no_parameters(name: Span) -> TokenStream {
     let at = Span::mixed_site().located_at(name);
     quote_spanned!(at=> <>)
 }
 
-/// The same tokens, all at one place.
+/// Returns these tokens with one span for all.
 pub(crate) fn placed(tokens: TokenStream, at: Span) -> TokenStream {
     let trees = tokens.into_iter().map(|mut tree| {
         if let TokenTree::Group(group) = &tree {

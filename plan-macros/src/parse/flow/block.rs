@@ -104,7 +104,7 @@ impl Block {
         }
     }
 
-    /// Makes what a step may do the last expression.
+    /// Makes the work of a step the last expression.
     fn end_with(&mut self, body: Body, at: Span) {
         self.tail = if matches!(body, Body::Broken(None)) {
             BlockTail::Broken

@@ -37,7 +37,7 @@ pub(super) fn conditions(
         report.push(operator);
         return broken(Vec::new());
     }
-    // A condition is what can follow `if`. The parser of an expression alone does not know that.
+    // Only the parser of an `if` excludes expressions that cannot follow `if`.
     let end = last(&tokens).map_or(keyword, |last| last.span());
     let mut at_end = false;
     let parser = |input: ParseStream<'_>| {
@@ -111,7 +111,7 @@ fn lets_in<'e>(test: &'e Expr, lets: &mut Vec<&'e ExprLet>) {
     }
 }
 
-/// `if let Some(x) = maybe` looks at a place, and takes nothing out of it.
+/// Borrows the place in `if let Some(x) = maybe`, because the pattern moves no value.
 fn borrowed(mut binding: ExprLet) -> ExprLet {
     if is_place(&binding.expr) {
         let expr = &binding.expr;

@@ -54,7 +54,7 @@ fn last(bar: Span, tokens: TokenStream) -> Result<Ident, Mistake> {
     }
 }
 
-/// What is after the braces.
+/// Reads the `while` and the condition after the braces.
 fn again(
     keyword: Option<TokenTree>,
     condition: TokenStream,
