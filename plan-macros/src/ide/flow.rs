@@ -45,10 +45,9 @@ fn tail(group: &Group) -> Option<Tail> {
     let mut trees = tokens.clone().into_iter();
     match (trees.next(), trees.next()) {
         (Some(TokenTree::Ident(name)), None) if syntax::is_source_name(&name) => {
-            let step = statements.into_iter().rev().find(|statement| {
-                let step = statement.step().and_then(|step| step.name.as_ref());
-                step.is_some_and(|step| text_of(step) == text_of(&name))
-            });
+            let is_named = |step: &Ident| text_of(step) == text_of(&name);
+            let mut steps = statements.into_iter().rev();
+            let step = steps.find(|statement| statement.name().is_some_and(is_named));
             step.map(Tail::Step)
         }
         _ => Some(Tail::Work(FlowTokens::new(tokens))),
@@ -63,8 +62,7 @@ pub(super) fn names_in_blocks(tokens: &TokenStream, names: &mut BTreeSet<String>
         };
         if group.delimiter() == Delimiter::Brace && syntax::has_steps(&group) {
             let steps = syntax::block(group.stream());
-            let steps = steps.iter().filter_map(Statement::step);
-            names.extend(steps.filter_map(|step| step.name.as_ref()).map(text_of));
+            names.extend(steps.iter().filter_map(Statement::name).map(text_of));
         }
         names_in_blocks(&group.stream(), names);
     }

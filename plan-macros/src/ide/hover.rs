@@ -71,8 +71,7 @@ impl IdeExpansion {
         for statement in &plan.statements {
             let names = self.uses(statement).into_iter().map(|name| text_of(&name));
             ahead.extend(names.filter(|name| !seen.contains(name)));
-            let name = statement.step().and_then(|step| step.name.as_ref());
-            seen.extend(name.map(text_of));
+            seen.extend(statement.name().map(text_of));
         }
         ahead
     }

@@ -108,8 +108,7 @@ fn krate(plan: &PlanTokens) -> TokenStream {
 /// The IDE expansion of a plan: items in the item form, and a value in the expression form.
 pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let inputs = plan.head.iter().flat_map(HeadTokens::names);
-    let steps = plan.statements.iter().filter_map(Statement::step);
-    let steps = steps.filter_map(|step| step.name.as_ref());
+    let steps = plan.statements.iter().filter_map(Statement::name);
     let mut expansion = IdeExpansion {
         steps: steps.clone().map(text_of).collect(),
         known: inputs.chain(steps).map(text_of).collect(),

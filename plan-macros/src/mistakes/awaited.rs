@@ -22,7 +22,7 @@ pub(crate) fn with_type(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
 }
 
 /// Returns the error of an `await` where a step without a type calls a tool.
-pub(crate) fn without_type(
+pub(super) fn without_type(
     tokens: &TokenStream,
     position: Position,
     step: &Ident,
@@ -59,7 +59,7 @@ fn without(keyword: &Ident, call: &TokenStream, step: &Ident) -> Mistake {
 }
 
 /// Returns the error of the first `await` in a value that is not after a dot.
-pub(crate) fn inside(tokens: &TokenStream) -> Option<Mistake> {
+pub(super) fn inside(tokens: &TokenStream) -> Option<Mistake> {
     find(tokens.clone()).map(mistake)
 }
 

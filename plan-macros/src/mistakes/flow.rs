@@ -22,7 +22,7 @@ pub(crate) const FOR: &str = "a loop is written `for x in list { Tool { … } }`
 pub(crate) const LOOP: &str = "a loop is written `loop { … } while condition`";
 
 /// Returns the error of the `'label:` that tokens begin with.
-pub(crate) fn label(tokens: &TokenStream) -> Option<Mistake> {
+pub(super) fn label(tokens: &TokenStream) -> Option<Mistake> {
     let label: TokenStream = tokens.clone().into_iter().take(2).collect();
     let is_label = !label.is_empty() && is_sign(&first(&label)?, '\'');
     is_label.then(|| {
@@ -289,7 +289,7 @@ pub(crate) fn condition_of_loop(condition: &TokenStream) -> Option<Mistake> {
 }
 
 /// Returns the error of tokens with `let` that end too early.
-pub(crate) fn is_not_a_condition(tokens: &TokenStream, keyword: Span) -> Mistake {
+pub(crate) fn not_a_condition(tokens: &TokenStream, keyword: Span) -> Mistake {
     Mistake::at(
         first(tokens).map_or(keyword, |first| first.span()),
         "this is not a condition: write `ready`, or `let Some(x) = maybe`, with `&&` between them",

@@ -4,14 +4,18 @@ use super::{as_step, awaited, is_call, words};
 use crate::report::Mistake;
 use crate::syntax::text::{tidy, value_text};
 use crate::syntax::tokens::{braces, first, first_word, is_word, last, only};
-use crate::syntax::{has_steps, is_work};
+use crate::syntax::{Statement, has_steps, is_work};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::{Expr, ExprIf, Macro};
 
 /// Returns the error of attributes that are before these tokens, and not before a step.
-pub(crate) fn attributes(attrs: TokenStream, tokens: &TokenStream, semicolon: bool) -> Mistake {
+pub(crate) fn attributes(
+    attrs: TokenStream,
+    statement: &Statement,
+    tokens: &TokenStream,
+) -> Mistake {
     const ONLY: &str = "only steps have attributes and doc comments";
-    if is_call(tokens) || semicolon && !tokens.is_empty() {
+    if is_call(tokens) || statement.semicolon && !tokens.is_empty() {
         return Mistake::new(attrs, format!("{ONLY}\n{}", as_step(tokens)));
     }
     Mistake::new(
@@ -21,16 +25,16 @@ pub(crate) fn attributes(attrs: TokenStream, tokens: &TokenStream, semicolon: bo
 }
 
 /// Returns the last of some attributes.
-pub(crate) fn last_attribute(attrs: TokenStream) -> TokenStream {
-    let attrs: Vec<TokenTree> = attrs.into_iter().collect();
+pub(crate) fn last_attribute(attrs: &TokenStream) -> TokenStream {
+    let attrs: Vec<TokenTree> = attrs.clone().into_iter().collect();
     let is_hash = |tree: &TokenTree| matches!(tree, TokenTree::Punct(_));
     let last = attrs.iter().rposition(is_hash).unwrap_or_default();
     attrs.into_iter().skip(last).collect()
 }
 
 /// Returns the error of tokens in place of the output of a plan, if the tokens may be a value.
-pub(crate) fn in_plan(tokens: &TokenStream, semicolon: bool) -> Option<Mistake> {
-    if let Some(mistake) = part_of_step(tokens, semicolon) {
+pub(crate) fn in_plan(statement: &Statement, tokens: &TokenStream) -> Option<Mistake> {
+    if let Some(mistake) = part_of_step(statement, tokens) {
         return Some(mistake);
     }
     let first = first(tokens)?;
@@ -38,7 +42,7 @@ pub(crate) fn in_plan(tokens: &TokenStream, semicolon: bool) -> Option<Mistake> 
         let message = "a block is what a step does\nhelp: write `step name = { … };`";
         return Some(Mistake::at(group.span_open(), message));
     }
-    if semicolon {
+    if statement.semicolon {
         let help = || {
             if first.to_string() == "return" {
                 "help: write it without the `return` and without the `;`".to_owned()
@@ -86,12 +90,12 @@ fn called_macro(tokens: &TokenStream) -> Option<Mistake> {
 }
 
 /// Returns the error of an `if`, a loop or the like in place of a step.
-fn part_of_step(tokens: &TokenStream, semicolon: bool) -> Option<Mistake> {
+fn part_of_step(statement: &Statement, tokens: &TokenStream) -> Option<Mistake> {
     let keyword = first_word(tokens)?;
     let usage = match &*keyword.to_string() {
         "for" => "step name = for x in list { Tool { … } };",
         "if" => {
-            let is_value = !semicolon && syn::parse2::<Expr>(tokens.clone()).is_ok();
+            let is_value = !statement.semicolon && syn::parse2::<Expr>(tokens.clone()).is_ok();
             let ends_with_braces = braces(&last(tokens)?).is_some();
             if is_value && !(ends_with_braces && has_no_else(tokens)) {
                 return None;
@@ -119,7 +123,11 @@ fn has_no_else(tokens: &TokenStream) -> bool {
 }
 
 /// Returns the error of tokens in a block that are no step, if they cannot be the value of the block.
-pub(crate) fn in_block(tokens: &TokenStream, semicolon: bool, is_last: bool) -> Option<Mistake> {
+pub(crate) fn in_block(
+    statement: &Statement,
+    tokens: &TokenStream,
+    is_last: bool,
+) -> Option<Mistake> {
     if let Some(word) = first_word(tokens).filter(words::is_ending) {
         return Some(if word == "return" {
             Mistake::new(
@@ -133,11 +141,11 @@ pub(crate) fn in_block(tokens: &TokenStream, semicolon: bool, is_last: bool) -> 
     if let Some(mistake) = words::statement(tokens) {
         return Some(mistake);
     }
-    if is_last && !semicolon {
+    if is_last && !statement.semicolon {
         return variant(tokens).or_else(|| awaited::alone(tokens));
     }
-    let macro_call = semicolon.then(|| called_macro(tokens)).flatten();
-    Some(macro_call.unwrap_or_else(|| {
+    let called = statement.semicolon.then(|| called_macro(tokens));
+    Some(called.flatten().unwrap_or_else(|| {
         let is_value = is_last && (is_work(tokens) || only(tokens).is_some());
         let help = if is_value {
             "help: remove the `;` to make this the block's value".to_owned()

@@ -228,3 +228,15 @@ pub(crate) fn no_comma(arguments: &TokenStream) -> Option<Mistake> {
     let is_token = !matches!(found, TokenTree::Group(_)) && !is_sign(&found, ',');
     is_token.then(|| Mistake::new(&found, format!("expected `,`, found `{found}`")))
 }
+
+/// Returns the error of a token instead of a key of `json!`.
+pub(crate) fn not_a_key(first: &TokenTree, is_text: bool) -> Mistake {
+    let message = if is_text {
+        format!("expected `:` and a value after the key: `{first}: value`")
+    } else if matches!(first, TokenTree::Punct(_)) {
+        "expected a key before this: `\"key\": value`".to_owned()
+    } else {
+        format!("the keys of `json!` are strings: `\"{first}\"`")
+    };
+    Mistake::at(first.span(), message)
+}

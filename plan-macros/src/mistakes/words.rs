@@ -197,10 +197,6 @@ fn is_concurrent(word: &str) -> bool {
 
 /// Returns the error of concurrent calls, or of the first of several calls, instead of the call of a step.
 pub(super) fn concurrent(tokens: &TokenStream) -> Option<Mistake> {
-    // Nearly every step begins with a tool.
-    if first_word(tokens).is_some_and(|tool| is_upper(&tool)) {
-        return None;
-    }
     let mut function: Option<(Ident, Ident)> = None;
     let mut before = ' ';
     for tree in tokens.clone() {

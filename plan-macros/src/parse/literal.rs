@@ -131,13 +131,31 @@ pub(super) fn named(
                     report.error(after, format!("expected {NEXT}, found `{after}`"));
                     value = Value::Broken;
                 }
-                add(&mut fields, name, value, false, report);
+                let shorthand = false;
+                add(
+                    &mut fields,
+                    Field {
+                        name,
+                        shorthand,
+                        value,
+                    },
+                    report,
+                );
             }
             // `a: b.,c` may be `a: b.c`.
             FieldKind::Name(_) | FieldKind::Broken(_) if was_dangling => rest = Rest::Broken,
             FieldKind::Name(name) => {
                 let value = Value::Reference(Reference::new(name.clone()));
-                add(&mut fields, name, value, true, report);
+                let shorthand = true;
+                add(
+                    &mut fields,
+                    Field {
+                        name,
+                        shorthand,
+                        value,
+                    },
+                    report,
+                );
             }
             FieldKind::Rest(dots, tokens) => {
                 let mistakes = mistakes::after_dots(tokens);
@@ -176,21 +194,20 @@ fn field_value(name: &Ident, colon: Span, item: ValueTokens, report: &mut Report
     read(item, colon, NEXT, report)
 }
 
-fn add(fields: &mut Vec<Field>, name: Ident, value: Value, shorthand: bool, report: &mut Report) {
-    if fields.iter().any(|earlier| earlier.name == name) {
-        let message = format!("the argument `{name}` is given more than once");
-        let mistake = Mistake::new(&name, message);
+fn add(fields: &mut Vec<Field>, field: Field, report: &mut Report) {
+    let Field { name, .. } = &field;
+    if fields.iter().any(|earlier| earlier.name == *name) {
+        let mistake = Mistake::new(
+            name,
+            format!("the argument `{name}` is given more than once"),
+        );
         // A shorthand may be a part of the value before it.
-        report.push(if shorthand {
+        report.push(if field.shorthand {
             mistake
         } else {
             mistake.contained()
         });
     } else {
-        fields.push(Field {
-            name,
-            shorthand,
-            value,
-        });
+        fields.push(field);
     }
 }

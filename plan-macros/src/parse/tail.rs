@@ -13,7 +13,6 @@ pub(super) fn tail(
     tokens: TokenStream,
     report: &mut Report,
 ) -> Option<Tail> {
-    let semicolon = statement.semicolon;
     let tail = |value| {
         Some(Tail {
             value,
@@ -22,13 +21,13 @@ pub(super) fn tail(
         })
     };
     if !statement.attrs.is_empty() {
-        let last = mistakes::last_attribute(statement.attrs.clone());
-        report.push(mistakes::attributes(last, &tokens, semicolon));
+        let last = mistakes::last_attribute(&statement.attrs);
+        report.push(mistakes::attributes(last, statement, &tokens));
         // A call and a statement are no output.
-        let is_output = !tokens.is_empty() && !semicolon && !is_call(&tokens);
+        let is_output = !tokens.is_empty() && !statement.semicolon && !is_call(&tokens);
         return is_output.then_some(Value::Broken).and_then(tail);
     }
-    if let Some(mistake) = mistakes::in_plan(&tokens, semicolon) {
+    if let Some(mistake) = mistakes::in_plan(statement, &tokens) {
         report.push(mistake);
         return None;
     }

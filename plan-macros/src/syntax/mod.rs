@@ -4,7 +4,7 @@
 //! parts and reports what is wrong with them; `ide` shows them to an editor as they are. An editor puts a marker at its cursor, so
 //! where a part begins must not depend on the tokens after it.
 
-mod brackets;
+pub(crate) mod brackets;
 pub(crate) mod condition;
 mod flow;
 mod head;

@@ -82,6 +82,11 @@ impl Statement {
         std::mem::replace(&mut self.kind, StatementKind::Other(TokenStream::new()))
     }
 
+    /// Returns the name of a step.
+    pub(crate) fn name(&self) -> Option<&Ident> {
+        self.step()?.name.as_ref()
+    }
+
     pub(crate) fn step(&self) -> Option<&StepTokens> {
         match &self.kind {
             StatementKind::Step(step) => Some(step),
@@ -204,8 +209,7 @@ fn take_statement(tokens: &mut Tokens) -> Tokens {
 
 /// The keywords that are the names of steps.
 pub(crate) fn keywords(statements: &[Statement]) -> Vec<String> {
-    let steps = statements.iter().filter_map(Statement::step);
-    let names = steps.filter_map(|step| step.name.as_ref());
+    let names = statements.iter().filter_map(Statement::name);
     let keywords = names.filter(|name| is_keyword(name));
     keywords.map(ToString::to_string).collect()
 }

@@ -58,7 +58,7 @@ pub(super) fn conditions(
         Err(error) => {
             // syn has no span for a token that is missing at the end.
             if at_end {
-                report.push(mistakes::is_not_a_condition(&tokens, keyword));
+                report.push(mistakes::not_a_condition(&tokens, keyword));
             } else {
                 report.push(error);
             }

@@ -1,7 +1,6 @@
 //! The work of a step: `if … { … } else { … }`, `for … in … { … }`, `loop { … } while …`, a block, or the call of a tool.
 
 mod block;
-mod call;
 mod condition;
 mod repeat;
 mod step;
@@ -9,9 +8,10 @@ mod step;
 pub(super) use step::StepReader;
 
 use super::value;
-use crate::ast::{Body, Branch, Computed, For, List, Value};
+use crate::ast::{Body, Branch, Computed, Fields, For, List, Literal, Value};
+use crate::docs::text_of;
 use crate::mistakes::flow as mistakes;
-use crate::mistakes::{Position, awaited};
+use crate::mistakes::{self as wrong, Position};
 use crate::report::{Mistake, Report};
 use crate::syntax::pattern::names_in;
 use crate::syntax::tokens::{Tokens, drain, end_of};
@@ -22,48 +22,207 @@ use condition::conditions;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
-use syn::{Pat, PatIdent};
+use syn::{Expr, Pat, PatIdent, Path};
 
-/// Reads the work of a step without a type.
-fn body(
-    tokens: TokenStream,
-    end: Span,
-    position: Position,
-    name: &Ident,
-    report: &mut Report,
-) -> Body {
-    let wrong = awaited::without_type(&tokens, position, name);
-    if let Some(wrong) = wrong.or_else(|| mistakes::label(&tokens)) {
-        report.push(wrong);
-        return Body::Broken(None);
+/// Reads the work of one step.
+struct WorkReader<'a> {
+    /// The name of the step.
+    step: &'a Ident,
+    report: &'a mut Report,
+}
+
+impl WorkReader<'_> {
+    /// Reads the work of a step without a type.
+    fn work(&mut self, tokens: TokenStream, end: Span, position: Position) -> Body {
+        let body = match FlowTokens::new(tokens) {
+            FlowTokens::If(branches, after) => self.conditional(branches, after),
+            FlowTokens::For(repeat) => self.repeated(repeat),
+            FlowTokens::Loop(repeat) if position == Position::Braces => {
+                Err(mistakes::loop_in_braces(&repeat))
+            }
+            FlowTokens::Loop(repeat) => self.repeat(repeat),
+            FlowTokens::Block(group, after) if holds_steps(&group, Evidence::Work) => {
+                self.report.extend(unended(after));
+                Ok(Body::Block(Box::new(self.block(&group))))
+            }
+            FlowTokens::Block(group, after) if after.is_empty() && is_work(&group.stream()) => {
+                Ok(self.inner(&group))
+            }
+            FlowTokens::Block(group, after) if after.is_empty() && group.stream().is_empty() => {
+                let message = "expected steps in the braces, or a call to a tool: `{ Tool { … } }`";
+                Err(Mistake::at(group.span(), message))
+            }
+            FlowTokens::Block(group, after) => self.call(quote!(#group #after), end, position),
+            FlowTokens::Call(call) => self.call(call, end, position),
+        };
+        self.report.ok(body).unwrap_or(Body::Broken(None))
     }
-    let is_alone = |after: &TokenStream| after.is_empty();
-    let body = match FlowTokens::new(tokens) {
-        FlowTokens::If(branches, after) => conditional(branches, after, name, report),
-        FlowTokens::For(repeat) => repeated(repeat, name, report),
-        FlowTokens::Loop(repeat) if position == Position::Braces => {
-            Err(mistakes::loop_in_braces(&repeat))
+
+    /// Reads the call of a tool: `Tool { … }`, `Tool`.
+    fn call(
+        &mut self,
+        tokens: TokenStream,
+        end: Span,
+        position: Position,
+    ) -> Result<Body, Mistake> {
+        if let Some(mistake) = wrong::in_place_of_call(&tokens, position, self.step) {
+            return Err(mistake);
         }
-        FlowTokens::Loop(repeat) => repeat::repeat(repeat, name, report),
-        FlowTokens::Block(group, after) if holds_steps(&group, Evidence::Work) => {
-            report.extend(unended(after));
-            let block = block::block(&group, name, report);
-            Ok(Body::Block(Box::new(block)))
+        let (tokens, waits) = wrong::without_waiting(tokens, self.step)?;
+        self.report.extend(waits);
+        let (path, fields) = match value::all(tokens.clone(), end, position.end(), self.report) {
+            Value::Literal(Literal {
+                path,
+                fields: Fields::Unnamed(..),
+            }) => return Err(wrong::unnamed(&path, &path, position, self.step)),
+            Value::Literal(literal) => (literal.path, literal.fields),
+            Value::Broken => return Ok(Body::Broken(wrong::tool_path(tokens))),
+            Value::Computed(Computed {
+                expr: Expr::Path(path),
+                ..
+            }) if path.qself.is_none() && is_unit(&path.path) => (path.path, Fields::Unit),
+            _ => return Err(wrong::not_a_call(&tokens, position, self.step)),
+        };
+        Ok(Body::Call(Literal { path, fields }))
+    }
+
+    /// Reads the content of the braces after a header; the report had `before` errors when the header began. If the header has an
+    /// error, it may have taken a part of that content or added to it, so errors in the content are not reported.
+    fn inner_after(&mut self, before: usize, group: &Group) -> Body {
+        let errors = self.report.len();
+        let body = self.inner(group);
+        if errors > before {
+            self.report.drop_since(errors);
         }
-        FlowTokens::Block(group, after) if is_alone(&after) && is_work(&group.stream()) => {
-            Ok(inner(&group, name, report))
+        body
+    }
+
+    /// Reads the content of the braces of an `if` or a `for`.
+    fn inner(&mut self, group: &Group) -> Body {
+        if has_steps(group) {
+            return Body::Block(Box::new(self.block(group)));
         }
-        FlowTokens::Block(group, after) if is_alone(&after) && group.stream().is_empty() => {
-            let message = "expected steps in the braces, or a call to a tool: `{ Tool { … } }`";
-            Err(Mistake::at(group.span(), message))
+        if let Some(wrong) = mistakes::content(&group.stream()) {
+            self.report.push(wrong);
+            return Body::Broken(None);
         }
-        FlowTokens::Block(group, after) => {
-            let value = quote!(#group #after);
-            call::call(value, end, position, name, report)
+        let mut tokens = Tokens::new(group.stream());
+        let mut call = TokenStream::new();
+        while !tokens.is_empty() {
+            call.extend(tokens.take_until(|tokens| tokens.is_punct(0, ';')));
+            if let Some(semicolon) = tokens.next() {
+                let message = "remove the `;`: the braces contain exactly one call, whose output is their value";
+                self.report.error(semicolon, message);
+            }
         }
-        FlowTokens::Call(call) => call::call(call, end, position, name, report),
-    };
-    report.ok(body).unwrap_or(Body::Broken(None))
+        if call.is_empty() {
+            let message = "expected a call to a tool in the braces: `{ Tool { … } }`";
+            self.report.error_at(group.span(), message);
+            return Body::Broken(None);
+        }
+        self.work(call, group.span_close(), Position::Braces)
+    }
+
+    fn conditional(
+        &mut self,
+        source: Vec<BranchTokens>,
+        after: TokenStream,
+    ) -> Result<Body, Mistake> {
+        let mut branches = Vec::new();
+        for branch in source {
+            let (before, keyword) = (self.report.len(), branch.keyword());
+            let Some(condition) = branch.condition else {
+                let message = "expected `if` or `{` after `else`";
+                let block = branch.block.ok_or_else(|| Mistake::at(keyword, message))?;
+                branches.push(Branch {
+                    conditions: Vec::new(),
+                    body: self.inner(&block),
+                });
+                continue;
+            };
+            if let Some(mistake) = mistakes::missing_else(&condition, branch.block.as_ref()) {
+                return Err(mistake);
+            }
+            let message =
+                "expected `{` and a call to a tool after the condition: `if ready { Tool { … } }`";
+            let no_block = || Mistake::at(end_of(&condition).unwrap_or(keyword), message);
+            let block = branch.block.ok_or_else(no_block)?;
+            branches.push(Branch {
+                conditions: conditions(condition, keyword, self.report),
+                body: self.inner_after(before, &block),
+            });
+        }
+        self.report.extend(unended(after));
+        Ok(Body::If(branches))
+    }
+
+    fn repeated(&mut self, source: ForTokens) -> Result<Body, Mistake> {
+        let Some(within) = source.within.as_ref().map(TokenTree::span) else {
+            return Err(mistakes::no_in(&source));
+        };
+        let no_block = || Mistake::at(end_of(&source.list).unwrap_or(within), mistakes::FOR);
+        let block = source.block.ok_or_else(no_block)?;
+        if let Some(word) = mistakes::word_in_for(&block) {
+            return Err(word);
+        }
+        if source.pattern.is_empty() {
+            let message = format!("expected a name before `in`: {}", mistakes::FOR);
+            return Err(Mistake::at(within, message));
+        }
+        let parser = |input: ParseStream<'_>| {
+            let pat = Pat::parse_single(input)?;
+            let more = (!input.is_empty()).then(|| input.span());
+            drain(input);
+            Ok((pat, more))
+        };
+        let pat = match parser.parse2(source.pattern)? {
+            (pat, None) => pat,
+            (_, Some(more)) => return Err(mistakes::before_in(more)),
+        };
+        if let Some(mistake) = mistakes::filter(&pat, &source.list) {
+            return Err(mistake);
+        }
+        let before = self.report.len();
+        let list = self.list(source.list, &pat, within);
+        let body = self.inner_after(before, &block);
+        Ok(Body::For(Box::new(For { pat, list, body })))
+    }
+
+    /// Reads the tokens between `in` and the braces.
+    fn list(&mut self, tokens: TokenStream, pat: &Pat, within: Span) -> List {
+        if tokens.is_empty() {
+            self.report.error_at(within, "expected a list after `in`");
+            return List::Broken;
+        }
+        let written = tokens.clone();
+        let value = match (value::all(tokens, within, "`{`", self.report), pat) {
+            (Value::Broken, _) => return List::Broken,
+            (
+                Value::Reference(reference),
+                Pat::Ident(PatIdent {
+                    by_ref: None,
+                    mutability: None,
+                    subpat: None,
+                    ident,
+                    ..
+                }),
+            ) => return List::Reference(reference, ident.clone()),
+            (value, _) => value,
+        };
+        // The list is borrowed if it is a place expression, because no element moves out of the list.
+        let expr = match value {
+            Value::Reference(reference) => {
+                let at = reference.root.span();
+                syn::parse2(quote_spanned!(at=> & #written))
+            }
+            Value::Computed(computed) => Ok(computed.expr),
+            _ => syn::parse2(written.clone()),
+        };
+        match self.report.ok(expr) {
+            Some(expr) => List::Computed(Box::new(Computed::new(written, expr)), names_in(pat)),
+            None => List::Broken,
+        }
+    }
 }
 
 /// Returns the error of tokens after the braces of a step.
@@ -71,145 +230,10 @@ fn unended(after: TokenStream) -> Option<Mistake> {
     (!after.is_empty()).then(|| Mistake::new(after, "expected `;` before this"))
 }
 
-/// Reads the content of the braces after a header; the report had `before` errors when the header began. If the header has an
-/// error, it may have taken a part of that content or added to it, so errors in the content are not reported.
-fn inner_after(before: usize, group: &Group, name: &Ident, report: &mut Report) -> Body {
-    if report.len() == before {
-        inner(group, name, report)
-    } else {
-        inner(group, name, &mut Report::default())
-    }
-}
-
-/// Reads the content of the braces of an `if` or a `for`.
-fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
-    if has_steps(group) {
-        return Body::Block(Box::new(block::block(group, name, report)));
-    }
-    if let Some(wrong) = mistakes::content(&group.stream()) {
-        report.push(wrong);
-        return Body::Broken(None);
-    }
-    let mut tokens = Tokens::new(group.stream());
-    let mut call = TokenStream::new();
-    while !tokens.is_empty() {
-        call.extend(tokens.take_until(|tokens| tokens.is_punct(0, ';')));
-        if let Some(semicolon) = tokens.next() {
-            report.error(
-                semicolon,
-                "remove the `;`: the braces contain exactly one call, whose output is their value",
-            );
-        }
-    }
-    if call.is_empty() {
-        let message = "expected a call to a tool in the braces: `{ Tool { … } }`";
-        report.error_at(group.span(), message);
-        return Body::Broken(None);
-    }
-    body(call, group.span_close(), Position::Braces, name, report)
-}
-
-fn conditional(
-    source: Vec<BranchTokens>,
-    after: TokenStream,
-    name: &Ident,
-    report: &mut Report,
-) -> Result<Body, Mistake> {
-    let mut branches = Vec::new();
-    for branch in source {
-        let (before, keyword) = (report.len(), branch.keyword());
-        let Some(condition) = branch.condition else {
-            let message = "expected `if` or `{` after `else`";
-            let block = branch.block.ok_or_else(|| Mistake::at(keyword, message))?;
-            branches.push(Branch {
-                conditions: Vec::new(),
-                body: inner(&block, name, report),
-            });
-            continue;
-        };
-        if let Some(mistake) = mistakes::missing_else(&condition, branch.block.as_ref()) {
-            return Err(mistake);
-        }
-        let no_block = || {
-            Mistake::at(
-                end_of(&condition).unwrap_or(keyword),
-                "expected `{` and a call to a tool after the condition: `if ready { Tool { … } }`",
-            )
-        };
-        let block = branch.block.ok_or_else(no_block)?;
-        branches.push(Branch {
-            conditions: conditions(condition, keyword, report),
-            body: inner_after(before, &block, name, report),
-        });
-    }
-    report.extend(unended(after));
-    Ok(Body::If(branches))
-}
-
-fn repeated(source: ForTokens, name: &Ident, report: &mut Report) -> Result<Body, Mistake> {
-    let Some(within) = source.within.as_ref().map(TokenTree::span) else {
-        return Err(mistakes::no_in(&source));
-    };
-    let no_block = || Mistake::at(end_of(&source.list).unwrap_or(within), mistakes::FOR);
-    let block = source.block.ok_or_else(no_block)?;
-    if let Some(word) = mistakes::word_in_for(&block) {
-        return Err(word);
-    }
-    if source.pattern.is_empty() {
-        let message = format!("expected a name before `in`: {}", mistakes::FOR);
-        return Err(Mistake::at(within, message));
-    }
-    let parser = |input: ParseStream<'_>| {
-        let pat = Pat::parse_single(input)?;
-        let more = (!input.is_empty()).then(|| input.span());
-        drain(input);
-        Ok((pat, more))
-    };
-    let pat = match parser.parse2(source.pattern)? {
-        (pat, None) => pat,
-        (_, Some(more)) => return Err(mistakes::before_in(more)),
-    };
-    let before = report.len();
-    if let Some(mistake) = mistakes::filter(&pat, &source.list) {
-        return Err(mistake);
-    }
-    let list = list(source.list, &pat, within, report);
-    let body = inner_after(before, &block, name, report);
-    Ok(Body::For(Box::new(For { pat, list, body })))
-}
-
-/// Reads the tokens between `in` and the braces.
-fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> List {
-    if tokens.is_empty() {
-        report.error_at(within, "expected a list after `in`");
-        return List::Broken;
-    }
-    let written = tokens.clone();
-    let value = match (value::all(tokens, within, "`{`", report), pat) {
-        (Value::Broken, _) => return List::Broken,
-        (
-            Value::Reference(reference),
-            Pat::Ident(PatIdent {
-                by_ref: None,
-                mutability: None,
-                subpat: None,
-                ident,
-                ..
-            }),
-        ) => return List::Reference(reference, ident.clone()),
-        (value, _) => value,
-    };
-    // The list is borrowed if it is a place expression, because no element moves out of the list.
-    let expr = match value {
-        Value::Reference(reference) => {
-            let at = reference.root.span();
-            syn::parse2(quote_spanned!(at=> & #written))
-        }
-        Value::Computed(computed) => Ok(computed.expr),
-        _ => syn::parse2(written.clone()),
-    };
-    match report.ok(expr) {
-        Some(expr) => List::Computed(Box::new(Computed::new(written, expr)), names_in(pat)),
-        None => List::Broken,
-    }
+/// Returns `true` for a path that names a type: `Refresh`, `tools::Refresh`.
+fn is_unit(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| {
+        let name = text_of(&last.ident);
+        name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+    })
 }

@@ -1,49 +1,64 @@
 //! `loop |last| { … } while condition`
 
 use super::super::value;
-use super::block;
+use super::WorkReader;
 use crate::ast::{Body, Loop, Value};
 use crate::mistakes::flow as mistakes;
-use crate::report::{Mistake, Report};
+use crate::report::Mistake;
 use crate::syntax::LoopTokens;
 use crate::syntax::reference::is_source_name;
 use crate::syntax::tokens::{end_of, only};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 
-/// Reads a loop, which is the work of the step of this name.
-pub(super) fn repeat(
-    source: LoopTokens,
-    name: &Ident,
-    report: &mut Report,
-) -> Result<Body, Mistake> {
-    let keyword = source
-        .keyword
-        .as_ref()
-        .map_or_else(Span::call_site, TokenTree::span);
-    let before_round = mistakes::before_round(&source);
-    let last = source.last.map(|(bar, tokens)| last(bar, tokens));
-    let last = last.transpose()?;
-    if let Some(mistake) = before_round {
-        return Err(mistake);
+impl WorkReader<'_> {
+    pub(super) fn repeat(&mut self, source: LoopTokens) -> Result<Body, Mistake> {
+        let keyword = source.keyword.as_ref();
+        let keyword = keyword.map_or_else(Span::call_site, TokenTree::span);
+        let before_round = mistakes::before_round(&source);
+        let last = source.last.map(|(bar, tokens)| last(bar, tokens));
+        let last = last.transpose()?;
+        let no_round = || Mistake::at(keyword, mistakes::LOOP);
+        let group = match before_round {
+            Some(mistake) => return Err(mistake),
+            None => source.block.ok_or_else(no_round)?,
+        };
+        if let Some(word) = mistakes::word_in_loop(&group) {
+            return Err(word);
+        }
+        let before = self.report.len();
+        let again = self.again(source.until, source.condition, &group)?;
+        if self.report.keep_first(before) {
+            return Ok(Body::Broken(None));
+        }
+        Ok(Body::Loop(Box::new(Loop {
+            keyword,
+            last,
+            round: self.round(&group),
+            again,
+            scope: 0,
+            mentions: Vec::new(),
+        })))
     }
-    let no_round = || Mistake::at(keyword, mistakes::LOOP);
-    let group = source.block.ok_or_else(no_round)?;
-    if let Some(word) = mistakes::word_in_loop(&group) {
-        return Err(word);
+
+    /// Reads the `while` and the condition after the braces.
+    fn again(
+        &mut self,
+        keyword: Option<TokenTree>,
+        condition: TokenStream,
+        round: &Group,
+    ) -> Result<Value, Mistake> {
+        if let Some(mistake) = mistakes::no_while(keyword.as_ref(), round) {
+            return Err(mistake);
+        }
+        let Some(end) = end_of(&condition) else {
+            let at = keyword.map_or(round.span_close(), |keyword| keyword.span());
+            return Err(Mistake::at(at, "expected a condition after `while`"));
+        };
+        match mistakes::condition_of_loop(&condition) {
+            Some(mistake) => Err(mistake),
+            None => Ok(value::all(condition, end, "`;`", self.report)),
+        }
     }
-    let before = report.len();
-    let again = again(source.until, source.condition, &group, report)?;
-    if report.keep_first(before) {
-        return Ok(Body::Broken(None));
-    }
-    Ok(Body::Loop(Box::new(Loop {
-        keyword,
-        last,
-        round: block::round(&group, name, report),
-        again,
-        scope: 0,
-        mentions: Vec::new(),
-    })))
 }
 
 /// The name of the value of the round before.
@@ -51,25 +66,5 @@ fn last(bar: Span, tokens: TokenStream) -> Result<Ident, Mistake> {
     match only(&tokens) {
         Some(TokenTree::Ident(name)) if is_source_name(&name) => Ok(name),
         _ => Err(mistakes::between_bars(bar, tokens)),
-    }
-}
-
-/// Reads the `while` and the condition after the braces.
-fn again(
-    keyword: Option<TokenTree>,
-    condition: TokenStream,
-    round: &Group,
-    report: &mut Report,
-) -> Result<Value, Mistake> {
-    if let Some(mistake) = mistakes::no_while(keyword.as_ref(), round) {
-        return Err(mistake);
-    }
-    let Some(end) = end_of(&condition) else {
-        let at = keyword.map_or(round.span_close(), |keyword| keyword.span());
-        return Err(Mistake::at(at, "expected a condition after `while`"));
-    };
-    match mistakes::condition_of_loop(&condition) {
-        Some(mistake) => Err(mistake),
-        None => Ok(value::all(condition, end, "`;`", report)),
     }
 }

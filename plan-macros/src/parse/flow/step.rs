@@ -1,6 +1,7 @@
 //! `step name = …;` and `step name: Type = …;`.
 
 use super::super::{policy, types, value};
+use super::WorkReader;
 use crate::ast::{Body, Step};
 use crate::mistakes::{self, HyphenatedName, Position};
 use crate::report::Report;
@@ -122,7 +123,10 @@ impl Step {
             return;
         }
         let body = match written_type {
-            None => super::body(value, end, Position::Statement, name, report),
+            None => {
+                let step = name;
+                WorkReader { step, report }.work(value, end, Position::Statement)
+            }
             Some(ty) => computed(value, end, ty, name, report),
         };
         if written_type.is_none() || self.ty.is_some() {
