@@ -33,6 +33,14 @@ impl Mistake {
     }
 }
 
+/// Creates a mistake at the span of all tokens, with a formatted message.
+macro_rules! mistake {
+    ($tokens:expr, $($message:tt)+) => {
+        $crate::report::Mistake::new($tokens, format_args!($($message)+))
+    };
+}
+pub(crate) use mistake;
+
 impl From<syn::Error> for Mistake {
     fn from(error: syn::Error) -> Self {
         let is_contained = false;

@@ -26,9 +26,9 @@ pub(crate) use hover::arguments;
 use crate::docs::text_of;
 use crate::parse;
 use crate::report::Report;
-use crate::syntax::tokens::placed;
+use crate::syntax::tokens::{is_word, only, placed};
 use crate::syntax::{FlowTokens, HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -232,17 +232,14 @@ impl IdeExpansion {
             _ => quote!(_),
         };
         match &step.ty {
-            Some((_, ty)) if is_await(value) => {
-                let ty = policy.whole.ty(editor, ty.clone());
-                quote!(let #name: #ty = #editor::any();)
-            }
-            Some((_, ty)) if policy.whole != attribute::Wrap::Nothing => {
-                let value = self.argument(value.clone());
-                let ty = policy.whole.ty(editor, ty.clone());
-                quote!(let #name: #ty = #value;)
-            }
             Some((_, ty)) => {
-                let value = self.typed(value.clone());
+                let is_await = only(value).is_some_and(|word| is_word(&word, "await"));
+                let value = match policy.whole {
+                    _ if is_await => quote!(#editor::any()),
+                    attribute::Wrap::Nothing => self.typed(value.clone()),
+                    _ => self.argument(value.clone()),
+                };
+                let ty = policy.whole.ty(editor, ty.clone());
                 quote!(let #name: #ty = #value;)
             }
             None => {
@@ -257,13 +254,6 @@ impl IdeExpansion {
             }
         }
     }
-}
-
-/// Whether a value is `await`, which is not a Rust expression.
-fn is_await(value: &TokenStream) -> bool {
-    let mut trees = value.clone().into_iter();
-    let is_keyword = |tree| matches!(tree, TokenTree::Ident(word) if word == "await");
-    trees.next().is_some_and(is_keyword) && trees.next().is_none()
 }
 
 /// The names that patterns bind in the steps, and those of the steps in blocks.

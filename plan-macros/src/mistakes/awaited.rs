@@ -1,7 +1,7 @@
 //! Wrong forms of `step reply: Reply = await;`.
 
 use super::{Position, is_call};
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, is_sign, is_word, only};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -13,11 +13,9 @@ pub(crate) fn with_type(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     if is_call(&rest) {
         return Some(without(&keyword, &rest, step));
     }
-    Some(Mistake::new(
+    Some(mistake!(
         extra,
-        format!(
-            "`await` is written alone: the value comes from outside of the run\nhelp: write `step {step}: Type = await;`"
-        ),
+        "`await` is written alone: the value comes from outside of the run\nhelp: write `step {step}: Type = await;`"
     ))
 }
 
@@ -37,8 +35,10 @@ pub(super) fn without_type(
         }
         Position::Statement => format!("write `step {step}: Type = await;`"),
     };
-    let message = format!("a value from outside needs a type\nhelp: {help}");
-    Some(Mistake::new(keyword, message))
+    Some(mistake!(
+        keyword,
+        "a value from outside needs a type\nhelp: {help}"
+    ))
 }
 
 /// Returns the `await` that tokens begin with, and the tokens after it.
@@ -50,11 +50,9 @@ fn split(tokens: &TokenStream) -> Option<(Ident, TokenStream)> {
 
 fn without(keyword: &Ident, call: &TokenStream, step: &Ident) -> Mistake {
     let call = value_text(call);
-    Mistake::new(
+    mistake!(
         keyword,
-        format!(
-            "a step calls its tool without `await`: the run awaits the tool, and fails if the tool fails\nhelp: write `step {step} = {call};`"
-        ),
+        "a step calls its tool without `await`: the run awaits the tool, and fails if the tool fails\nhelp: write `step {step} = {call};`"
     )
 }
 

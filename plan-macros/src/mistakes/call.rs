@@ -2,7 +2,7 @@
 
 use super::{Position, awaited, flow, words};
 use crate::docs::{last_name, text_of};
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
 use crate::syntax::STEP_ATTRIBUTES;
 use crate::syntax::text::{path_text, tidy, value_text};
 use crate::syntax::tokens::{braces, first, first_word, last, parse_start};
@@ -36,12 +36,10 @@ pub(crate) fn unnamed(at: &Path, tool: &Path, position: Position, step: &Ident) 
         Position::Statement => format!("give the step a type: `step {step}: Type = …;`"),
     };
     let tool = path_text(tool);
-    Mistake::new(
+    mistake!(
         at,
-        format!(
-            "a tool is called with named arguments: `{tool} {{ … }}`\n\
+        "a tool is called with named arguments: `{tool} {{ … }}`\n\
              help: if this is a value, not a tool, {value}"
-        ),
     )
 }
 
@@ -55,13 +53,11 @@ pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident)
             return unnamed(&path, &path, position, step);
         }
         let tool = name.to_upper_camel_case();
-        return Mistake::new(
+        return mistake!(
             path,
-            format!(
-                "`{name}` is a function, but a step calls a tool through the struct of its arguments\n\
+            "`{name}` is a function, but a step calls a tool through the struct of its arguments\n\
                  help: `#[tool]` makes `{tool}` of `async fn {name}`: `step {step} = {tool} {{ … }};`\n\
                  help: to compute a value with an expression, give the step a type: `step {step}: Type = …;`"
-            ),
         );
     }
     list_of_calls(tokens)
@@ -70,15 +66,9 @@ pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident)
         .unwrap_or_else(|| match position {
             Position::Braces => {
                 let (ty, value) = (type_of(tokens), value_text(tokens));
-                Mistake::new(
-                    tokens,
-                    format!("expected a call to a tool: `{{ Tool {{ … }} }}`\nhelp: for a value, write a step with a type in the braces: `{{ step value: {ty} = {value}; value }}`"),
-                )
+                mistake!(tokens, "expected a call to a tool: `{{ Tool {{ … }} }}`\nhelp: for a value, write a step with a type in the braces: `{{ step value: {ty} = {value}; value }}`")
             }
-            Position::Statement => Mistake::new(
-                step,
-                format!("a computed step needs a type: `step {step}: Type = …;`\nhelp: a step without a type calls a tool: `step {step} = Tool {{ … }};`"),
-            ),
+            Position::Statement => mistake!(step, "a computed step needs a type: `step {step}: Type = …;`\nhelp: a step without a type calls a tool: `step {step} = Tool {{ … }};`"),
         })
 }
 

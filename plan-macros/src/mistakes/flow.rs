@@ -1,7 +1,7 @@
 //! Wrong forms of `if`, `for` and `loop`.
 
 use super::words;
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{
@@ -49,11 +49,9 @@ fn attribute(tokens: &TokenStream) -> Option<Mistake> {
         attribute.to_string().replace(' ', ""),
         value_text(&trees.collect()),
     );
-    Some(Mistake::new(
+    Some(mistake!(
         hash,
-        format!(
-            "only steps have attributes\nhelp: write `#{attribute} step name = {call};`, then `name`, or the attribute on the step around it"
-        ),
+        "only steps have attributes\nhelp: write `#{attribute} step name = {call};`, then `name`, or the attribute on the step around it"
     ))
 }
 
@@ -69,10 +67,7 @@ pub(crate) fn missing_else(condition: &TokenStream, block: Option<&Group>) -> Op
             "elif" | "elsif" | "elseif" => "else if",
             name => similar(name, ["else"])?,
         };
-        return Some(Mistake::new(
-            word,
-            format!("`{word}` is written `{written}`"),
-        ));
+        return Some(mistake!(word, "`{word}` is written `{written}`"));
     }
     let second = trees.last().and_then(braces).and(block)?;
     Some(Mistake::at(
@@ -118,8 +113,10 @@ pub(crate) fn operator(tokens: &TokenStream) -> Option<Mistake> {
             }
             _ => return None,
         };
-        let message = format!("in a condition, `{found}` is written `{written}`");
-        Some(Mistake::new(found, message))
+        Some(mistake!(
+            found,
+            "in a condition, `{found}` is written `{written}`"
+        ))
     })
 }
 
@@ -181,7 +178,7 @@ pub(crate) fn no_in(source: &ForTokens) -> Mistake {
     let after = after.parse2(source.pattern.clone()).ok();
     match after.as_ref().and_then(first) {
         Some(TokenTree::Ident(word)) if word == "of" => {
-            Mistake::new(word, format!("expected `in`, found `of`: {FOR}"))
+            mistake!(word, "expected `in`, found `of`: {FOR}")
         }
         Some(next) => before_in(start(&next)),
         None => Mistake::new(&source.keyword, FOR),
@@ -201,11 +198,9 @@ pub(crate) fn filter(pattern: &Pat, list: &TokenStream) -> Option<Mistake> {
     syn::parse2::<Expr>(list.clone()).ok()?;
     let [pattern, list, test] =
         [pattern.to_token_stream(), list, tokens.rest()].map(|it| value_text(&it));
-    Some(Mistake::new(
+    Some(mistake!(
         keyword,
-        format!(
-            "a `for` has no condition of its own: its braces may contain an `if`\nhelp: `for {pattern} in {list} {{ if {test} {{ Tool {{ … }} }} }}`"
-        ),
+        "a `for` has no condition of its own: its braces may contain an `if`\nhelp: `for {pattern} in {list} {{ if {test} {{ Tool {{ … }} }} }}`"
     ))
 }
 
@@ -231,17 +226,12 @@ pub(crate) fn before_round(source: &LoopTokens) -> Option<Mistake> {
     match first(extra)? {
         TokenTree::Group(name) if name.delimiter() == Delimiter::Parenthesis => {
             let name = name.stream();
-            Some(Mistake::new(
+            Some(mistake!(
                 extra,
-                format!(
-                    "the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"
-                ),
+                "the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"
             ))
         }
-        _ => Some(Mistake::new(
-            extra,
-            format!("expected `{{` before this: {LOOP}"),
-        )),
+        _ => Some(mistake!(extra, "expected `{{` before this: {LOOP}")),
     }
 }
 

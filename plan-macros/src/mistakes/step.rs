@@ -1,6 +1,6 @@
 //! Wrong forms of a step around its work: its name, its `=`, its type and its end.
 
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first, first_word, last, parse_start};
@@ -15,12 +15,9 @@ pub(crate) fn name(source: &StepTokens, end: Span) -> (Option<Ident>, Vec<Mistak
     const USAGE: &str = "expected the name of the step: `step name = Tool { … };`";
     let name = source.name.clone();
     let Some(keyword) = &source.keyword else {
-        let wrong = name.iter().map(|name| {
-            Mistake::new(
-                name,
-                format!("a step starts with `step`: `step {name} = …;`"),
-            )
-        });
+        let wrong = name
+            .iter()
+            .map(|name| mistake!(name, "a step starts with `step`: `step {name} = …;`"));
         return (name.clone(), wrong.collect());
     };
     let word = keyword.to_string();
@@ -53,10 +50,7 @@ pub(crate) fn name(source: &StepTokens, end: Span) -> (Option<Ident>, Vec<Mistak
                 .chain(no_name.map(|usage| Mistake::at(end, usage)))
                 .collect()
         }
-        _ => vec![Mistake::new(
-            keyword,
-            format!("expected `step`, found `{word}`"),
-        )],
+        _ => vec![mistake!(keyword, "expected `step`, found `{word}`")],
     };
     (name, mistakes)
 }
@@ -83,11 +77,9 @@ pub(crate) fn doubled_equals(equals: Span, value: &mut Tokens) -> Option<Mistake
     let sign = quote!(#first #rest);
     let written = value_text(&sign);
     value.next();
-    Some(Mistake::new(
+    Some(mistake!(
         sign,
-        format!(
-            "a step has `=` before its work or its value\nhelp: write `=` instead of `{written}`"
-        ),
+        "a step has `=` before its work or its value\nhelp: write `=` instead of `{written}`"
     ))
 }
 
@@ -117,15 +109,17 @@ pub(crate) fn late_attributes(
         format!("write `{attributes} step {name}{ty} = {value};`")
     };
     let message = "the attributes and the doc comment of a step are before `step`";
-    Mistake::new(attributes, format!("{message}\nhelp: {help}"))
+    mistake!(attributes, "{message}\nhelp: {help}")
 }
 
 /// Returns the error of another sign instead of the `;` of a step, or of a missing `;`.
 pub(crate) fn end(source: &StepTokens, semicolon: bool, end: Span) -> Option<Mistake> {
     let early = first(&source.extra).filter(|early| crate::syntax::tokens::is_sign(early, ';'));
     if let Some(instead) = &source.instead {
-        let message = format!("a step ends with `;`, not with `{instead}`");
-        Some(Mistake::new(instead, message))
+        Some(mistake!(
+            instead,
+            "a step ends with `;`, not with `{instead}`"
+        ))
     } else if let Some(early) = early {
         let message = "a step has one `;`, at its end: remove this one";
         Some(Mistake::new(early, message))
@@ -148,10 +142,7 @@ pub(crate) fn work_with_type(
         flow => (flow.blocks().any(is_steps), "these braces contain steps"),
     };
     is_work.then(|| {
-        Mistake::new(
-            ty,
-            format!("a step with a type is a value, and {kind}\nhelp: write `step {name} = …;`, without the type"),
-        )
+        mistake!(ty, "a step with a type is a value, and {kind}\nhelp: write `step {name} = …;`, without the type")
     })
 }
 

@@ -1,7 +1,7 @@
 //! Wrong forms of the last expression of a plan or a block, and of tokens between steps.
 
 use super::{as_step, awaited, is_call, words};
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
 use crate::syntax::text::{tidy, value_text};
 use crate::syntax::tokens::{braces, first, first_word, is_word, last, only};
 use crate::syntax::{Statement, has_steps, is_work};
@@ -16,12 +16,9 @@ pub(crate) fn attributes(
 ) -> Mistake {
     const ONLY: &str = "only steps have attributes and doc comments";
     if is_call(tokens) || statement.semicolon && !tokens.is_empty() {
-        return Mistake::new(attrs, format!("{ONLY}\n{}", as_step(tokens)));
+        return mistake!(attrs, "{ONLY}\n{}", as_step(tokens));
     }
-    Mistake::new(
-        attrs,
-        format!("{ONLY}; expected `step name = …;` after this"),
-    )
+    mistake!(attrs, "{ONLY}; expected `step name = …;` after this")
 }
 
 /// Returns the last of some attributes.
@@ -54,15 +51,13 @@ pub(crate) fn in_plan(statement: &Statement, tokens: &TokenStream) -> Option<Mis
         };
         let message =
             "a plan consists of steps, and of a last expression without `;` that is its output";
-        let statement = || Mistake::new(tokens, format!("{message}\n{}", help()));
+        let statement = || mistake!(tokens, "{message}\n{}", help());
         return Some(called_macro(tokens).unwrap_or_else(statement));
     }
     let value = tidy(&inside_ok(tokens)?);
-    Some(Mistake::new(
+    Some(mistake!(
         tokens,
-        format!(
-            "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `{value}`"
-        ),
+        "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `{value}`"
     ))
 }
 
@@ -81,11 +76,9 @@ fn inside_ok(tokens: &TokenStream) -> Option<TokenStream> {
 fn called_macro(tokens: &TokenStream) -> Option<Mistake> {
     let call: Macro = syn::parse2(tokens.clone()).ok()?;
     let name = &call.path.segments.last()?.ident;
-    Some(Mistake::new(
+    Some(mistake!(
         name,
-        format!(
-            "a plan has no statements, so it cannot call `{name}!` here\nhelp: a tool may do this, or an `Observer` of the run; a value is a step with a type: `step name: Type = …;`"
-        ),
+        "a plan has no statements, so it cannot call `{name}!` here\nhelp: a tool may do this, or an `Observer` of the run; a value is a step with a type: `step name: Type = …;`"
     ))
 }
 
@@ -107,8 +100,10 @@ fn part_of_step(statement: &Statement, tokens: &TokenStream) -> Option<Mistake> 
         }
         _ => return words::statement(tokens),
     };
-    let message = format!("`{keyword}` is a part of a step: `{usage}`");
-    Some(Mistake::new(keyword, message))
+    Some(mistake!(
+        &keyword,
+        "`{keyword}` is a part of a step: `{usage}`"
+    ))
 }
 
 /// Returns `true` for an `if` without `else`, which has no value.
@@ -152,10 +147,7 @@ pub(crate) fn in_block(
         } else {
             as_step(tokens)
         };
-        Mistake::new(
-            tokens,
-            format!("a block consists of steps, and of a last expression without `;` that is its value\n{help}"),
-        )
+        mistake!(tokens, "a block consists of steps, and of a last expression without `;` that is its value\n{help}")
     }))
 }
 
@@ -194,12 +186,10 @@ fn variant(tokens: &TokenStream) -> Option<Mistake> {
 pub(crate) fn value_of_block(tokens: &TokenStream) -> Mistake {
     super::lowercase(tokens).unwrap_or_else(|| {
         let value = value_text(tokens);
-        Mistake::new(
+        mistake!(
             tokens,
-            format!(
-                "a block ends with a call, an `if`, a `for`, or the name of one of its steps\n\
+            "a block ends with a call, an `if`, a `for`, or the name of one of its steps\n\
                  help: write `step value: Type = {value};`, then `value`"
-            ),
         )
     })
 }

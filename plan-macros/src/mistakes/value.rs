@@ -1,7 +1,7 @@
 //! Wrong forms of values.
 
 use super::awaited;
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
 use crate::syntax::tokens::{Tokens, is_sign, last, parse_start, start};
 use crate::syntax::value::{ValueKind, ValueTokens};
@@ -154,9 +154,9 @@ pub(crate) fn named_in_parentheses(path: &Path, tokens: &TokenStream) -> Option<
         inside.peek_ident(0).is_some() && inside.is_punct(1, ':') && !inside.is_punct(2, ':');
     let name = path_text(path);
     has_names.then(|| {
-        Mistake::new(
+        mistake!(
             group,
-            format!("named arguments are in braces: `{name} {{ name: value }}`"),
+            "named arguments are in braces: `{name} {{ name: value }}`"
         )
     })
 }
@@ -216,8 +216,7 @@ pub(crate) fn pointer(text: &LitStr) -> Option<Mistake> {
         }
         _ => "`~` is valid only in `~0` (for `~`) and `~1` (for `/`)".to_owned(),
     };
-    let message = format!("`{value}` is not a JSON Pointer (RFC 6901): {reason}");
-    Some(Mistake::new(text, message).contained())
+    Some(mistake!(text, "`{value}` is not a JSON Pointer (RFC 6901): {reason}").contained())
 }
 
 /// Returns the token after the text of `format!`, if it is not a comma. A name after it would not be found.
@@ -226,7 +225,7 @@ pub(crate) fn no_comma(arguments: &TokenStream) -> Option<Mistake> {
     let is_text = matches!(trees.next(), Some(TokenTree::Literal(_)));
     let found = trees.next().filter(|_| is_text)?;
     let is_token = !matches!(found, TokenTree::Group(_)) && !is_sign(&found, ',');
-    is_token.then(|| Mistake::new(&found, format!("expected `,`, found `{found}`")))
+    is_token.then(|| mistake!(&found, "expected `,`, found `{found}`"))
 }
 
 /// Returns the error of a token instead of a key of `json!`.

@@ -2,7 +2,7 @@
 //!
 //! In a message, `{word}` is the word, and `{step}` is the name of the step.
 
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
 use crate::syntax::has_steps;
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, parse_start};
@@ -217,12 +217,10 @@ pub(super) fn concurrent(tokens: &TokenStream) -> Option<Mistake> {
     }
     let (at, word) = function?;
     match &*word.to_string() {
-        name @ ("race" | "select" | "race_ok" | "any" | "select_ok") => Some(Mistake::new(
+        name @ ("race" | "select" | "race_ok" | "any" | "select_ok") => Some(mistake!(
             at,
-            format!(
-                "a plan has no `{name}`: a call that has begun is not dropped because another was faster\n\
+            "a plan has no `{name}`: a call that has begun is not dropped because another was faster\n\
                  help: a tool may call others, and give the first answer"
-            ),
         )),
         word if is_concurrent(word) => Some(Mistake::new(at, CONCURRENT)),
         _ => None,

@@ -5,7 +5,7 @@ use super::{functions, types};
 use crate::ast::{Header, Input};
 use crate::docs::text_of;
 use crate::mistakes;
-use crate::report::{Mistake, Report};
+use crate::report::{Mistake, Report, mistake};
 use crate::syntax::tokens::{Tokens, first, is_sign, starts_with};
 use crate::syntax::{HeadTokens, InputTokens, STEP_ATTRIBUTES};
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -117,11 +117,9 @@ fn output(arrow: Span, ty: TokenStream) -> Result<Type, Mistake> {
     let ty = types::read(ty).map_err(|at| Mistake::at(at, message))?;
     match types::result(&ty).map(types::shown) {
         None => Ok(ty),
-        Some(value) => Err(Mistake::new(
+        Some(value) => Err(mistake!(
             &ty,
-            format!(
-                "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {value}`"
-            ),
+            "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {value}`"
         )),
     }
 }

@@ -3,7 +3,7 @@
 use super::value::{NEXT, classify, read, separated};
 use crate::ast::{Field, Fields, Literal, Reference, Rest, Scalar, Value};
 use crate::mistakes::value as mistakes;
-use crate::report::{Mistake, Report};
+use crate::report::{Mistake, Report, mistake};
 use crate::syntax::tokens::{Tokens, last};
 use crate::syntax::value::{FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -197,10 +197,7 @@ fn field_value(name: &Ident, colon: Span, item: ValueTokens, report: &mut Report
 fn add(fields: &mut Vec<Field>, field: Field, report: &mut Report) {
     let Field { name, .. } = &field;
     if fields.iter().any(|earlier| earlier.name == *name) {
-        let mistake = Mistake::new(
-            name,
-            format!("the argument `{name}` is given more than once"),
-        );
+        let mistake = mistake!(name, "the argument `{name}` is given more than once");
         // A shorthand may be a part of the value before it.
         report.push(if field.shorthand {
             mistake

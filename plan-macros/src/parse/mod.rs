@@ -22,7 +22,7 @@ pub(crate) use policy::duration_in;
 
 use crate::ast::{Body, Header, Plan, Step, Tail, Value};
 use crate::mistakes::tail as mistakes;
-use crate::report::{Mistake, Report};
+use crate::report::{Mistake, Report, mistake};
 use crate::syntax::{self, PlanTokens, Statement, StatementKind, StepTokens};
 use flow::StepReader;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -75,11 +75,9 @@ fn begun(source: &PlanTokens) -> Option<Mistake> {
             ],
         ) if attrs.is_empty() => {
             let name = type_name(tokens)?;
-            Some(Mistake::new(
+            Some(mistake!(
                 tokens,
-                format!(
-                    "expected the inputs and the steps of the plan\nhelp: `{name}(input: Type) -> Output {{ step … }}`"
-                ),
+                "expected the inputs and the steps of the plan\nhelp: `{name}(input: Type) -> Output {{ step … }}`"
             ))
         }
         _ => None,
@@ -196,21 +194,17 @@ impl PlanBody {
             (Some(ty), None) if !ended && !is_nothing(ty) => {
                 let last = self.steps.last();
                 let last = last.map_or_else(|| "…".to_owned(), |step| step.name.to_string());
-                Some(Mistake::new(
+                Some(mistake!(
                     ty,
-                    format!(
-                        "the plan declares this output, but has no last expression that returns it\n\
+                    "the plan declares this output, but has no last expression that returns it\n\
                          help: end the plan with a value, without `;`: `{last}`"
-                    ),
                 ))
             }
-            (None, Some(tail)) if !head.unclear => Some(Mistake::new(
+            (None, Some(tail)) if !head.unclear => Some(mistake!(
                 &tail.tokens,
-                format!(
-                    "the plan returns this output, but does not declare its type\n\
+                "the plan returns this output, but does not declare its type\n\
                      help: write the type after the inputs: `{}(…) -> Type {{ … }}`",
-                    head.name
-                ),
+                head.name
             )),
             _ => None,
         }
