@@ -6,6 +6,7 @@ use crate::syntax::HeadTokens;
 use crate::syntax::tokens::{end_of, first, is_sign, parse_start};
 use plan_graph::similar;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use std::convert::Infallible;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Token, Type};
@@ -68,10 +69,17 @@ pub(crate) fn after_output(source: &HeadTokens) -> Vec<Mistake> {
     no_steps.into_iter().chain(after).collect()
 }
 
-/// Returns the error of tokens in place of an input.
-pub(crate) fn not_an_input(tokens: TokenStream) -> Mistake {
-    let parser = |input: ParseStream<'_>| Ok(wrong_input(input).unwrap_or_else(Mistake::from));
-    parse_start(tokens, parser).unwrap_or_else(Mistake::from)
+/// Returns the error of tokens instead of an input.
+pub(crate) fn not_an_input(tokens: TokenStream) -> syn::Error {
+    // Brackets that are not read to their end would be another error, unless the result is an error.
+    let parser = |input: ParseStream<'_>| match wrong_input(input) {
+        Ok(mistake) => Err(mistake.into()),
+        Err(error) => Err(error),
+    };
+    let read: syn::Result<Infallible> = parse_start(tokens, parser);
+    match read {
+        Err(error) => error,
+    }
 }
 
 fn wrong_input(input: ParseStream<'_>) -> syn::Result<Mistake> {

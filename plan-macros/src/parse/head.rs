@@ -218,7 +218,7 @@ fn is_part(input: &InputTokens, was_wrong: bool) -> bool {
 }
 
 /// `name: Type`
-fn input(tokens: TokenStream) -> Result<Input, Mistake> {
+fn input(tokens: TokenStream) -> syn::Result<Input> {
     let parser = |input: ParseStream<'_>| {
         let is_name =
             !(input.peek(Token![self]) || input.peek(Token![mut]) || input.peek(Token![pub]));
