@@ -1,4 +1,4 @@
-//! The list of mistakes, to which `parse` and `names` add.
+//! The list of errors. `parse` and `names` add to the list.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -8,22 +8,22 @@ use std::fmt::Display;
 /// An error in the author's tokens, with its fix after `help:`.
 pub(crate) struct Mistake {
     error: syn::Error,
-    /// Whether the tokens around the error have only one meaning.
+    /// `true` if the tokens around the error have only one meaning.
     is_contained: bool,
 }
 
 impl Mistake {
-    /// Creates a mistake at the span of all of `tokens`.
+    /// Creates an error at the span of all of `tokens`.
     pub(crate) fn new(tokens: impl ToTokens, message: impl Display) -> Self {
         syn::Error::new_spanned(tokens, message).into()
     }
 
-    /// Creates a mistake at `span`.
+    /// Creates an error at `span`.
     pub(crate) fn at(span: Span, message: impl Display) -> Self {
         syn::Error::new(span, message).into()
     }
 
-    /// Marks a mistake that leaves no doubt about the tokens around it.
+    /// Marks an error that leaves no doubt about the tokens around it.
     pub(crate) fn contained(self) -> Self {
         let is_contained = true;
         Self {
@@ -33,7 +33,7 @@ impl Mistake {
     }
 }
 
-/// Creates a mistake at the span of all tokens, with a formatted message.
+/// Creates an error at the span of all tokens, with a formatted message.
 macro_rules! mistake {
     ($tokens:expr, $($message:tt)+) => {
         $crate::report::Mistake::new($tokens, format_args!($($message)+))
@@ -57,35 +57,34 @@ impl From<Mistake> for syn::Error {
     }
 }
 
-/// The mistakes found so far: every stage that finds one adds it, so that one pass reports them all.
+/// The errors of all stages, so that one pass reports all errors.
 #[derive(Default)]
 pub(crate) struct Report {
     mistakes: Vec<Mistake>,
 }
 
 impl Report {
-    /// Adds a mistake at the span of all of `tokens`.
+    /// Adds an error at the span of all of `tokens`.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.push(Mistake::new(tokens, message));
     }
 
-    /// Adds a mistake at `span`.
+    /// Adds an error at `span`.
     pub(crate) fn error_at(&mut self, span: Span, message: impl Display) {
         self.push(Mistake::at(span, message));
     }
 
-    /// Adds a mistake, or an error of syn.
+    /// Adds an error, such as an error of syn.
     pub(crate) fn push(&mut self, mistake: impl Into<Mistake>) {
         self.mistakes.push(mistake.into());
     }
 
-    /// Adds the mistake of a result, and returns the value of the result.
+    /// Adds the error of a result, and returns the value of the result.
     pub(crate) fn ok<T>(&mut self, result: Result<T, impl Into<Mistake>>) -> Option<T> {
         result.map_err(|mistake| self.push(mistake)).ok()
     }
 
-    /// Of the mistakes that were added since there were `before`, keeps those up to the first that makes all after it look wrong.
-    /// Says whether there is one.
+    /// Keeps the first `before` errors, and later errors up to the first one that is not contained. Returns `true` if such an error exists.
     pub(crate) fn keep_first(&mut self, before: usize) -> bool {
         let mut added = self.mistakes[before..].iter();
         let unclear = added.position(|mistake| !mistake.is_contained);
@@ -95,12 +94,12 @@ impl Report {
         unclear.is_some()
     }
 
-    /// Drops the mistakes that were added since there were `before`.
+    /// Drops all errors after the first `before` errors.
     pub(crate) fn drop_since(&mut self, before: usize) {
         self.mistakes.truncate(before);
     }
 
-    /// Of the mistakes that were added since there were `before`, keeps one of those that say the same.
+    /// Drops errors with equal messages after the first `before` errors.
     pub(crate) fn keep_one_of_each(&mut self, before: usize) {
         let mut said = HashSet::new();
         let mut at = 0;
@@ -110,7 +109,7 @@ impl Report {
         });
     }
 
-    /// Adds several mistakes, such as those of another report.
+    /// Adds several errors, such as all errors of another report.
     pub(crate) fn extend(&mut self, mistakes: impl IntoIterator<Item = Mistake>) {
         self.mistakes.extend(mistakes);
     }
@@ -123,13 +122,13 @@ impl Report {
         self.mistakes.is_empty()
     }
 
-    /// The first mistake.
+    /// Returns the first error.
     pub(crate) fn first(&self) -> Option<TokenStream> {
         let first = self.mistakes.first();
         first.map(|first| first.error.to_compile_error())
     }
 
-    /// The mistakes as calls of `compile_error!`, for an expression.
+    /// Returns the errors as calls of `compile_error!`, for an expression.
     pub(crate) fn into_compile_errors(self) -> TokenStream {
         let mistakes = self.mistakes.iter();
         mistakes
@@ -137,7 +136,7 @@ impl Report {
             .collect()
     }
 
-    /// The mistakes as an item.
+    /// Returns the errors as an item.
     pub(crate) fn into_item(self) -> TokenStream {
         as_item(&self.into_compile_errors())
     }

@@ -11,7 +11,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Ident, LitStr, Macro, Token, token};
 
-/// Reads `json!(…)` as `serde_json` does; `None` if it has keys that are not string literals, which makes it a computed value.
+/// Reads `json!(…)` as `serde_json` does; `None` for keys that are not string literals, which make the call a computed value.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
     let mut reader = Reader {
@@ -36,7 +36,7 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
 
 struct Reader {
     report: Report,
-    /// Whether an expression computes a key. The first such key ends the reading.
+    /// `true` after a key that an expression computes, which ends the reader.
     is_computed: bool,
 }
 
@@ -103,7 +103,7 @@ fn comma(content: ParseStream<'_>) -> syn::Result<()> {
     Ok(())
 }
 
-/// Whether the bracket group here is all of the value: `[a]`, not `[a].len()`.
+/// Returns `true` if the next brackets are the whole value: `[a]`, and not `[a].len()`.
 fn ends_value(input: ParseStream<'_>) -> bool {
     let fork = input.fork();
     fork.parse::<TokenTree>().is_ok() && (fork.is_empty() || fork.peek(Token![,]))

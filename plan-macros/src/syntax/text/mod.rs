@@ -30,13 +30,13 @@ enum Last {
     Range,
     /// A value or a type may end here: a name, a literal, a closing bracket.
     Operand,
-    /// The same, of a name that generic arguments may follow.
+    /// An operand that is a name before generic arguments.
     Type,
-    /// The same, of a number, whose dot could be taken for another one.
+    /// An operand that is a number, whose dot could be taken for another dot.
     Number,
-    /// The same, of `}`.
+    /// An operand that is `}`.
     Block,
-    /// The same, of `>`, which does not end a value.
+    /// An operand that is `>`, which does not end a value.
     Generics,
     /// `dyn`, `mut`, `as`: a name that is separate from the next token.
     Keyword,
