@@ -1,33 +1,17 @@
 //! Wrong forms of the call of a tool.
 
-use super::{Position, awaited, flow, words};
+use super::{Position, words};
 use crate::docs::{last_name, text_of};
 use crate::report::{Mistake, mistake};
 use crate::syntax::STEP_ATTRIBUTES;
 use crate::syntax::text::{path_text, tidy, value_text};
-use crate::syntax::tokens::{braces, first, first_word, last, parse_start};
+use crate::syntax::tokens::{braces, first, last, parse_start};
 use crate::syntax::value::is_type_name;
 use heck::ToUpperCamelCase;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, Lit, Path, Stmt};
-
-/// Returns the error of tokens instead of a call, if the tokens begin with another word than a tool.
-pub(crate) fn in_place_of_call(
-    tokens: &TokenStream,
-    position: Position,
-    step: &Ident,
-) -> Option<Mistake> {
-    // Nearly every call begins with a tool.
-    if first_word(tokens).is_some_and(|tool| tool.to_string().starts_with(char::is_uppercase)) {
-        return None;
-    }
-    awaited::without_type(tokens, position, step)
-        .or_else(|| flow::label(tokens))
-        .or_else(|| words::block(tokens, step))
-        .or_else(|| words::concurrent(tokens))
-}
 
 /// Returns the error of named or unnamed arguments in parentheses: `Tool(…)`, `Tool::new(…)`.
 pub(crate) fn unnamed(at: &Path, tool: &Path, position: Position, step: &Ident) -> Mistake {

@@ -146,7 +146,7 @@ struct Inputs {
     read: Vec<Input>,
     /// The names of inputs that cannot be read.
     broken: Vec<Ident>,
-    /// Whether there may be other inputs, which cannot be read.
+    /// `true` if the plan may have other inputs, which cannot be read.
     unclear: bool,
 }
 

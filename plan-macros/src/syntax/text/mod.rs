@@ -74,7 +74,7 @@ const KEYWORDS: [&str; 13] = [
     "as", "box", "const", "dyn", "else", "if", "impl", "in", "let", "match", "mut", "ref", "where",
 ];
 
-/// The other keywords of values.
+/// Keywords of values.
 const OF_VALUES: [&str; 9] = [
     "async", "break", "for", "loop", "move", "return", "unsafe", "while", "yield",
 ];
