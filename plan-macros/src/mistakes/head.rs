@@ -70,9 +70,9 @@ pub(crate) fn after_output(source: &HeadTokens) -> Vec<Mistake> {
 }
 
 /// Returns the error of tokens instead of an input.
-pub(crate) fn not_an_input(tokens: TokenStream) -> syn::Error {
+pub(crate) fn not_an_input(tokens: TokenStream, error: syn::Error) -> syn::Error {
     // Brackets that are not read to their end would be another error, unless the result is an error.
-    let parser = |input: ParseStream<'_>| match wrong_input(input) {
+    let parser = |input: ParseStream<'_>| match wrong_input(input, error) {
         Ok(mistake) => Err(mistake.into()),
         Err(error) => Err(error),
     };
@@ -82,7 +82,7 @@ pub(crate) fn not_an_input(tokens: TokenStream) -> syn::Error {
     }
 }
 
-fn wrong_input(input: ParseStream<'_>) -> syn::Result<Mistake> {
+fn wrong_input(input: ParseStream<'_>, error: syn::Error) -> syn::Result<Mistake> {
     let first = [
         (
             input.peek(Token![self]) || input.peek(Token![&]),
@@ -121,6 +121,9 @@ fn wrong_input(input: ParseStream<'_>) -> syn::Result<Mistake> {
             last.unwrap_or_else(|| error.span()),
             format!("the type of the input `{name}` is not valid: write `{name}: Type`"),
         ));
+    }
+    if input.is_empty() {
+        return Err(error);
     }
     Err(input.error("expected `,` or the end of the inputs"))
 }

@@ -220,13 +220,14 @@ fn is_part(input: &InputTokens, was_wrong: bool) -> bool {
 /// `name: Type`
 fn input(tokens: TokenStream) -> syn::Result<Input> {
     let parser = |input: ParseStream<'_>| {
-        let is_name =
-            !(input.peek(Token![self]) || input.peek(Token![mut]) || input.peek(Token![pub]));
+        if input.peek(Token![self]) || input.peek(Token![mut]) || input.peek(Token![pub]) {
+            return Err(input.error("expected the name of an input"));
+        }
         let name = input.call(Ident::parse_any)?;
         input.parse::<Token![:]>()?;
         let (attrs, ty) = (Vec::new(), input.parse()?);
-        Ok(is_name.then_some(Input { attrs, name, ty }))
+        Ok(Input { attrs, name, ty })
     };
-    let input = parser.parse2(tokens.clone()).ok().flatten();
-    input.ok_or_else(|| mistakes::head::not_an_input(tokens))
+    let input = parser.parse2(tokens.clone());
+    input.map_err(|error| mistakes::head::not_an_input(tokens, error))
 }
