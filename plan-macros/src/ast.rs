@@ -443,6 +443,17 @@ pub(crate) enum Outcome {
 }
 
 impl Reference {
+    /// Creates a reference that is a name alone.
+    pub(crate) fn new(root: Ident) -> Self {
+        Self {
+            end: root.span(),
+            root,
+            local: None,
+            hops: Vec::new(),
+            outcome: Outcome::None,
+        }
+    }
+
     /// The reference as its author wrote it.
     pub(crate) fn written(&self) -> String {
         self.written_to(usize::MAX)

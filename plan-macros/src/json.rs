@@ -2,7 +2,7 @@
 
 use crate::parse::owned::KNOWN;
 use crate::parse::tidy;
-use crate::scan::tokens::{no_parameters, placed};
+use crate::syntax::tokens::{no_parameters, placed};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;

@@ -4,13 +4,13 @@
 //!
 //! | stage | knows | its checks are about |
 //! |---|---|---|
-//! | `scan` | tokens; cuts them into parts, and keeps them all | nothing |
-//! | `parse` | the parts; makes the `ast` | the language's own syntax |
+//! | `syntax` | tokens; cuts them into parts, and keeps them all | nothing |
+//! | `parse` | the parts; makes the `ast` | the language's own syntax, with `mistakes` for wrong forms |
 //! | `names` | which names there are, and what each value mentions | names |
 //! | `graph` | what each step waits for | the order of steps |
 //! | `expand` | all of it; writes the Rust | types: it emits an expression that rustc refuses exactly then |
 //!
-//! Each stage after `scan` gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes
+//! Each stage after `syntax` gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes
 //! `Value::Broken`, about which nothing more is reported. Editors get another expansion of the same parts, in `ide`. The other
 //! macros are `tool` and `shape`; `options` reads the attributes of all, and `json` is about the types of arguments and outputs.
 
@@ -21,12 +21,13 @@ mod graph;
 mod ide;
 mod json;
 mod lossless;
+mod mistakes;
 mod names;
 mod options;
 mod parse;
 mod report;
-mod scan;
 mod shape;
+mod syntax;
 mod tool;
 mod unparsed;
 

@@ -1,98 +1,153 @@
-//! The list of mistakes, to which `parse` and `names` add.
+//! The list of errors. `parse` and `names` add to the list.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
+use std::collections::HashSet;
 use std::fmt::Display;
 
-/// The mistakes found so far: every stage that finds one adds it, so that one pass reports them all.
+/// An error in the author's tokens, with its fix after `help:`.
+pub(crate) struct Mistake {
+    error: syn::Error,
+    /// `true` if the tokens around the error have only one meaning.
+    is_contained: bool,
+}
+
+impl Mistake {
+    /// Creates an error at the span of all of `tokens`.
+    pub(crate) fn new(tokens: impl ToTokens, message: impl Display) -> Self {
+        syn::Error::new_spanned(tokens, message).into()
+    }
+
+    /// Creates an error at `span`.
+    pub(crate) fn at(span: Span, message: impl Display) -> Self {
+        syn::Error::new(span, message).into()
+    }
+
+    /// Marks an error that leaves no doubt about the tokens around it.
+    pub(crate) fn contained(self) -> Self {
+        let is_contained = true;
+        Self {
+            is_contained,
+            ..self
+        }
+    }
+}
+
+/// Creates an error at the span of all tokens, with a formatted message.
+macro_rules! mistake {
+    ($tokens:expr, $($message:tt)+) => {
+        $crate::report::Mistake::new($tokens, format_args!($($message)+))
+    };
+}
+pub(crate) use mistake;
+
+impl From<syn::Error> for Mistake {
+    fn from(error: syn::Error) -> Self {
+        let is_contained = false;
+        Self {
+            error,
+            is_contained,
+        }
+    }
+}
+
+impl From<Mistake> for syn::Error {
+    fn from(mistake: Mistake) -> Self {
+        mistake.error
+    }
+}
+
+/// The errors of all stages, so that one pass reports all errors.
 #[derive(Default)]
 pub(crate) struct Report {
-    errors: Vec<syn::Error>,
-    /// The places of the mistakes that leave no doubt about the tokens around them.
-    contained: Vec<usize>,
+    mistakes: Vec<Mistake>,
 }
 
 impl Report {
-    /// Adds a mistake at the span of all of `tokens`.
+    /// Adds an error at the span of all of `tokens`.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, message: impl Display) {
-        self.errors.push(syn::Error::new_spanned(tokens, message));
+        self.push(Mistake::new(tokens, message));
     }
 
-    /// Adds a mistake at `span`.
+    /// Adds an error at `span`.
     pub(crate) fn error_at(&mut self, span: Span, message: impl Display) {
-        self.errors.push(syn::Error::new(span, message));
+        self.push(Mistake::at(span, message));
     }
 
-    /// Adds a mistake that leaves no doubt about the tokens around it.
-    pub(crate) fn contained(&mut self, tokens: impl ToTokens, message: impl Display) {
-        self.contained.push(self.errors.len());
-        self.error(tokens, message);
+    /// Adds an error, such as an error of syn.
+    pub(crate) fn push(&mut self, mistake: impl Into<Mistake>) {
+        self.mistakes.push(mistake.into());
     }
 
-    /// Adds the errors that a parser of syn found.
-    pub(crate) fn push(&mut self, error: syn::Error) {
-        self.errors.push(error);
+    /// Adds the error of a result, and returns the value of the result.
+    pub(crate) fn ok<T>(&mut self, result: Result<T, impl Into<Mistake>>) -> Option<T> {
+        result.map_err(|mistake| self.push(mistake)).ok()
     }
 
-    /// Of the mistakes that were added since there were `before`, keeps those up to the first that makes all after it look wrong.
-    /// Says whether there is one.
+    /// Keeps the first `before` errors, and later errors up to the first one that is not contained. Returns `true` if such an error exists.
     pub(crate) fn keep_first(&mut self, before: usize) -> bool {
-        let unclear = (before..self.errors.len()).find(|at| !self.contained.contains(at));
+        let mut added = self.mistakes[before..].iter();
+        let unclear = added.position(|mistake| !mistake.is_contained);
         if let Some(at) = unclear {
-            self.errors.truncate(at + 1);
-            self.contained.retain(|contained| *contained < at);
+            self.mistakes.truncate(before + at + 1);
         }
         unclear.is_some()
     }
 
-    /// Drops the mistakes that were added since there were `before`.
+    /// Drops all errors after the first `before` errors.
     pub(crate) fn drop_since(&mut self, before: usize) {
-        self.errors.truncate(before);
-        self.contained.retain(|contained| *contained < before);
+        self.mistakes.truncate(before);
     }
 
-    /// Of the mistakes that were added since there were `before`, keeps one of those that say the same.
+    /// Drops errors with equal messages after the first `before` errors.
     pub(crate) fn keep_one_of_each(&mut self, before: usize) {
-        let mut said = std::collections::HashSet::new();
+        let mut said = HashSet::new();
         let mut at = 0;
-        self.errors.retain(|error| {
+        self.mistakes.retain(|mistake| {
             at += 1;
-            at <= before || said.insert(error.to_string())
+            at <= before || said.insert(mistake.error.to_string())
         });
     }
 
-    /// Adds the mistakes of another report.
-    pub(crate) fn extend(&mut self, other: Self) {
-        let before = self.errors.len();
-        let contained = other.contained.into_iter().map(|at| at + before);
-        self.contained.extend(contained);
-        self.errors.extend(other.errors);
+    /// Adds several errors, such as all errors of another report.
+    pub(crate) fn extend(&mut self, mistakes: impl IntoIterator<Item = Mistake>) {
+        self.mistakes.extend(mistakes);
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.errors.len()
+        self.mistakes.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.errors.is_empty()
+        self.mistakes.is_empty()
     }
 
-    /// The first mistake.
+    /// Returns the first error.
     pub(crate) fn first(&self) -> Option<TokenStream> {
-        self.errors.first().map(syn::Error::to_compile_error)
+        let first = self.mistakes.first();
+        first.map(|first| first.error.to_compile_error())
     }
 
-    /// The mistakes as calls of `compile_error!`, for an expression.
+    /// Returns the errors as calls of `compile_error!`, for an expression.
     pub(crate) fn into_compile_errors(self) -> TokenStream {
-        self.errors
-            .iter()
-            .map(syn::Error::to_compile_error)
+        let mistakes = self.mistakes.iter();
+        mistakes
+            .map(|mistake| mistake.error.to_compile_error())
             .collect()
     }
 
-    /// The mistakes as an item.
+    /// Returns the errors as an item.
     pub(crate) fn into_item(self) -> TokenStream {
         as_item(&self.into_compile_errors())
+    }
+}
+
+impl IntoIterator for Report {
+    type Item = Mistake;
+    type IntoIter = std::vec::IntoIter<Mistake>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.mistakes.into_iter()
     }
 }
 

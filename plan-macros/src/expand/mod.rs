@@ -37,7 +37,7 @@ use crate::names::{self, Names, Reader, Source};
 use crate::options;
 use crate::parse;
 use crate::report::Report;
-use crate::scan;
+use crate::syntax;
 use flow::Tool;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -46,10 +46,13 @@ use table::TypeKey;
 
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
-    let source = scan::scan(input.clone());
+    let source = syntax::scan(input.clone());
     let ide = ide::is_wanted().then(|| ide::expand(&source));
     let begun = ide.as_ref().and_then(|_| ide::begun(&source));
-    let is_item = source.head.as_ref().is_some_and(scan::HeadTokens::is_item);
+    let is_item = source
+        .head
+        .as_ref()
+        .is_some_and(syntax::HeadTokens::is_item);
     let errors = |report: Report| {
         if is_item {
             report.into_item()

@@ -3,7 +3,7 @@
 use super::flow::Tool;
 use super::value::ends;
 use crate::ast::{Block, BlockTail, Body, Catch, Literal, Loop, Optional, Policy, Step};
-use crate::scan::tokens::placed;
+use crate::syntax::tokens::placed;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 

@@ -2,8 +2,8 @@
 
 use super::IdeExpansion;
 use crate::docs::text_of;
-use crate::scan::Statement;
-use crate::scan::tokens::Tokens;
+use crate::syntax::Statement;
+use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 

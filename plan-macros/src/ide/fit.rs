@@ -4,12 +4,13 @@
 use super::{IdeExpansion, unplaced};
 use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
-use crate::scan::tokens::placed;
-use crate::scan::value::{ValueKind, ValueTokens, end_of, is_type_name};
+use crate::syntax::tokens::end_of;
+use crate::syntax::tokens::placed;
+use crate::syntax::value::{ValueKind, ValueTokens, is_type_name};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, Ident, Lit, Path, Token, UnOp};
+use syn::{Expr, Ident, Lit, Path, Token, UnOp};
 
 impl IdeExpansion {
     /// Adds a check of a field in a literal, if its value is a reference, or a literal itself.
@@ -85,15 +86,9 @@ impl IdeExpansion {
     }
 }
 
-/// Whether it is a text.
+/// Returns `true` for a text.
 fn is_text(expr: &Expr) -> bool {
-    matches!(
-        expr,
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(_),
-            ..
-        })
-    )
+    matches!(expr, Expr::Lit(text) if matches!(text.lit, Lit::Str(_)))
 }
 
 /// Whether it is a number, a `bool` or a `char`.

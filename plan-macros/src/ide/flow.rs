@@ -4,34 +4,27 @@ use super::attribute::{self, IdePolicy, Wrap};
 use super::fit::enclosed;
 use super::{IdeExpansion, before};
 use crate::docs::text_of;
-use crate::scan::tokens::{Tokens, placed};
-use crate::scan::{
+use crate::syntax::tokens::{Tokens, placed};
+use crate::syntax::{
     self, BranchTokens, FlowTokens, LoopTokens, Statement, StatementKind, StepTokens,
 };
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::BTreeSet;
 
-impl FlowTokens {
-    /// Whether its output is an `Option` because it may be skipped.
-    fn may_be_absent(&self) -> bool {
-        match self {
-            Self::If(branches, _) => !is_exhaustive(branches) || first(branches).may_be_absent(),
-            Self::For(_) | Self::Loop(_) | Self::Call(_) => false,
-            Self::Block(group, _) => match tail(group) {
-                Some(Tail::Work(work)) => work.may_be_absent(),
-                Some(Tail::Step(statement)) => statement.step().is_some_and(|step| {
-                    let whole = attribute::policy(&statement).whole;
-                    whole == Wrap::Option
-                        || step.ty.is_none() && Self::new(step.value.clone()).may_be_absent()
-                }),
-                None => false,
-            },
-        }
-    }
+/// The output of the work of a step.
+struct Output {
+    ty: TokenStream,
+    /// Whether the output is an `Option` because the work may be skipped.
+    may_be_absent: bool,
+}
 
-    fn is_loop(&self) -> bool {
-        matches!(self, Self::For(_))
+impl Output {
+    fn of(ty: TokenStream) -> Self {
+        Self {
+            ty,
+            may_be_absent: false,
+        }
     }
 }
 
@@ -44,18 +37,17 @@ enum Tail {
 }
 
 fn tail(group: &Group) -> Option<Tail> {
-    let mut statements = scan::block(group.stream());
+    let mut statements = syntax::block(group.stream());
     let last = statements.pop()?;
     let StatementKind::Other(tokens) = last.kind else {
         return None;
     };
     let mut trees = tokens.clone().into_iter();
     match (trees.next(), trees.next()) {
-        (Some(TokenTree::Ident(name)), None) if scan::is_source_name(&name) => {
-            let step = statements.into_iter().rev().find(|statement| {
-                let step = statement.step().and_then(|step| step.name.as_ref());
-                step.is_some_and(|step| text_of(step) == text_of(&name))
-            });
+        (Some(TokenTree::Ident(name)), None) if syntax::is_source_name(&name) => {
+            let is_named = |step: &Ident| text_of(step) == text_of(&name);
+            let mut steps = statements.into_iter().rev();
+            let step = steps.find(|statement| statement.name().is_some_and(is_named));
             step.map(Tail::Step)
         }
         _ => Some(Tail::Work(FlowTokens::new(tokens))),
@@ -68,10 +60,9 @@ pub(super) fn names_in_blocks(tokens: &TokenStream, names: &mut BTreeSet<String>
         let TokenTree::Group(group) = tree else {
             continue;
         };
-        if group.delimiter() == Delimiter::Brace && scan::has_steps(&group) {
-            let steps = scan::block(group.stream());
-            let steps = steps.iter().filter_map(Statement::step);
-            names.extend(steps.filter_map(|step| step.name.as_ref()).map(text_of));
+        if group.delimiter() == Delimiter::Brace && syntax::has_steps(&group) {
+            let steps = syntax::block(group.stream());
+            names.extend(steps.iter().filter_map(Statement::name).map(text_of));
         }
         names_in_blocks(&group.stream(), names);
     }
@@ -82,30 +73,34 @@ fn is_exhaustive(branches: &[BranchTokens]) -> bool {
     branches.last().is_some_and(|last| last.condition.is_none())
 }
 
-/// What the first branch does.
+/// Returns the work of the first branch.
 fn first(branches: &[BranchTokens]) -> FlowTokens {
     FlowTokens::within(branches.first().and_then(|branch| branch.block.as_ref()))
 }
 
-impl IdePolicy {
-    /// What is around each element of a list that this makes.
-    fn around(self, element: &FlowTokens) -> Wrap {
-        if element.is_loop() {
-            Wrap::Nothing
-        } else {
-            self.each.around(element.may_be_absent())
-        }
+/// Returns the wrapper of each element of a list that a `for` makes.
+fn around_each(element: &FlowTokens, output: &Output, policy: IdePolicy) -> Wrap {
+    match element {
+        FlowTokens::For(_) => Wrap::Nothing,
+        _ => policy.each.around(output.may_be_absent),
     }
 }
 
 impl IdeExpansion {
-    /// What a step without a type does, as an expression.
+    /// Returns the work of a step without a type, as an expression.
     pub(super) fn body(&self, tokens: TokenStream, policy: IdePolicy) -> TokenStream {
-        let editor = &self.editor;
         let flow = FlowTokens::new(tokens);
         let body = self.expression(&flow, policy, Span::call_site());
-        let wrap = policy.whole.around(flow.may_be_absent());
-        wrap.value(editor, body)
+        let may_be_absent = self.output_of(&flow, policy).may_be_absent;
+        policy.whole.around(may_be_absent).value(&self.editor, body)
+    }
+
+    fn call(&self, tokens: TokenStream, at: Span) -> TokenStream {
+        let editor = &self.editor;
+        let call = enclosed(Delimiter::Parenthesis, self.value(tokens), at);
+        let given = enclosed(Delimiter::Parenthesis, call, at);
+        let function = placed(quote!(#editor::call), at);
+        quote!(#function #given)
     }
 
     /// All that is around a call is at one place, and none of it has the span of a token. Where the branches of an `if` differ, an editor
@@ -114,8 +109,8 @@ impl IdeExpansion {
         let editor = &self.editor;
         match flow {
             FlowTokens::If(branches, _) => {
-                let (exhaustive, absent) =
-                    (is_exhaustive(branches), first(branches).may_be_absent());
+                let first = self.output_of(&first(branches), policy);
+                let (exhaustive, absent) = (is_exhaustive(branches), first.may_be_absent);
                 let branches = branches.iter().map(|branch| {
                     let (keywords, condition) = (&branch.keywords, &branch.condition);
                     let block = branch.block.as_ref();
@@ -138,35 +133,25 @@ impl IdeExpansion {
                 let list = quote!(#editor::elements(&(#list)).owned());
                 let flow = FlowTokens::within(repeat.block.as_ref());
                 let body = self.expression(&flow, policy, Span::call_site());
-                let body = policy.around(&flow).value(editor, body);
+                let output = self.output_of(&flow, policy);
+                let body = around_each(&flow, &output, policy).value(editor, body);
                 quote!(#list.each(|#pattern| #body))
             }
             FlowTokens::Loop(repeat) => self.rounds(repeat, None, policy),
-            FlowTokens::Block(group, after) if scan::has_steps(group) => {
+            FlowTokens::Block(group, after) if syntax::has_steps(group) => {
                 let (body, last) = self.block(group, policy, at);
                 let block = enclosed(Delimiter::Brace, quote!(#body #last), group.span());
                 quote!(#block #after)
             }
-            FlowTokens::Block(group, after) => {
-                let value = self.value(quote!(#group #after));
-                let call = enclosed(Delimiter::Parenthesis, value, at);
-                let given = enclosed(Delimiter::Parenthesis, call, at);
-                let function = placed(quote!(#editor::call), at);
-                quote!(#function #given)
-            }
-            FlowTokens::Call(call) => {
-                let call = enclosed(Delimiter::Parenthesis, self.value(call.clone()), at);
-                let given = enclosed(Delimiter::Parenthesis, call, at);
-                let function = placed(quote!(#editor::call), at);
-                quote!(#function #given)
-            }
+            FlowTokens::Block(group, after) => self.call(quote!(#group #after), at),
+            FlowTokens::Call(call) => self.call(call.clone(), at),
         }
     }
 
     /// The steps of a block, and its value.
     fn block(&self, group: &Group, policy: IdePolicy, at: Span) -> (TokenStream, TokenStream) {
-        let (body, last) = if scan::has_steps(group) {
-            self.statements(&scan::block(group.stream()))
+        let (body, last) = if syntax::has_steps(group) {
+            self.statements(&syntax::block(group.stream()))
         } else {
             (TokenStream::new(), group.stream())
         };
@@ -220,65 +205,85 @@ impl IdeExpansion {
         quote!({ #extra #rounds })
     }
 
-    /// Whether a step may be skipped.
+    /// Returns `true` for a step that may be skipped.
     pub(super) fn may_be_absent(&self, step: &StepTokens) -> bool {
-        step.ty.is_none() && FlowTokens::new(step.value.clone()).may_be_absent()
+        let flow = FlowTokens::new(step.value.clone());
+        step.ty.is_none() && self.output_of(&flow, IdePolicy::default()).may_be_absent
     }
 
-    /// The output type of a step.
-    pub(super) fn output(&self, tokens: TokenStream, policy: IdePolicy) -> TokenStream {
-        let flow = FlowTokens::new(tokens);
-        let ty = self.type_of(&flow, policy);
-        let wrap = policy.whole.around(flow.may_be_absent());
-        wrap.ty(&self.editor, ty)
+    /// Returns the output of a step without a type.
+    fn output(&self, tokens: TokenStream, policy: IdePolicy) -> Output {
+        let Output { ty, may_be_absent } = self.output_of(&FlowTokens::new(tokens), policy);
+        Output {
+            ty: policy.whole.around(may_be_absent).ty(&self.editor, ty),
+            may_be_absent: may_be_absent || policy.whole == Wrap::Option,
+        }
     }
 
-    fn type_of(&self, flow: &FlowTokens, policy: IdePolicy) -> TokenStream {
+    /// Returns the type of the output of a step.
+    pub(super) fn type_of_step(&self, step: &StepTokens, statement: &Statement) -> TokenStream {
+        let policy = attribute::policy(statement);
+        match &step.ty {
+            Some((_, ty)) => policy.whole.ty(&self.editor, ty.clone()),
+            None => self.output(step.value.clone(), policy).ty,
+        }
+    }
+
+    fn output_of(&self, flow: &FlowTokens, policy: IdePolicy) -> Output {
         let krate = &self.krate;
         match flow {
             FlowTokens::If(branches, _) => {
-                let first = first(branches);
-                let ty = self.type_of(&first, policy);
-                if is_exhaustive(branches) || first.may_be_absent() {
-                    ty
-                } else {
-                    quote!(::core::option::Option<#ty>)
+                let Output { ty, may_be_absent } = self.output_of(&first(branches), policy);
+                if is_exhaustive(branches) || may_be_absent {
+                    return Output { ty, may_be_absent };
+                }
+                Output {
+                    ty: quote!(::core::option::Option<#ty>),
+                    may_be_absent: true,
                 }
             }
             FlowTokens::For(repeat) => {
                 let flow = FlowTokens::within(repeat.block.as_ref());
-                let ty = self.type_of(&flow, policy);
-                let ty = policy.around(&flow).ty(&self.editor, ty);
-                quote!(::std::vec::Vec<#ty>)
+                let output = self.output_of(&flow, policy);
+                let ty = around_each(&flow, &output, policy).ty(&self.editor, output.ty);
+                Output::of(quote!(::std::vec::Vec<#ty>))
             }
             FlowTokens::Loop(repeat) => {
                 let round = repeat.block.clone().map(|block| {
                     let block = FlowTokens::Block(block, TokenStream::new());
-                    self.type_of(&block, IdePolicy::default())
+                    self.output_of(&block, IdePolicy::default()).ty
                 });
                 let round = round.unwrap_or_else(|| quote!(()));
-                if policy.collects {
+                Output::of(if policy.collects {
                     quote!(::std::vec::Vec<#round>)
                 } else {
                     round
-                }
+                })
             }
             FlowTokens::Block(group, _) => match tail(group) {
-                Some(Tail::Work(work)) => self.type_of(&work, policy),
-                Some(Tail::Step(statement)) => match statement.step() {
-                    Some(StepTokens {
-                        ty: Some((_, ty)), ..
-                    }) => ty.clone(),
-                    Some(step) => self.output(step.value.clone(), attribute::policy(&statement)),
-                    None => quote!(()),
-                },
-                None => quote!(()),
+                Some(Tail::Work(work)) => self.output_of(&work, policy),
+                Some(Tail::Step(statement)) => self.output_of_step(&statement),
+                None => Output::of(quote!(())),
             },
             FlowTokens::Call(call) => {
-                let mut tokens = Tokens::new(call.clone());
+                let mut tokens = Tokens::of(call);
                 let path = tokens.take_until(|tokens| tokens.is_braces(0));
-                quote!(<#path as #krate::Tool>::Output)
+                Output::of(quote!(<#path as #krate::Tool>::Output))
             }
+        }
+    }
+
+    fn output_of_step(&self, statement: &Statement) -> Output {
+        let policy = attribute::policy(statement);
+        match statement.step() {
+            Some(StepTokens {
+                ty: Some((_, ty)), ..
+            }) => Output {
+                ty: ty.clone(),
+                may_be_absent: policy.whole == Wrap::Option,
+            },
+            Some(step) => self.output(step.value.clone(), policy),
+            None => Output::of(quote!(())),
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::uses::Uses;
 use super::{IdeExpansion, attribute, unplaced};
 use crate::docs::text_of;
-use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
+use crate::syntax::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
@@ -71,8 +71,7 @@ impl IdeExpansion {
         for statement in &plan.statements {
             let names = self.uses(statement).into_iter().map(|name| text_of(&name));
             ahead.extend(names.filter(|name| !seen.contains(name)));
-            let name = statement.step().and_then(|step| step.name.as_ref());
-            seen.extend(name.map(text_of));
+            seen.extend(statement.name().map(text_of));
         }
         ahead
     }
@@ -118,14 +117,6 @@ impl IdeExpansion {
             StatementKind::Step(step) => uses.look_in(step.value.clone()),
         }
         uses.found
-    }
-
-    fn type_of_step(&self, step: &StepTokens, statement: &Statement) -> TokenStream {
-        let policy = attribute::policy(statement);
-        match &step.ty {
-            Some((_, ty)) => policy.whole.ty(&self.editor, ty.clone()),
-            None => self.output(step.value.clone(), policy),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The type of a plan that is an expression, as an editor shows it: one of the expansion itself, so that no path leads into the runtime crate.
 
 use super::before;
-use crate::scan::{PlanTokens, Statement};
+use crate::syntax::{PlanTokens, Statement};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 

@@ -3,7 +3,7 @@
 use super::IdeExpansion;
 use super::attribute::{self, IdeRole, Wrap};
 use crate::docs::text_of;
-use crate::scan::{Statement, StepTokens};
+use crate::syntax::{Statement, StepTokens};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 
@@ -18,10 +18,10 @@ impl IdeExpansion {
         let editor = &self.editor;
         let view = |name: &Ident| {
             let text = text_of(name);
-            let (statement, step) = source.iter().find_map(|statement| {
-                let step = statement.step()?;
-                (text_of(step.name.as_ref()?) == text).then_some((statement, step))
-            })?;
+            let is_named = |step: &Ident| text_of(step) == text;
+            let mut steps = source.iter();
+            let statement = steps.find(|statement| statement.name().is_some_and(is_named))?;
+            let step = statement.step()?;
             let whole = attribute::policy(statement).whole;
             match role {
                 IdeRole::Always if whole != Wrap::Result => Some(quote!(#editor::caught(#name))),

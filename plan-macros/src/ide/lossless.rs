@@ -1,8 +1,8 @@
-//! The scan keeps each name and each literal of a plan, in their order, wherever the plan is cut off.
+//! The cuts keep each name and each literal of a plan, in their order, wherever the plan is cut off.
 
 use super::marker::{Cursor, PLAN};
-use crate::scan::value::{self, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
-use crate::scan::{HeadTokens, InputTokens, PlanTokens, StatementKind, StepTokens, scan};
+use crate::syntax::value::{self, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
+use crate::syntax::{HeadTokens, InputTokens, PlanTokens, StatementKind, StepTokens, scan};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::str::FromStr;

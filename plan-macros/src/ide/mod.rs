@@ -5,7 +5,7 @@
 //! offset of the marker. So the output before a token must not depend on that token: all decisions here are about the places of
 //! tokens, none about whether they make sense.
 //!
-//! `scan/` cuts a plan for this expansion and for the compiler's. Each part keeps the tokens that do not belong to it, and the expansion emits all tokens in their order. `fit.rs` checks types apart from the
+//! `syntax/` cuts a plan for this expansion and for the compiler's. Each part keeps the tokens that do not belong to it, and the expansion emits all tokens in their order. `fit.rs` checks types apart from the
 //! expansion, in which `__plan_arg` converts any type to any other. `hover.rs` writes each use a second time, as a documented field, because a local has no documentation.
 
 mod attribute;
@@ -26,9 +26,9 @@ pub(crate) use hover::arguments;
 use crate::docs::text_of;
 use crate::parse;
 use crate::report::Report;
-use crate::scan::tokens::placed;
-use crate::scan::{FlowTokens, HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use crate::syntax::tokens::{is_word, only, placed};
+use crate::syntax::{FlowTokens, HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -108,8 +108,7 @@ fn krate(plan: &PlanTokens) -> TokenStream {
 /// The IDE expansion of a plan: items in the item form, and a value in the expression form.
 pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let inputs = plan.head.iter().flat_map(HeadTokens::names);
-    let steps = plan.statements.iter().filter_map(Statement::step);
-    let steps = steps.filter_map(|step| step.name.as_ref());
+    let steps = plan.statements.iter().filter_map(Statement::name);
     let mut expansion = IdeExpansion {
         steps: steps.clone().map(text_of).collect(),
         known: inputs.chain(steps).map(text_of).collect(),
@@ -233,17 +232,14 @@ impl IdeExpansion {
             _ => quote!(_),
         };
         match &step.ty {
-            Some((_, ty)) if is_await(value) => {
-                let ty = policy.whole.ty(editor, ty.clone());
-                quote!(let #name: #ty = #editor::any();)
-            }
-            Some((_, ty)) if policy.whole != attribute::Wrap::Nothing => {
-                let value = self.argument(value.clone());
-                let ty = policy.whole.ty(editor, ty.clone());
-                quote!(let #name: #ty = #value;)
-            }
             Some((_, ty)) => {
-                let value = self.typed(value.clone());
+                let is_await = only(value).is_some_and(|word| is_word(&word, "await"));
+                let value = match policy.whole {
+                    _ if is_await => quote!(#editor::any()),
+                    attribute::Wrap::Nothing => self.typed(value.clone()),
+                    _ => self.argument(value.clone()),
+                };
+                let ty = policy.whole.ty(editor, ty.clone());
                 quote!(let #name: #ty = #value;)
             }
             None => {
@@ -258,13 +254,6 @@ impl IdeExpansion {
             }
         }
     }
-}
-
-/// Whether a value is `await`, which is not a Rust expression.
-fn is_await(value: &TokenStream) -> bool {
-    let mut trees = value.clone().into_iter();
-    let is_keyword = |tree| matches!(tree, TokenTree::Ident(word) if word == "await");
-    trees.next().is_some_and(is_keyword) && trees.next().is_none()
 }
 
 /// The names that patterns bind in the steps, and those of the steps in blocks.

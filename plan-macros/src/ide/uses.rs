@@ -1,7 +1,7 @@
 //! Where names are mentioned, in tokens that may be half typed. A closure, a `let`, a `for` and the arms of a `match` may bind a name again.
 
 use crate::docs::text_of;
-use crate::scan::tokens::Tokens;
+use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use std::mem::take;
@@ -65,11 +65,7 @@ impl<'a> Uses<'a> {
                     }
                     "matches" if tokens.eat_punct('!') => {
                         if let Some(TokenTree::Group(group)) = tokens.next() {
-                            let mut inside = Tokens::new(group.stream());
-                            let value = inside.take_until(|tokens| tokens.is_punct(0, ','));
-                            self.walk(value, bound.clone());
-                            inside.next();
-                            self.arms(inside.rest(), &bound);
+                            self.matches(group.stream(), &bound);
                         }
                     }
                     _ if before.is_name() && is_value(&tokens) && !before.names(&tokens) => {
@@ -114,6 +110,15 @@ impl<'a> Uses<'a> {
             }
             before.pass(&tree);
         }
+    }
+
+    /// `value, pattern if guard`
+    fn matches(&mut self, inside: TokenStream, bound: &Bound) {
+        let mut inside = Tokens::new(inside);
+        let value = inside.take_until(|tokens| tokens.is_punct(0, ','));
+        self.walk(value, bound.clone());
+        inside.next();
+        self.arms(inside.rest(), bound);
     }
 
     fn enter(&mut self, group: Option<Group>, bound: Bound) {

@@ -3,36 +3,40 @@
 use super::IdeExpansion;
 use super::fit::enclosed;
 use crate::docs::{last_name, text_of};
-use crate::scan::tokens::Tokens;
-use crate::scan::value::{self as scan, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
+use crate::syntax::tokens::{Tokens, is_sign};
+use crate::syntax::value::{self as syntax, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 impl IdeExpansion {
     /// The author's tokens. What has values inside it is gone into, so that each is wrapped for itself.
     pub(super) fn value(&self, tokens: TokenStream) -> TokenStream {
-        let (item, rest) = scan::value(tokens);
-        let item = self.item(&item);
-        quote!(#item #rest)
+        self.expanded(tokens, |_| false)
     }
 
     /// A value where one of a type is wanted; it may have another type.
     pub(super) fn argument(&self, tokens: TokenStream) -> TokenStream {
-        let (item, rest) = scan::value(tokens);
-        let item = self.wrapped(&item);
-        quote!(#item #rest)
+        self.expanded(tokens, |_| true)
     }
 
     /// A value with a given type. A plain expression has exactly that type.
     pub(super) fn typed(&self, tokens: TokenStream) -> TokenStream {
-        let (item, rest) = scan::value(tokens);
-        let item = match &item.kind {
-            ValueKind::Expr(_, tokens) | ValueKind::Broken(tokens, _)
-                if is_computed(tokens.clone()) =>
-            {
-                self.item(&item)
-            }
-            _ => self.wrapped(&item),
+        self.expanded(tokens, |kind| match kind {
+            ValueKind::Expr(_, tokens) | ValueKind::Broken(tokens, _) => !is_computed(tokens),
+            _ => true,
+        })
+    }
+
+    fn expanded(
+        &self,
+        tokens: TokenStream,
+        is_wrapped: impl Fn(&ValueKind) -> bool,
+    ) -> TokenStream {
+        let (item, rest) = syntax::value(tokens);
+        let item = if is_wrapped(&item.kind) {
+            self.wrapped(&item)
+        } else {
+            self.item(&item)
         };
         quote!(#item #rest)
     }
@@ -165,7 +169,7 @@ impl IdeExpansion {
                 quote!(())
             }
             _ => {
-                let (item, rest) = scan::value(tokens.rest());
+                let (item, rest) = syntax::value(tokens.rest());
                 *tokens = Tokens::new(rest);
                 self.wrapped(&item)
             }
@@ -199,27 +203,20 @@ fn elements(tokens: TokenStream) -> TokenStream {
         TokenTree::Punct(punct) => matches!(punct.as_char(), '.' | '?'),
         _ => true,
     });
-    let is_dot = |tree: Option<&TokenTree>| matches!(tree, Some(TokenTree::Punct(dot)) if dot.as_char() == '.');
+    let is_dot = |at: usize| trees.get(at).is_some_and(|tree| is_sign(tree, '.'));
     let is_call = |at: usize| matches!(trees.get(at), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
-    let trees = trees.iter().enumerate().map(|(at, tree)| match tree {
-        TokenTree::Group(group)
-            if group.delimiter() == Delimiter::Bracket && at > 0 && is_every(group) =>
-        {
-            let leads_on =
-                is_dot(trees.get(at + 1)) && !is_dot(trees.get(at + 2)) && !is_call(at + 3);
-            let leads_on = leads_on || is_reference && at + 1 == trees.len();
-            if leads_on {
-                TokenTree::Group(Group::new(Delimiter::Bracket, quote!(0)))
-            } else {
-                tree.clone()
+    let trees = trees.iter().enumerate().map(|(at, tree)| {
+        let TokenTree::Group(group) = tree else {
+            return tree.clone();
+        };
+        if group.delimiter() == Delimiter::Bracket && at > 0 && is_every(group) {
+            let leads_on = is_dot(at + 1) && !is_dot(at + 2) && !is_call(at + 3);
+            if leads_on || is_reference && at + 1 == trees.len() {
+                return Group::new(Delimiter::Bracket, quote!(0)).into();
             }
+            return tree.clone();
         }
-        TokenTree::Group(group) => {
-            let mut inner = Group::new(group.delimiter(), elements(group.stream()));
-            inner.set_span(group.span());
-            TokenTree::Group(inner)
-        }
-        _ => tree.clone(),
+        enclosed(group.delimiter(), elements(group.stream()), group.span())
     });
     trees.collect()
 }
@@ -227,17 +224,16 @@ fn elements(tokens: TokenStream) -> TokenStream {
 /// Whether the brackets are those of `[..]`.
 fn is_every(group: &Group) -> bool {
     let trees: Vec<TokenTree> = group.stream().into_iter().collect();
-    let is_dot = |tree: &TokenTree| matches!(tree, TokenTree::Punct(dot) if dot.as_char() == '.');
-    trees.len() == 2 && trees.iter().all(is_dot)
+    trees.len() == 2 && trees.iter().all(|tree| is_sign(tree, '.'))
 }
 
 /// Whether there is an operator, or a call.
-fn is_computed(tokens: TokenStream) -> bool {
-    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+fn is_computed(tokens: &TokenStream) -> bool {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_call = |pair: &[TokenTree]| match pair {
         [TokenTree::Ident(name), TokenTree::Group(group)] => {
             let leads = *name == "get" || *name == "pointer";
-            group.delimiter() == Delimiter::Parenthesis && !leads && !scan::is_type_name(name)
+            group.delimiter() == Delimiter::Parenthesis && !leads && !syntax::is_type_name(name)
         }
         _ => false,
     };

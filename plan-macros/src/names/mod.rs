@@ -18,7 +18,7 @@ pub(crate) use roles::{Reader, check as check_roles, reader};
 use crate::ast::{Block, BlockTail, Body, Branch, Condition, Local, Plan, Step};
 use crate::docs::text_of;
 use crate::report::Report;
-use crate::scan::is_keyword;
+use crate::syntax::is_keyword;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;

@@ -2,7 +2,7 @@
 
 use super::tidy;
 use crate::report::Report;
-use crate::scan::tokens::Tokens;
+use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser;

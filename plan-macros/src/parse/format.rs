@@ -1,11 +1,13 @@
 //! `format!("…", …)`.
 
 use super::value;
-use crate::ast::{Format, FormatPart, Outcome, Reference, Value};
+use crate::ast::{Format, FormatPart, Reference, Value};
 use crate::docs::text_of;
+use crate::mistakes::value::no_comma;
 use crate::report::Report;
-use crate::scan::argument_name;
-use proc_macro2::{Span, TokenTree};
+use crate::syntax::argument_name;
+use crate::syntax::reference::is_source_name;
+use proc_macro2::Span;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, LitStr, Macro, Token};
 
@@ -27,8 +29,8 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
         }
         Ok((template, args))
     };
-    if let Some(found) = no_comma(call) {
-        report.error(&found, format!("expected `,`, found `{found}`"));
+    if let Some(found) = no_comma(&call.tokens) {
+        report.push(found);
         return Some(Value::Broken);
     }
     let (template, mut args) = parser.parse2(call.tokens.clone()).ok()?;
@@ -59,16 +61,6 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
         parts,
         args,
     }))
-}
-
-/// The token after the text, if it is not a comma: a name after it would not be found.
-fn no_comma(call: &Macro) -> Option<TokenTree> {
-    let mut trees = call.tokens.clone().into_iter();
-    let is_text = matches!(trees.next(), Some(TokenTree::Literal(_)));
-    let found = trees.next().filter(|_| is_text)?;
-    let is_comma = matches!(&found, TokenTree::Punct(punct) if punct.as_char() == ',');
-    let is_token = !matches!(found, TokenTree::Group(_));
-    (is_token && !is_comma).then_some(found)
 }
 
 /// The parts of a format string; names in it become arguments.
@@ -137,18 +129,10 @@ fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Opt
         .or_else(|_| syn::parse_str(&format!("r#{name}")))
         .ok()?;
     root.set_span(span);
-    if !super::is_source_name(&root) {
+    if !is_source_name(&root) {
         return None;
     }
-    args.push((
-        Some(name.to_owned()),
-        Value::Reference(Reference {
-            root,
-            local: None,
-            hops: Vec::new(),
-            end: span,
-            outcome: Outcome::None,
-        }),
-    ));
+    let value = Value::Reference(Reference::new(root));
+    args.push((Some(name.to_owned()), value));
     Some(args.len() - 1)
 }

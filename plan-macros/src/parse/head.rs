@@ -1,15 +1,13 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
 use super::attribute::attributes;
-use super::other_words::{self, HyphenatedName};
-use super::{functions, policy, types};
+use super::{functions, types};
 use crate::ast::{Header, Input};
 use crate::docs::text_of;
-use crate::report::Report;
-use crate::scan;
-use crate::scan::tokens::Tokens;
-use crate::scan::value::end_of;
-use plan_graph::similar;
+use crate::mistakes;
+use crate::report::{Mistake, Report, mistake};
+use crate::syntax::tokens::{Tokens, first, is_sign, starts_with};
+use crate::syntax::{HeadTokens, InputTokens, STEP_ATTRIBUTES};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -20,153 +18,89 @@ use syn::{Attribute, Ident, LitStr, Path, Token, Type, Visibility};
 pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> {
     let mut krate = None;
     for attr in attrs {
-        match Attribute::parse_inner
-            .parse2(attr.clone())
-            .map(|mut attrs| attrs.remove(0))
-        {
-            Ok(attr) if attr.path().is_ident("plan") => {
-                let result = attr.parse_nested_meta(|meta| {
-                    if !meta.path.is_ident("crate") {
-                        return Err(meta.error(
-                            "expected `crate = path`, the path of the crate `plan-runtime`",
-                        ));
-                    }
-                    let value = meta.value()?;
-                    krate = Some(if value.peek(LitStr) {
-                        value.parse::<LitStr>()?.parse_with(Path::parse_mod_style)?
-                    } else {
-                        value.call(Path::parse_mod_style)?
-                    });
-                    Ok(())
-                });
-                if let Err(error) = result {
-                    report.push(error);
-                }
-            }
-            Ok(attr) => report.error(
-                attr,
-                "the only inner attribute of a plan is `#![plan(crate = path)]`",
-            ),
-            Err(error) => report.push(error),
+        let attr = Attribute::parse_inner.parse2(attr.clone());
+        let Some(attr) = report.ok(attr.map(|mut attrs| attrs.remove(0))) else {
+            continue;
+        };
+        if !attr.path().is_ident("plan") {
+            let message = "the only inner attribute of a plan is `#![plan(crate = path)]`";
+            report.error(attr, message);
+            continue;
         }
+        let parsed = attr.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("crate") {
+                let message = "expected `crate = path`, the path of the crate `plan-runtime`";
+                return Err(meta.error(message));
+            }
+            let value = meta.value()?;
+            krate = Some(if value.peek(LitStr) {
+                value.parse::<LitStr>()?.parse_with(Path::parse_mod_style)?
+            } else {
+                value.call(Path::parse_mod_style)?
+            });
+            Ok(())
+        });
+        report.ok(parsed);
     }
     krate
 }
 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
-pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
-    let mut items = Tokens::new(source.items.clone());
+pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
+    let mut items = Tokens::of(&source.items);
     if items.is_ident(0, "pub") {
         items.next();
     }
-    if let Some((keyword, message)) = other_words::statement(&items.rest()) {
-        report.error(keyword, message);
+    if let Some(statement) = mistakes::statement(&items.rest()) {
+        report.push(statement);
     }
     let before = report.len();
-    if let Some(keyword) = source.keywords.first() {
-        let is_typo = similar(&keyword.to_string(), ["pub"]).is_some();
-        let message = if keyword == "pub" && source.vis.is_empty() {
-            "`pub` is before the name of the plan".to_owned()
-        } else if keyword == "pub" {
-            "a plan has one `pub`: remove this one".to_owned()
-        } else if is_typo {
-            format!("expected `pub`, found `{keyword}`")
-        } else {
-            "a plan starts with its name: `Name(input: Type) -> Output { … }`".to_owned()
-        };
-        report.error(keyword, message);
-        // Another item of Rust: nothing in it is meant as a part of a plan.
-        if keyword != "pub" && !is_typo {
-            return None;
-        }
+    if let Some(word) = report.ok(mistakes::head::before_name(&source))? {
+        report.push(word);
     }
-    let name = match source.name {
-        Ok(name) => name,
-        Err(at) => {
-            let missing = if source.inputs.is_some() {
-                "only a named plan has inputs: expected its name before this"
-            } else {
-                "expected the name of the plan"
-            };
-            report.error_at(
-                at,
-                format!(
-                    "{missing}\nhelp: `plan! {{ pub Name(input: Type) -> Output {{ step … }} }}`"
-                ),
-            );
-            return None;
-        }
-    };
-    let is_generic = !source.generics.is_empty();
-    let mut unclear_inputs = source.inputs.is_none();
-    let mut broken = Vec::new();
+    let no_name = |at: &Span| mistakes::head::no_name(*at, source.inputs.is_some());
+    let name = report.ok(source.name.as_ref().map_err(no_name))?.clone();
     let given = report.len();
-    let mut inputs = self::inputs(
-        source.inputs.as_deref().unwrap_or_default(),
-        &mut broken,
-        &mut unclear_inputs,
-        report,
-    );
+    let mut inputs = Inputs {
+        unclear: source.inputs.is_none(),
+        ..Inputs::default()
+    };
+    inputs.read(source.inputs.as_deref().unwrap_or_default(), report);
+    let is_generic = !source.generics.is_empty();
     if is_generic {
         report.drop_since(given);
-        report.error(
-            source.generics,
-            "a plan cannot be generic: its inputs and its output have concrete types",
-        );
-        broken.extend(inputs.drain(..).map(|input| input.name));
+        let message = "a plan cannot be generic: its inputs and its output have concrete types";
+        report.error(&source.generics, message);
+        let read = inputs.read.drain(..).map(|input| input.name);
+        inputs.broken.extend(read);
     }
     // Without its brackets, a part of the head is taken for another one.
     let start = report.len();
-    if let Some(at) = source
-        .braced_inputs
-        .or_else(|| source.inputs.is_none().then(|| name.span()))
-    {
-        report.error_at(
-            at,
-            format!("expected the inputs in parentheses, even if the plan has none: `{name}(input: Type)`, `{name}()`"),
-        );
-    }
-    let arrow = source.output.is_some();
-    let extra = source.extra.into_iter().next();
+    let extra = first(&source.extra);
     // The inputs may be in the second pair of parentheses.
     let is_doubled = matches!(&extra, Some(TokenTree::Group(_)));
-    unclear_inputs |= is_doubled;
-    if let Some(TokenTree::Punct(colon)) = &extra
-        && colon.as_char() == ':'
-        && source.braces
-    {
-        report.error(
-            colon,
-            "expected `->` before the type of the output, found `:`",
-        );
-    }
+    inputs.unclear |= is_doubled;
+    report.extend(mistakes::head::before_output(&source, &name));
     // Without braces, the type may have taken anything; and it may be a parameter.
     let is_read = source.braces && extra.is_none() && !is_generic;
-    let output = source.output.filter(|_| is_read);
+    let arrow = source.output.is_some();
+    let output = source.output.clone().filter(|_| is_read);
     let unclear_body = matches!(&output, Some((_, ty)) if types::read(ty.clone()).is_err());
-    let output = output.and_then(|(arrow, ty)| self::output(arrow, ty, report));
-    if !source.braces || extra.is_some() {
-        let at = extra.map_or(source.end, |tree| tree.span());
-        report.error_at(at, "expected `{` and the steps of the plan");
-    }
-    if !source.after.is_empty() {
-        report.error(
-            source.after,
-            "expected nothing after the plan: each `plan!` contains one plan",
-        );
-    }
+    let output = output.and_then(|(arrow, ty)| report.ok(self::output(arrow, ty)));
+    let output = output.filter(|ty| types::is_owned(ty, report));
+    report.extend(mistakes::head::after_output(&source));
     report.keep_first(if is_doubled { given } else { start });
     let mut attrs = attributes(source.attrs, report).unwrap_or_default();
     attrs.retain(|attr| is_not_of_step(attr, "a plan", report));
-    let vis = parse_all(Visibility::parse, source.vis, report).unwrap_or(Visibility::Inherited);
+    let vis = report.ok(Visibility::parse.parse2(source.vis));
     Some(Header {
         items: source.items,
         attrs,
-        vis,
+        vis: vis.unwrap_or(Visibility::Inherited),
         name,
-        inputs,
-        broken,
-        unclear_inputs,
+        inputs: inputs.read,
+        broken: inputs.broken,
+        unclear_inputs: inputs.unclear,
         unclear_body,
         unclear: arrow || report.len() > before,
         output,
@@ -174,174 +108,126 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
 }
 
 /// The type after `->`.
-fn output(arrow: Span, ty: TokenStream, report: &mut Report) -> Option<Type> {
+fn output(arrow: Span, ty: TokenStream) -> Result<Type, Mistake> {
     if ty.is_empty() {
-        report.error_at(arrow, "expected the type of the plan's output after `->`");
-        return None;
+        let message = "expected the type of the plan's output after `->`";
+        return Err(Mistake::at(arrow, message));
     }
-    let ty = match types::read(ty) {
-        Ok(ty) => ty,
-        Err(at) => {
-            report.error_at(
-                at,
-                "the type of the plan's output is not valid: write `-> Type`",
-            );
-            return None;
-        }
-    };
-    if let Some(value) = types::result(&ty) {
-        let value = types::shown(value);
-        report.error(
+    let message = "the type of the plan's output is not valid: write `-> Type`";
+    let ty = types::read(ty).map_err(|at| Mistake::at(at, message))?;
+    match types::result(&ty).map(types::shown) {
+        None => Ok(ty),
+        Some(value) => Err(mistake!(
             &ty,
-            format!("a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {value}`"),
-        );
-        return None;
+            "a plan's output is the value of its last expression, and `run` adds the `Result`\nhelp: write `-> {value}`"
+        )),
     }
-    types::is_owned(&ty, report).then_some(ty)
 }
 
 /// Reports an attribute that only steps have, or that rustc would apply to one of the items that the plan expands to.
 fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
     let name = attr.path().get_ident().map(Ident::to_string);
-    if name.as_deref() == Some("cfg") {
-        report.error(
-            attr.path(),
-            format!("{what} cannot have `#[cfg(…)]`: a plan has the same parts in every build\nhelp: write `#[cfg(…)]` above `plan!`"),
-        );
-        return false;
-    }
-    let name = name.filter(|name| policy::KNOWN.contains(&name.as_str()));
-    if let Some(name) = &name {
-        report.error(
-            attr.path(),
-            format!("`#[{name}]` is for steps: {what} does not have it"),
-        );
-    }
-    name.is_none()
+    let message = match name.as_deref() {
+        Some("cfg") => format!(
+            "{what} cannot have `#[cfg(…)]`: a plan has the same parts in every build\nhelp: write `#[cfg(…)]` above `plan!`"
+        ),
+        Some(name) if STEP_ATTRIBUTES.contains(&name) => {
+            format!("`#[{name}]` is for steps: {what} does not have it")
+        }
+        _ => return true,
+    };
+    report.error(attr.path(), message);
+    false
 }
 
-fn inputs(
-    source: &[scan::InputTokens],
-    broken: &mut Vec<Ident>,
-    unclear: &mut bool,
-    report: &mut Report,
-) -> Vec<Input> {
-    let mut inputs = Vec::new();
-    let next = source.iter().skip(1).map(Some).chain([None]);
-    let mut was_wrong = false;
-    for (one, next) in source.iter().zip(next) {
-        let before = report.len();
-        let is_part = match &one.name {
-            Some(name) => {
-                let is_type = was_wrong || name.to_string().starts_with(char::is_uppercase);
-                is_type && name != "self" && !scan::starts_with(&one.ty, ':')
-            }
-            None => !scan::starts_with(&one.ty, '&'),
-        };
-        let mut tokens = Tokens::new(one.to_token_stream());
-        let attrs = attributes(tokens.attributes(), report).unwrap_or_default();
-        let tokens = tokens.rest();
-        if let (true, Some(comma)) = (tokens.is_empty(), &one.comma) {
-            report.contained(comma, "expected an input before this comma: `name: Type`");
-            continue;
-        }
-        match input.parse2(tokens) {
-            Ok(mut input) => {
-                input.attrs = attrs;
-                input
-                    .attrs
-                    .retain(|attr| is_not_of_step(attr, "an input", report));
-                let (name, refused) = (text_of(&input.name), functions::READ_OR_WRITE);
-                if !functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report) {
-                    input.attrs.retain(|attr| !attr.path().is_ident("serde"));
-                }
-                if types::is_input(&input.name, &input.ty, report) {
-                    inputs.push(input);
-                } else {
-                    broken.push(input.name);
-                }
-            }
-            Err(error) => {
-                // It may have taken those after it.
-                *unclear |=
-                    one.ty.clone().into_iter().any(
-                        |tree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ','),
-                    );
-                // What refers to it is not wrong.
-                broken.extend(one.name.clone());
-                if !(is_part && was_wrong) {
-                    report.push(error);
-                }
-                if is_part {
-                    // It may be a part of the input before it.
-                    *unclear = true;
-                    broken.extend(inputs.pop().map(|input: Input| input.name));
-                }
-            }
-        }
-        was_wrong = report.len() > before || is_part;
-        if let (None, Some(next), false) = (&one.comma, next, was_wrong) {
-            report.error(&next.name, "expected `,` before this input");
-        }
-    }
-    inputs
+/// The inputs of a plan.
+#[derive(Default)]
+struct Inputs {
+    read: Vec<Input>,
+    /// The names of inputs that cannot be read.
+    broken: Vec<Ident>,
+    /// `true` if the plan may have other inputs, which cannot be read.
+    unclear: bool,
 }
 
-fn input(input: ParseStream<'_>) -> syn::Result<Input> {
-    if input.peek(Token![self]) || input.peek(Token![&]) {
-        return Err(input.error("a plan cannot have `self`: its inputs are `name: Type`"));
+impl Inputs {
+    fn read(&mut self, source: &[InputTokens], report: &mut Report) {
+        let next = source.iter().skip(1).map(Some).chain([None]);
+        let mut was_wrong = false;
+        for (one, next) in source.iter().zip(next) {
+            let before = report.len();
+            let is_part = is_part(one, was_wrong);
+            let mut tokens = Tokens::new(one.to_token_stream());
+            let attrs = attributes(tokens.attributes(), report).unwrap_or_default();
+            let tokens = tokens.rest();
+            if let (true, Some(comma)) = (tokens.is_empty(), &one.comma) {
+                let message = "expected an input before this comma: `name: Type`";
+                report.push(Mistake::new(comma, message).contained());
+                continue;
+            }
+            match input(tokens) {
+                Ok(input) => self.push(Input { attrs, ..input }, report),
+                Err(mistake) => {
+                    // It may have taken those after it.
+                    let mut types = one.ty.clone().into_iter();
+                    self.unclear |= types.any(|tree| is_sign(&tree, ','));
+                    // What refers to it is not wrong.
+                    self.broken.extend(one.name.clone());
+                    if !(is_part && was_wrong) {
+                        report.push(mistake);
+                    }
+                    if is_part {
+                        // It may be a part of the input before it.
+                        self.unclear = true;
+                        self.broken.extend(self.read.pop().map(|input| input.name));
+                    }
+                }
+            }
+            was_wrong = report.len() > before || is_part;
+            if let (None, Some(next), false) = (&one.comma, next, was_wrong) {
+                report.error(&next.name, "expected `,` before this input");
+            }
+        }
     }
-    if input.peek(Token![mut]) {
-        return Err(input.error("inputs cannot be mutable: write `name: Type`"));
+
+    fn push(&mut self, mut input: Input, report: &mut Report) {
+        input
+            .attrs
+            .retain(|attr| is_not_of_step(attr, "an input", report));
+        let (name, refused) = (text_of(&input.name), functions::READ_OR_WRITE);
+        if !functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report) {
+            input.attrs.retain(|attr| !attr.path().is_ident("serde"));
+        }
+        if types::is_input(&input.name, &input.ty, report) {
+            self.read.push(input);
+        } else {
+            self.broken.push(input.name);
+        }
     }
-    if input.peek(Token![pub]) {
-        return Err(input.error("inputs have the visibility of their plan: write `name: Type`"));
-    }
-    if !input.peek(Ident::peek_any) {
-        let next: TokenTree = input.parse()?;
-        return Err(syn::Error::new(
-            next.span(),
-            "expected an input: `name: Type`",
-        ));
-    }
-    let name = Ident::parse_any(input)?;
-    let rest: TokenStream = input.fork().parse()?;
-    if let Some(name) = HyphenatedName::new(&name, &rest) {
-        return Err(syn::Error::new_spanned(&name.tokens, name.message()));
-    }
-    let colon: Option<Token![:]> = input.parse()?;
-    if colon.is_none() || input.is_empty() || input.peek(Token![,]) {
-        return Err(syn::Error::new(
-            name.span(),
-            format!("the input `{name}` needs a type: `{name}: Type`"),
-        ));
-    }
-    let last = end_of(&input.fork().parse()?);
-    let ty: Type = input.parse().map_err(|error: syn::Error| {
-        // syn has no place for what is missing at the end.
-        let last = last.filter(|_| input.is_empty());
-        syn::Error::new(
-            last.unwrap_or_else(|| error.span()),
-            format!("the type of the input `{name}` is not valid: write `{name}: Type`"),
-        )
-    })?;
-    if !input.is_empty() {
-        return Err(input.error("expected `,` or the end of the inputs"));
-    }
-    Ok(Input {
-        attrs: Vec::new(),
-        name,
-        ty,
-    })
 }
 
-fn parse_all<T>(
-    parser: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
-    stream: TokenStream,
-    report: &mut Report,
-) -> Option<T> {
-    parser
-        .parse2(stream)
-        .map_err(|error| report.push(error))
-        .ok()
+/// Returns `true` for an input that may be a part of the input before it.
+fn is_part(input: &InputTokens, was_wrong: bool) -> bool {
+    match &input.name {
+        Some(name) => {
+            let is_type = was_wrong || name.to_string().starts_with(char::is_uppercase);
+            is_type && name != "self" && !starts_with(&input.ty, ':')
+        }
+        None => !starts_with(&input.ty, '&'),
+    }
+}
+
+/// `name: Type`
+fn input(tokens: TokenStream) -> syn::Result<Input> {
+    let parser = |input: ParseStream<'_>| {
+        if input.peek(Token![self]) || input.peek(Token![mut]) || input.peek(Token![pub]) {
+            return Err(input.error("expected the name of an input"));
+        }
+        let name = input.call(Ident::parse_any)?;
+        input.parse::<Token![:]>()?;
+        let (attrs, ty) = (Vec::new(), input.parse()?);
+        Ok(Input { attrs, name, ty })
+    };
+    let input = parser.parse2(tokens.clone());
+    input.map_err(|error| mistakes::head::not_an_input(tokens, error))
 }

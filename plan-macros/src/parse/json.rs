@@ -2,120 +2,109 @@
 
 use super::value;
 use crate::ast::{Json, Value};
+use crate::mistakes::value::not_a_key;
 use crate::report::Report;
+use crate::syntax::brackets::{in_braces, in_brackets};
+use crate::syntax::tokens::is_word;
 use proc_macro2::{Span, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Ident, LitStr, Macro, Token, braced, bracketed, token};
+use syn::{Ident, LitStr, Macro, Token, token};
 
-/// Reads `json!(…)` as `serde_json` does; `None` if it has keys that are not string literals, which makes it a computed value.
+/// Reads `json!(…)` as `serde_json` does; `None` for keys that are not string literals, which make the call a computed value.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
-    let mut inner = Report::default();
+    let mut reader = Reader {
+        report: Report::default(),
+        is_computed: false,
+    };
     let parser = |input: ParseStream<'_>| {
-        let json = json(input, end, &mut inner)?;
+        let json = reader.json(input, end)?;
         if !input.is_empty() {
             return Err(input.error("expected the end of `json!(…)`"));
         }
         Ok(json)
     };
-    match parser.parse2(call.tokens.clone()) {
-        Ok(None) => None,
-        Ok(Some(json)) => {
-            report.extend(inner);
-            Some(Value::Json(call.path.span(), json))
-        }
-        Err(error) => {
-            report.extend(inner);
-            report.push(error);
-            Some(Value::Broken)
-        }
+    let json = parser.parse2(call.tokens.clone());
+    if reader.is_computed {
+        return None;
     }
+    report.extend(reader.report);
+    let json = report.ok(json);
+    Some(json.map_or(Value::Broken, |json| Value::Json(call.path.span(), json)))
 }
 
-fn json(input: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Result<Option<Json>> {
-    if input.is_empty() {
-        return Err(syn::Error::new(end, "expected a value before this"));
+struct Reader {
+    report: Report,
+    /// `true` after a key that an expression computes, which ends the reader.
+    is_computed: bool,
+}
+
+impl Reader {
+    fn json(&mut self, input: ParseStream<'_>, end: Span) -> syn::Result<Json> {
+        if input.is_empty() {
+            return Err(syn::Error::new(end, "expected a value before this"));
+        }
+        if input.peek(token::Brace) {
+            let (brace, content) = in_braces(input)?;
+            return self.object(&content, brace.span.close());
+        }
+        if input.peek(token::Bracket) && ends_value(input) {
+            let (bracket, content) = in_brackets(input)?;
+            let mut elements = Vec::new();
+            while !content.is_empty() {
+                elements.push(self.json(&content, bracket.span.close())?);
+                comma(&content)?;
+            }
+            return Ok(Json::List(elements));
+        }
+        if input.peek(Ident) && is_word(&input.fork().parse()?, "null") {
+            input.parse::<Ident>()?;
+            return Ok(Json::Null);
+        }
+        let value = value::value(input, end, &mut self.report);
+        Ok(Json::Value(Box::new(value)))
     }
-    if input.peek(token::Brace) {
-        let content;
-        let brace = braced!(content in input);
-        return object(&content, brace.span.close(), report);
-    }
-    if input.peek(token::Bracket) && ends_value(input) {
-        let content;
-        let bracket = bracketed!(content in input);
-        let mut elements = Vec::new();
+
+    fn object(&mut self, content: ParseStream<'_>, end: Span) -> syn::Result<Json> {
+        let mut members: Vec<(LitStr, Json)> = Vec::new();
         while !content.is_empty() {
-            match json(&content, bracket.span.close(), report)? {
-                Some(element) => elements.push(element),
-                None => {
-                    content.parse::<proc_macro2::TokenStream>()?;
-                    return Ok(None);
-                }
+            if !(content.peek(LitStr) && content.peek2(Token![:])) {
+                // A name alone is a key that lacks its quotes; any other expression computes one.
+                self.is_computed = content.peek(token::Paren)
+                    || content.peek(Ident)
+                        && !content.peek2(Token![:])
+                        && !content.peek2(Token![,]);
+                let is_text = content.peek(LitStr);
+                return Err(not_a_key(&content.parse()?, is_text).into());
             }
-            if !content.is_empty() {
-                content.parse::<Token![,]>()?;
+            let key: LitStr = content.parse()?;
+            content.parse::<Token![:]>()?;
+            let value = self.json(content, end)?;
+            if members
+                .iter()
+                .any(|(earlier, _)| earlier.value() == key.value())
+            {
+                let message = format!("the key \"{}\" is given more than once", key.value());
+                self.report.error(&key, message);
             }
+            members.push((key, value));
+            comma(content)?;
         }
-        return Ok(Some(Json::List(elements)));
+        Ok(Json::Object(members))
     }
-    if input.peek(Ident) && input.fork().parse::<Ident>()? == "null" {
-        input.parse::<Ident>()?;
-        return Ok(Some(Json::Null));
-    }
-    Ok(Some(Json::Value(Box::new(value::value(
-        input, end, report,
-    )))))
 }
 
-/// Whether the bracket group here is all of the value: `[a]`, not `[a].len()`.
+/// Reads a comma, unless nothing follows.
+fn comma(content: ParseStream<'_>) -> syn::Result<()> {
+    if !content.is_empty() {
+        content.parse::<Token![,]>()?;
+    }
+    Ok(())
+}
+
+/// Returns `true` if the next brackets are the whole value: `[a]`, and not `[a].len()`.
 fn ends_value(input: ParseStream<'_>) -> bool {
     let fork = input.fork();
-    fork.parse::<proc_macro2::TokenTree>().is_ok() && (fork.is_empty() || fork.peek(Token![,]))
-}
-
-fn object(content: ParseStream<'_>, end: Span, report: &mut Report) -> syn::Result<Option<Json>> {
-    let mut members: Vec<(LitStr, Json)> = Vec::new();
-    while !content.is_empty() {
-        if !(content.peek(LitStr) && content.peek2(Token![:])) {
-            let is_text = content.peek(LitStr);
-            // A name alone is a key that lacks its quotes; any other expression computes one.
-            let is_computed = content.peek(token::Paren)
-                || content.peek(Ident) && !content.peek2(Token![:]) && !content.peek2(Token![,]);
-            let first = content.fork().parse::<proc_macro2::TokenTree>()?;
-            content.parse::<proc_macro2::TokenStream>()?;
-            if is_computed {
-                return Ok(None);
-            }
-            let message = if is_text {
-                format!("expected `:` and a value after the key: `{first}: value`")
-            } else if matches!(first, TokenTree::Punct(_)) {
-                "expected a key before this: `\"key\": value`".to_owned()
-            } else {
-                format!("the keys of `json!` are strings: `\"{first}\"`")
-            };
-            return Err(syn::Error::new(first.span(), message));
-        }
-        let key: LitStr = content.parse()?;
-        content.parse::<Token![:]>()?;
-        let Some(value) = json(content, end, report)? else {
-            content.parse::<proc_macro2::TokenStream>()?;
-            return Ok(None);
-        };
-        if members
-            .iter()
-            .any(|(earlier, _)| earlier.value() == key.value())
-        {
-            report.error(
-                &key,
-                format!("the key \"{}\" is given more than once", key.value()),
-            );
-        }
-        members.push((key, value));
-        if !content.is_empty() {
-            content.parse::<Token![,]>()?;
-        }
-    }
-    Ok(Some(Json::Object(members)))
+    fork.parse::<TokenTree>().is_ok() && (fork.is_empty() || fork.peek(Token![,]))
 }

@@ -1,12 +1,12 @@
 //! `Type { … }`, `path::Variant(…)`, `Some(…)`.
 
-use super::value::{NEXT, classify, is_dangling, read, separated, start_of};
-use super::{path_text, tidy};
-use crate::ast::{self, Fields, Literal, Outcome, Reference, Rest, Scalar, Value};
-use crate::report::Report;
-use crate::scan::tokens::Tokens;
-use crate::scan::value::{FieldKind, FieldTokens, Piece, ValueKind};
-use proc_macro2::{TokenStream, TokenTree};
+use super::value::{NEXT, classify, read, separated};
+use crate::ast::{Field, Fields, Literal, Reference, Rest, Scalar, Value};
+use crate::mistakes::value as mistakes;
+use crate::report::{Mistake, Report, mistake};
+use crate::syntax::tokens::{Tokens, last};
+use crate::syntax::value::{FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::{Lit, Path, token};
 
@@ -18,71 +18,66 @@ pub(super) fn unnamed(
     tokens: TokenStream,
     report: &mut Report,
 ) -> Value {
-    let end = paren.span.close();
-    let inside = tokens.clone().into_iter().last();
-    if let Some(group @ TokenTree::Group(_)) = inside
-        && has_names(&group)
-    {
-        let name = path_text(&path);
-        report.error(
-            group,
-            format!("named arguments are in braces: `{name} {{ name: value }}`"),
-        );
+    if let Some(named) = mistakes::named_in_parentheses(&path, &tokens) {
+        report.push(named);
         return Value::Broken;
     }
     if let Some(some) = path.get_ident().filter(|name| *name == "Some") {
-        let Some((inner, _)) = pieces.into_iter().next() else {
-            report.error_at(end, "expected a value after this");
-            return Value::Some(some.clone(), paren, Box::new(Value::Broken));
-        };
-        let mut inner = read(inner, end, NEXT, report);
-        let empty = match &inner {
-            Value::None(none) => Some((none.span(), "None")),
-            Value::Tuple(parens, values) if values.is_empty() => Some((parens.span.join(), "()")),
-            _ => None,
-        };
-        if let Some((at, empty)) = empty {
-            report.error_at(
-                at,
-                format!(
-                    "`Some({empty})` is null in JSON, as `None` is\nhelp: write `None` for the whole, or a value in the place of `{empty}`"
-                ),
-            );
-            inner = Value::Broken;
-        }
-        let extra = match tokens.into_iter().last() {
-            Some(TokenTree::Group(group)) => after_comma(group.stream()),
-            _ => TokenStream::new(),
-        };
-        if !extra.is_empty() {
-            report.error(extra, "`Some(…)` takes one value");
-        }
+        let inner = inside_some(paren, pieces, &tokens, report);
         return Value::Some(some.clone(), paren, Box::new(inner));
     }
     let mut inner = Report::default();
-    let values = separated(pieces, end, &mut inner);
+    let values = separated(pieces, paren.span.close(), &mut inner);
     if values.iter().any(needs_template) {
         report.extend(inner);
         let fields = Fields::Unnamed(paren, values);
         return Value::Literal(Literal { path, fields });
     }
     // Without references and texts in it, the call is plain Rust and asks nothing of its type.
-    match syn::parse2(tokens) {
-        Ok(expr) => classify(expr),
-        Err(error) => {
-            report.push(error);
-            Value::Broken
-        }
-    }
+    report
+        .ok(syn::parse2(tokens))
+        .map_or(Value::Broken, classify)
 }
 
-/// Whether the parentheses begin with `name:`.
-fn has_names(parens: &TokenTree) -> bool {
-    let TokenTree::Group(group) = parens else {
-        return false;
+fn inside_some(
+    paren: token::Paren,
+    pieces: Vec<Piece>,
+    tokens: &TokenStream,
+    report: &mut Report,
+) -> Value {
+    let end = paren.span.close();
+    let Some((inner, _)) = pieces.into_iter().next() else {
+        report.error_at(end, "expected a value after this");
+        return Value::Broken;
     };
-    let tokens = Tokens::new(group.stream());
-    tokens.peek_ident(0).is_some() && tokens.is_punct(1, ':') && !tokens.is_punct(2, ':')
+    let mut inner = read(inner, end, NEXT, report);
+    if let Some(null) = null(&inner) {
+        report.push(null);
+        inner = Value::Broken;
+    }
+    let extra = match last(tokens) {
+        Some(TokenTree::Group(group)) => after_comma(group.stream()),
+        _ => TokenStream::new(),
+    };
+    if !extra.is_empty() {
+        report.error(extra, "`Some(…)` takes one value");
+    }
+    inner
+}
+
+/// Returns the error of `Some(None)` and `Some(())`.
+fn null(inner: &Value) -> Option<Mistake> {
+    let (at, empty) = match inner {
+        Value::None(none) => (none.span(), "None"),
+        Value::Tuple(parens, values) if values.is_empty() => (parens.span.join(), "()"),
+        _ => return None,
+    };
+    Some(Mistake::at(
+        at,
+        format!(
+            "`Some({empty})` is null in JSON, as `None` is\nhelp: write `None` for the whole, or a value in the place of `{empty}`"
+        ),
+    ))
 }
 
 /// Whether the value contains a string, or a lower-case name that is not a path.
@@ -117,136 +112,99 @@ pub(super) fn named(
     source: Vec<FieldTokens>,
     report: &mut Report,
 ) -> Value {
-    let mut fields: Vec<ast::Field> = Vec::new();
+    let mut fields: Vec<Field> = Vec::new();
     let mut rest = Rest::Nothing;
     let mut source = source.into_iter().peekable();
     let mut dangling = false;
-    while let Some(FieldTokens {
-        kind,
-        comma,
-        semicolon,
-    }) = source.next()
-    {
-        if let Some(at) = semicolon {
+    while let Some(next) = source.next() {
+        if let Some(at) = next.semicolon {
             report.error_at(at, "a comma separates arguments: write `,` instead of `;`");
         }
-        let was_dangling = std::mem::replace(
-            &mut dangling,
-            matches!(&kind, FieldKind::Value(_, _, item) if is_dangling(item)),
-        );
-        let (name, shorthand, value) = match kind {
+        let is_dangling =
+            matches!(&next.kind, FieldKind::Value(_, _, item) if mistakes::is_dangling(item));
+        let was_dangling = std::mem::replace(&mut dangling, is_dangling);
+        match next.kind {
             FieldKind::Value(name, colon, item) => {
-                let is_missing =
-                    matches!(&item.kind, ValueKind::Broken(tokens, _) if tokens.is_empty());
-                let value = if is_missing {
-                    let message = format!("expected a value for `{name}`: `{name}: value`");
-                    report.error(&name, message);
-                    Value::Broken
-                } else {
-                    read(*item, colon.span(), NEXT, report)
-                };
-                let next = source.peek().map(|next| &next.kind);
-                match (comma, next) {
-                    (None, Some(FieldKind::Value(next, ..))) => {
-                        report.error(next, format!("expected {NEXT}, found `{next}`"));
-                        (name, false, Value::Broken)
-                    }
-                    _ => (name, false, value),
+                let mut value = field_value(&name, colon.span(), *item, report);
+                let after = source.peek().map(|after| &after.kind);
+                if let (None, Some(FieldKind::Value(after, ..))) = (next.comma, after) {
+                    report.error(after, format!("expected {NEXT}, found `{after}`"));
+                    value = Value::Broken;
                 }
+                let shorthand = false;
+                add(
+                    &mut fields,
+                    Field {
+                        name,
+                        shorthand,
+                        value,
+                    },
+                    report,
+                );
             }
             // `a: b.,c` may be `a: b.c`.
-            FieldKind::Name(_) | FieldKind::Broken(_) if was_dangling => {
-                rest = Rest::Broken;
-                continue;
-            }
+            FieldKind::Name(_) | FieldKind::Broken(_) if was_dangling => rest = Rest::Broken,
             FieldKind::Name(name) => {
-                let value = Value::Reference(Reference {
-                    root: name.clone(),
-                    local: None,
-                    hops: Vec::new(),
-                    end: name.span(),
-                    outcome: Outcome::None,
-                });
-                (name, true, value)
+                let value = Value::Reference(Reference::new(name.clone()));
+                let shorthand = true;
+                add(
+                    &mut fields,
+                    Field {
+                        name,
+                        shorthand,
+                        value,
+                    },
+                    report,
+                );
             }
             FieldKind::Rest(dots, tokens) => {
-                rest = Rest::Defaults(dots);
-                let mut tokens = Tokens::new(tokens);
-                let base = tokens.take_until(|tokens| tokens.is_punct(0, ','));
-                tokens.next();
-                let after = tokens.rest();
-                if !base.is_empty() {
-                    let help = match syn::parse2(base.clone()) {
-                        Ok(syn::Expr::Path(_) | syn::Expr::Field(_)) => {
-                            let base = tidy(&base);
-                            format!("\nhelp: give the rest by name, such as `field: {base}.field`")
-                        }
-                        _ => String::new(),
-                    };
-                    report.error(&base, format!("`..` takes no value here: alone, it leaves out the rest, which then has its defaults{help}"));
-                }
-                if !after.is_empty() {
-                    report.error(&after, "`..` must come after all arguments");
-                }
-                if !base.is_empty() || !after.is_empty() {
-                    rest = Rest::Broken;
-                }
+                let mistakes = mistakes::after_dots(tokens);
+                rest = if mistakes.is_empty() {
+                    Rest::Defaults(dots)
+                } else {
+                    Rest::Broken
+                };
+                report.extend(mistakes);
                 break;
             }
-            FieldKind::Broken(tokens) => {
-                match (comma, tokens.is_empty()) {
-                    (Some(comma), true) => report.error(
-                        comma,
-                        "expected an argument before this comma: `name: value`",
-                    ),
-                    _ => {
-                        not_a_field(tokens, report);
-                        rest = Rest::Broken;
-                    }
+            FieldKind::Broken(tokens) => match next.comma.filter(|_| tokens.is_empty()) {
+                Some(comma) => {
+                    let message = "expected an argument before this comma: `name: value`";
+                    report.error(comma, message);
                 }
-                continue;
-            }
-        };
-        if fields.iter().any(|earlier| earlier.name == name) {
-            let message = format!("the argument `{name}` is given more than once");
-            // A shorthand may be a part of the value before it.
-            if shorthand {
-                report.error(&name, message);
-            } else {
-                report.contained(&name, message);
-            }
-        } else {
-            fields.push(ast::Field {
-                name,
-                shorthand,
-                value,
-            });
+                None => {
+                    report.extend(mistakes::not_a_field(tokens));
+                    rest = Rest::Broken;
+                }
+            },
         }
     }
     let fields = Fields::Named(brace, fields, rest);
     Value::Literal(Literal { path, fields })
 }
 
-/// Says why the tokens are not an argument.
-fn not_a_field(tokens: TokenStream, report: &mut Report) {
-    let mut trees = tokens.into_iter();
-    let (first, second) = (trees.next(), trees.next());
-    let is =
-        |tree: &TokenTree, char| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char);
-    let (at, message) = match (first, second) {
-        (Some(TokenTree::Ident(name)), Some(at)) if is(&at, '=') => (
-            at,
-            format!("write a colon between the argument and its value: `{name}: value`"),
-        ),
-        (Some(TokenTree::Ident(name)), Some(at)) => {
-            (at, format!("expected `:` and the value of `{name}`"))
-        }
-        (Some(at), _) if is(&at, '#') => (at, "arguments cannot have attributes".to_owned()),
-        (Some(at), _) => (
-            at,
-            "expected the name of an argument: `name: value`".to_owned(),
-        ),
-        (None, _) => return,
-    };
-    report.error_at(start_of(&at), message);
+fn field_value(name: &Ident, colon: Span, item: ValueTokens, report: &mut Report) -> Value {
+    if matches!(&item.kind, ValueKind::Broken(tokens, _) if tokens.is_empty()) {
+        report.error(
+            name,
+            format!("expected a value for `{name}`: `{name}: value`"),
+        );
+        return Value::Broken;
+    }
+    read(item, colon, NEXT, report)
+}
+
+fn add(fields: &mut Vec<Field>, field: Field, report: &mut Report) {
+    let Field { name, .. } = &field;
+    if fields.iter().any(|earlier| earlier.name == *name) {
+        let mistake = mistake!(name, "the argument `{name}` is given more than once");
+        // A shorthand may be a part of the value before it.
+        report.push(if field.shorthand {
+            mistake
+        } else {
+            mistake.contained()
+        });
+    } else {
+        fields.push(field);
+    }
 }

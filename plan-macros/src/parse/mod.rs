@@ -2,220 +2,212 @@
 
 mod attribute;
 mod awaited;
-mod call;
 mod flow;
 mod format;
 pub(crate) mod functions;
 mod head;
 mod json;
 mod literal;
-mod other_words;
 pub(crate) mod owned;
 mod policy;
-mod reference;
 mod tail;
-mod test;
-mod token_text;
 mod types;
 mod value;
 
-pub(crate) use flow::{fields_in, names_in, pattern_text};
+pub(crate) use crate::syntax::pattern::{binds_one, fields_in, names_in, pattern_text};
+pub(crate) use crate::syntax::reference::is_source_name;
+pub(crate) use crate::syntax::text::{path_text, tidy, value_text};
 pub(crate) use head::krate;
 pub(crate) use policy::duration_in;
-pub(crate) use test::binds_one;
-pub(crate) use token_text::{path_text, tidy, value_text};
 
 use crate::ast::{Body, Header, Plan, Step, Tail, Value};
-use crate::report::Report;
-pub(crate) use crate::scan::is_source_name;
-use crate::scan::{self, PlanTokens, Statement, StatementKind};
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use crate::mistakes::tail as mistakes;
+use crate::report::{Mistake, Report, mistake};
+use crate::syntax::{self, PlanTokens, Statement, StatementKind, StepTokens};
+use flow::StepReader;
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::Type;
 
 /// Reads the parts of `plan!`; `None` if not even its form is known.
 pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
     let krate = krate(&source.inner, report);
-    if source.head.is_none() && source.statements.is_empty() {
-        report.error_at(
-            Span::call_site(),
-            "a plan needs at least one step: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
-        );
-        return None;
-    }
-    if let (
-        None,
-        [
-            Statement {
-                attrs,
-                kind: StatementKind::Other(tokens),
-                ..
-            },
-        ],
-    ) = (&source.head, &*source.statements)
-        && attrs.is_empty()
-        && let Some(name) = type_name(tokens)
-    {
-        report.error(
-            tokens,
-            format!("expected the inputs and the steps of the plan\nhelp: `{name}(input: Type) -> Output {{ step … }}`"),
-        );
+    if let Some(begun) = begun(&source) {
+        report.push(begun);
         return None;
     }
     let head = match source.head {
         Some(head) => Some(head::head(head, report)?),
         None => None,
     };
-    let mut broken = Vec::new();
     let mut in_body = Report::default();
-    let (steps, tail) = statements(source.statements, head.as_ref(), &mut broken, &mut in_body);
+    let mut body = PlanBody::default();
+    body.read(source.statements, head.as_ref(), &mut in_body);
     if !head.as_ref().is_some_and(|head| head.unclear_body) {
         report.extend(in_body);
     }
     Some(Plan {
         krate,
         head,
-        steps,
-        tail,
-        broken,
+        steps: body.steps,
+        tail: body.tail,
+        broken: body.reader.broken,
         bound: Vec::new(),
         unused: Vec::new(),
         braces: Vec::new(),
     })
 }
 
-fn statements(
-    statements: Vec<Statement>,
-    head: Option<&Header>,
-    broken: &mut Vec<Ident>,
-    report: &mut Report,
-) -> (Vec<Step>, Option<Tail>) {
-    let mut ended = false;
-    let mut steps = Vec::new();
-    let mut tail: Option<Tail> = None;
-    // Whether attributes belong to what is in the place of the tail.
-    let mut stray_attrs = false;
-    let mut is_unclear = false;
-    let mut keywords = scan::keywords(&statements);
-    let inputs = head.iter().flat_map(|head| &head.inputs);
-    let inputs = inputs.filter(|input| scan::is_keyword(&input.name));
-    keywords.extend(inputs.map(|input| input.name.to_string()));
-    let mut before = report.len();
-    for statement in statements {
-        ended |= !statement.semicolon;
-        before = report.len();
-        // A keyword as a name is one mistake, where the name is given.
-        let is_unreadable = statement.mentions(&keywords);
-        let Statement {
-            attrs,
-            kind,
-            semicolon,
-            end,
-        } = statement;
-        match kind {
-            StatementKind::Step(step) => {
-                let stray = tail.take();
-                let is_part = stray
-                    .as_ref()
-                    .is_some_and(|tail| stray_attrs || is_part(&tail.tokens));
-                stray_attrs = false;
-                // It may be a part of the step before it, of which something was reported.
-                let before_it = steps.last();
-                let is_reported =
-                    before_it.is_some_and(|step: &Step| matches!(step.body, Body::Broken(_)));
-                if let Some(tail) = stray
-                    && !matches!(tail.value, Value::Broken)
-                    && !is_reported
-                {
-                    report.error(
-                        tail.tokens,
-                        "a plan's output is its last expression: move it after the last step, or make it a step\n\
-                         help: `step name: Type = …;` is a computed step",
-                    );
-                }
-                let has_attrs = !attrs.is_empty();
-                let mut read = flow::step(attrs, step, semicolon, end, broken, report);
-                if is_unclear {
-                    read.iter_mut().for_each(Step::forget_type);
-                }
-                // After a doubled `step`, the attributes are those of the next step.
-                is_unclear = read.is_none() && has_attrs && !semicolon;
-                if is_unreadable {
-                    report.drop_since(before);
-                    read.iter_mut().for_each(Step::forget);
-                }
-                if is_part {
-                    // It is not known to which step it belongs.
-                    let beside = steps.len().saturating_sub(1);
-                    steps.extend(read);
-                    steps[beside..].iter_mut().for_each(Step::forget);
-                } else {
-                    steps.extend(read);
-                }
-            }
-            StatementKind::Other(tokens) => {
-                ended = true;
-                stray_attrs = !attrs.is_empty();
-                let mut value = tail::tail(attrs, tokens, semicolon, end, report);
-                if is_unreadable {
-                    report.drop_since(before);
-                    value = value.map(|tail| Tail {
-                        value: Value::Broken,
-                        ..tail
-                    });
-                }
-                if let (Some(_), Some(second)) = (&tail, &value) {
-                    report.error(
-                        &second.tokens,
-                        "a plan has one output, its last expression; this is a second one",
-                    );
-                    continue;
-                }
-                tail = value;
-            }
+/// Returns the error of a plan without steps, or with a name alone.
+fn begun(source: &PlanTokens) -> Option<Mistake> {
+    match (&source.head, &*source.statements) {
+        (None, []) => Some(Mistake::at(
+            Span::call_site(),
+            "a plan needs at least one step: `plan! { Name(input: Type) -> Output { step name = Tool { … }; … } }`",
+        )),
+        (
+            None,
+            [
+                Statement {
+                    attrs,
+                    kind: StatementKind::Other(tokens),
+                    ..
+                },
+            ],
+        ) if attrs.is_empty() => {
+            let name = type_name(tokens)?;
+            Some(mistake!(
+                tokens,
+                "expected the inputs and the steps of the plan\nhelp: `{name}(input: Type) -> Output {{ step … }}`"
+            ))
         }
+        _ => None,
     }
-    // What is wrong with the last statement may be that it has taken the output.
-    if let Some(head) = head
-        && (tail.is_some() || report.len() == before)
-    {
-        check_output(head, tail.as_ref(), ended, &steps, report);
-    }
-    (steps, tail)
 }
 
-/// Reports a declared output without a last expression, and a last expression without a declared output.
-fn check_output(
-    head: &Header,
-    tail: Option<&Tail>,
-    ended: bool,
-    steps: &[Step],
-    report: &mut Report,
-) {
-    match (&head.output, tail) {
-        (Some(ty), None) if !ended && !is_nothing(ty) => {
-            let last = steps
-                .last()
-                .map_or_else(|| "…".to_owned(), |step| step.name.to_string());
+/// The steps of a plan, and its last expression.
+#[derive(Default)]
+struct PlanBody {
+    reader: StepReader,
+    steps: Vec<Step>,
+    tail: Option<Tail>,
+    /// Whether attributes precede the tail.
+    stray_attrs: bool,
+}
+
+impl PlanBody {
+    fn read(&mut self, statements: Vec<Statement>, head: Option<&Header>, report: &mut Report) {
+        let mut keywords = syntax::keywords(&statements);
+        let inputs = head.iter().flat_map(|head| &head.inputs);
+        let inputs = inputs.filter(|input| syntax::is_keyword(&input.name));
+        keywords.extend(inputs.map(|input| input.name.to_string()));
+        let mut ended = false;
+        let mut before = report.len();
+        for mut statement in statements {
+            before = report.len();
+            // A keyword as a name is one mistake, where the name is given.
+            let is_unreadable = statement.mentions(&keywords);
+            ended |= !statement.semicolon;
+            match statement.take_kind() {
+                StatementKind::Step(step) => self.step(&statement, step, is_unreadable, report),
+                StatementKind::Other(tokens) => {
+                    ended = true;
+                    self.tail(&statement, tokens, is_unreadable, report);
+                }
+            }
+        }
+        // What is wrong with the last statement may be that it has taken the output.
+        if let Some(head) = head
+            && (self.tail.is_some() || report.len() == before)
+        {
+            report.extend(self.wrong_output(head, ended));
+        }
+    }
+
+    fn step(
+        &mut self,
+        statement: &Statement,
+        source: StepTokens,
+        is_unreadable: bool,
+        report: &mut Report,
+    ) {
+        let before = report.len();
+        let is_part = self.refuse_tail(report);
+        let mut read = self.reader.read(statement, source, report);
+        if is_unreadable {
+            report.drop_since(before);
+            read.iter_mut().for_each(Step::forget);
+        }
+        let beside = self.steps.len().saturating_sub(1);
+        self.steps.extend(read);
+        if is_part {
+            // It is not known to which step it belongs.
+            self.steps[beside..].iter_mut().for_each(Step::forget);
+        }
+    }
+
+    /// Reports a last expression before a step, and says whether it may be a part of that step.
+    fn refuse_tail(&mut self, report: &mut Report) -> bool {
+        let stray_attrs = std::mem::take(&mut self.stray_attrs);
+        let Some(tail) = self.tail.take() else {
+            return false;
+        };
+        // It may be a part of the step before it, of which something was reported.
+        let before = self.steps.last();
+        let is_reported = before.is_some_and(|step| matches!(step.body, Body::Broken(_)));
+        let is_part = stray_attrs || mistakes::is_part(&tail.tokens);
+        if !matches!(tail.value, Value::Broken) && !is_reported {
             report.error(
-                ty,
-                format!(
+                tail.tokens,
+                "a plan's output is its last expression: move it after the last step, or make it a step\n\
+                 help: `step name: Type = …;` is a computed step",
+            );
+        }
+        is_part
+    }
+
+    fn tail(
+        &mut self,
+        statement: &Statement,
+        tokens: TokenStream,
+        is_unreadable: bool,
+        report: &mut Report,
+    ) {
+        let before = report.len();
+        self.stray_attrs = !statement.attrs.is_empty();
+        let mut tail = tail::tail(statement, tokens, report);
+        if is_unreadable {
+            report.drop_since(before);
+            tail.iter_mut().for_each(|tail| tail.value = Value::Broken);
+        }
+        match (&self.tail, &tail) {
+            (Some(_), Some(second)) => report.error(
+                &second.tokens,
+                "a plan has one output, its last expression; this is a second one",
+            ),
+            _ => self.tail = tail,
+        }
+    }
+
+    /// Returns the error of a declared output without a last expression, and of a last expression without a declared output.
+    fn wrong_output(&self, head: &Header, ended: bool) -> Option<Mistake> {
+        match (&head.output, &self.tail) {
+            (Some(ty), None) if !ended && !is_nothing(ty) => {
+                let last = self.steps.last();
+                let last = last.map_or_else(|| "…".to_owned(), |step| step.name.to_string());
+                Some(mistake!(
+                    ty,
                     "the plan declares this output, but has no last expression that returns it\n\
-                     help: end the plan with a value, without `;`: `{last}`"
-                ),
-            );
-        }
-        (None, Some(_)) if head.unclear => {}
-        (None, Some(tail)) => {
-            report.error(
+                         help: end the plan with a value, without `;`: `{last}`"
+                ))
+            }
+            (None, Some(tail)) if !head.unclear => Some(mistake!(
                 &tail.tokens,
-                format!(
-                    "the plan returns this output, but does not declare its type\n\
+                "the plan returns this output, but does not declare its type\n\
                      help: write the type after the inputs: `{}(…) -> Type {{ … }}`",
-                    head.name
-                ),
-            );
+                head.name
+            )),
+            _ => None,
         }
-        _ => {}
     }
 }
 
@@ -224,24 +216,10 @@ fn type_name(tokens: &TokenStream) -> Option<Ident> {
     let name: Ident = syn::parse2(tokens.clone()).ok()?;
     let text = name.to_string();
     let is_constant = text.len() > 1 && !text.contains(char::is_lowercase);
-    (scan::value::is_type_name(&name) && !is_constant).then_some(name)
-}
-
-/// Whether tokens between two steps seem to be a part of one: they start with brackets.
-fn is_part(tokens: &TokenStream) -> bool {
-    let first = tokens.clone().into_iter().next();
-    matches!(first, Some(TokenTree::Group(group)) if group.delimiter() != Delimiter::Parenthesis)
+    (syntax::value::is_type_name(&name) && !is_constant).then_some(name)
 }
 
 /// Whether the type is `()`.
 fn is_nothing(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
-}
-
-/// The tokens of a brace group.
-fn braced(tree: &TokenTree) -> Option<TokenStream> {
-    match tree {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
-        _ => None,
-    }
 }

@@ -2,13 +2,14 @@
 
 use super::attribute::attributes;
 use super::awaited;
-use super::other_words::meant;
-use super::token_text::path_text;
+use super::path_text;
 use super::value;
 use crate::ast::{Amount, Body, Catch, Optional, Policy, Role, Value};
 use crate::docs;
+use crate::mistakes::attribute as meant;
 use crate::options;
 use crate::report::Report;
+use crate::syntax::STEP_ATTRIBUTES as KNOWN;
 use plan_graph::similar;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -17,22 +18,6 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
-
-/// The attributes that a step can have.
-pub(super) const KNOWN: [&str; 12] = [
-    "after",
-    "undo",
-    "always",
-    "retry",
-    "timeout",
-    "deadline",
-    "optional",
-    "catch",
-    "fallback",
-    "concurrency",
-    "at_most",
-    "collect",
-];
 
 /// The attributes and doc comments of a step.
 #[derive(Default)]

@@ -1,8 +1,9 @@
 //! The types that an author writes: of inputs, of the output, of computed steps.
 
-use super::{owned, value};
+use super::owned;
 use crate::report::Report;
-use crate::scan::value::end_of;
+use crate::syntax::text::tidy;
+use crate::syntax::tokens::{drain, end_of};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
@@ -14,9 +15,9 @@ pub(super) fn read(tokens: TokenStream) -> Result<Type, Span> {
     let last = end_of(&tokens).unwrap_or_else(Span::call_site);
     let parser = |input: ParseStream<'_>| {
         let ty = input.parse::<Type>();
-        // syn has no place for what is missing at the end.
+        // syn has no span for a token that is missing at the end.
         let at = if input.is_empty() { last } else { input.span() };
-        let rest = value::drain(input);
+        let rest = drain(input);
         Ok(ty.ok().filter(|_| rest.is_empty()).ok_or(at))
     };
     parser.parse2(tokens).unwrap_or(Err(last))
@@ -40,15 +41,14 @@ pub(super) fn is_input(name: &Ident, ty: &Type, report: &mut Report) -> bool {
 /// Reports what no value of a plan can be.
 pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
     let before = report.len();
-    match ty {
-        Type::TraitObject(_) => report.error(
+    if let Type::TraitObject(_) = ty {
+        report.error(
             ty,
             "a plan's values are written as JSON and read again, so each has one type that is known: write that instead of `dyn`",
-        ),
-        ty => {
-            Owned { report }.visit_type(ty);
-            owned::is_sized(ty, report);
-        }
+        );
+    } else {
+        Owned { report }.visit_type(ty);
+        owned::is_sized(ty, report);
     }
     report.len() == before
 }
@@ -96,5 +96,5 @@ pub(super) fn result(ty: &Type) -> Option<&Type> {
 
 /// A type as its author wrote it.
 pub(super) fn shown(ty: &Type) -> String {
-    super::tidy(&ty.to_token_stream())
+    tidy(&ty.to_token_stream())
 }

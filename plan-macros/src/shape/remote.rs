@@ -2,7 +2,7 @@
 
 use crate::docs::text_of;
 use crate::report::Report;
-use crate::scan::tokens::placed;
+use crate::syntax::tokens::placed;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::ParseStream;

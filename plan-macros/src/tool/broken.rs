@@ -3,7 +3,7 @@
 use super::function;
 use super::parameters::Parameters;
 use crate::ide;
-use crate::scan::tokens::Tokens;
+use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Expr, ItemFn, Stmt};

@@ -1,6 +1,6 @@
 //! Parameters with a syntax error.
 
-use crate::scan::tokens::Tokens;
+use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::punctuated::Punctuated;

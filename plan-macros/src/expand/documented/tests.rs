@@ -14,7 +14,7 @@ use quote::quote;
 /// What `look` makes of a plan.
 fn with<T>(plan: TokenStream, look: impl FnOnce(&Context<'_>) -> T) -> T {
     let mut report = Report::default();
-    let mut plan = parse::parse(crate::scan::scan(plan), &mut report).expect("it is a plan");
+    let mut plan = parse::parse(crate::syntax::scan(plan), &mut report).expect("it is a plan");
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = StepGraph::new(&plan.steps, 0, &names);

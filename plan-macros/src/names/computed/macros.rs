@@ -2,7 +2,7 @@
 
 use super::Finder;
 use crate::docs::last_name;
-use crate::scan::argument_name;
+use crate::syntax::argument_name;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};

@@ -263,7 +263,7 @@ fn borrowed(expr: &Expr, name: &Ident) -> (TokenStream, Span, Span) {
         Some(_) => (expr.to_token_stream(), start, start),
         None => {
             let tokens = expr.to_token_stream();
-            let end = crate::scan::value::end_of(&tokens).unwrap_or(start);
+            let end = crate::syntax::tokens::end_of(&tokens).unwrap_or(start);
             (quote_spanned!(start=> &#tokens), start, end)
         }
     }

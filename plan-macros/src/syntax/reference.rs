@@ -1,14 +1,14 @@
 //! A path from a step or an input: `step.field[0]?.other`.
 
 use super::brackets::{at_end, in_brackets, in_parens};
-use crate::ast::{Hop, Outcome, Reference};
+use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
-use syn::{Ident, Index, Lit, LitFloat, Member, Token, token};
+use syn::{Expr, ExprLit, Ident, Index, Lit, LitFloat, Member, Token, token};
 
-/// Whether a name alone is a step's or an input's: all others (`LIMIT`, `Refresh`) are Rust's own.
+/// Returns `true` if a name alone belongs to a step or an input. Other names (`LIMIT`, `Refresh`) are Rust's own.
 pub(crate) fn is_source_name(ident: &Ident) -> bool {
     let name = text_of(ident);
     name != "self" && name != "crate" && name != "super" && !name.starts_with(char::is_uppercase)
@@ -19,7 +19,7 @@ pub(crate) fn is_keyword(name: &Ident) -> bool {
     syn::parse_str::<Ident>(&name.to_string()).is_err()
 }
 
-/// Reads a reference, if the value is one. Most values are, and to read them as any expression takes several times as long.
+/// Reads a reference, if the value is one. Most values are references, and the parser of expressions takes several times as long.
 pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
     if !input.peek(Ident) {
         return None;
@@ -35,17 +35,64 @@ pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
     }
     input.advance_to(&fork);
     Some(Reference {
-        root,
-        local: None,
         hops,
         end,
-        outcome: Outcome::None,
+        ..Reference::new(root)
     })
+}
+
+/// Returns the name with the fields and elements that an expression names after it.
+pub(super) fn place(expr: &Expr) -> Option<Reference> {
+    let (mut place, hop, end) = match expr {
+        Expr::Group(inner) => return place(&inner.expr),
+        Expr::Path(path) if path.attrs.is_empty() && path.qself.is_none() => {
+            let root = path.path.get_ident().filter(|name| is_source_name(name))?;
+            return Some(Reference::new(root.clone()));
+        }
+        Expr::Field(field) if field.attrs.is_empty() => {
+            let hop = Hop::Field(field.dot_token, field.member.clone());
+            (place(&field.base)?, hop, end_of_member(&field.member))
+        }
+        Expr::Index(index) if index.attrs.is_empty() => {
+            let bracket = index.bracket_token;
+            let Expr::Lit(ExprLit { lit, .. }) = &*index.index else {
+                return None;
+            };
+            let hop = match lit {
+                Lit::Int(number) => Hop::Index(bracket, number.clone()),
+                Lit::Str(key) => Hop::Key(bracket, key.clone()),
+                _ => return None,
+            };
+            (place(&index.expr)?, hop, bracket.span.close())
+        }
+        _ => return None,
+    };
+    place.hops.push(hop);
+    place.end = end;
+    Some(place)
+}
+
+/// Returns `true` for a name with any fields and elements after it.
+pub(crate) fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().is_some_and(is_source_name),
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Index(index) => is_place(&index.expr),
+        Expr::Group(group) => is_place(&group.expr),
+        _ => false,
+    }
+}
+
+fn end_of_member(member: &Member) -> Span {
+    match member {
+        Member::Named(name) => name.span(),
+        Member::Unnamed(index) => index.span,
+    }
 }
 
 /// Reads the next part of a reference, and gives its end.
 fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>> {
-    // What is most frequent is looked for first.
+    // The most frequent token comes first.
     let (hop, end) = if input.peek(Token![.]) {
         let dot = input.parse()?;
         return after_dot(dot, input, hops);
@@ -100,10 +147,7 @@ fn after_dot(
             (hop, paren.span.close())
         }
         member => {
-            let end = match &member {
-                Member::Named(name) => name.span(),
-                Member::Unnamed(index) => index.span,
-            };
+            let end = end_of_member(&member);
             (Hop::Field(dot, member), end)
         }
     };

@@ -4,19 +4,24 @@
 //! parts and reports what is wrong with them; `ide` shows them to an editor as they are. An editor puts a marker at its cursor, so
 //! where a part begins must not depend on the tokens after it.
 
-mod brackets;
+pub(crate) mod brackets;
+pub(crate) mod condition;
 mod flow;
 mod head;
-mod reference;
+pub(crate) mod pattern;
+pub(crate) mod reference;
 mod statement;
+pub(crate) mod text;
 pub(crate) mod tokens;
 pub(crate) mod value;
 
 pub(crate) use brackets::argument_name;
-pub(crate) use flow::{BranchTokens, FlowTokens, ForTokens, LoopTokens, has_steps};
+pub(crate) use flow::{
+    BranchTokens, Evidence, FlowTokens, ForTokens, LoopTokens, has_steps, holds_steps, is_work,
+};
 pub(crate) use head::{HeadTokens, InputTokens};
 pub(crate) use reference::{is_keyword, is_source_name};
-pub(crate) use statement::{Statement, StatementKind, StepTokens, keywords, starts_with};
+pub(crate) use statement::{STEP_ATTRIBUTES, Statement, StatementKind, StepTokens, keywords};
 
 use proc_macro2::TokenStream;
 use tokens::Tokens;

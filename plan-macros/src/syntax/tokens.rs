@@ -3,6 +3,7 @@
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use std::collections::VecDeque;
+use syn::parse::{ParseStream, Parser};
 
 /// A queue of token trees with the few looks ahead that finding the ends of statements needs.
 #[derive(Clone)]
@@ -19,6 +20,10 @@ impl Tokens {
         }
     }
 
+    pub(crate) fn of(stream: &TokenStream) -> Self {
+        Self::new(stream.clone())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -29,14 +34,11 @@ impl Tokens {
 
     pub(crate) fn next(&mut self) -> Option<TokenTree> {
         let next = self.queue.pop_front()?;
-        self.last = match &next {
-            TokenTree::Group(group) => group.span_close(),
-            other => other.span(),
-        };
+        self.last = end(&next);
         Some(next)
     }
 
-    pub(super) fn peek_last(&self) -> Option<&TokenTree> {
+    pub(crate) fn peek_last(&self) -> Option<&TokenTree> {
         self.queue.back()
     }
 
@@ -111,7 +113,7 @@ impl Tokens {
         found
     }
 
-    /// Takes all up to where the condition holds, which is asked once for each token.
+    /// Takes all tokens up to the first one for which the condition holds. The condition is evaluated once for each token.
     pub(crate) fn take_until(&mut self, mut ends: impl FnMut(&Self) -> bool) -> TokenStream {
         let mut taken = TokenStream::new();
         while !self.is_empty() && !ends(self) {
@@ -138,7 +140,7 @@ impl Tokens {
         })
     }
 
-    /// Whether `->` comes next.
+    /// Returns `true` before `->`.
     pub(crate) fn is_arrow(&self, ahead: usize) -> bool {
         let joint = |punct: &Punct| punct.spacing() == Spacing::Joint;
         self.is_punct(ahead, '-')
@@ -157,7 +159,7 @@ impl Tokens {
         }
     }
 
-    /// Takes the attributes that come next, with what is easily written instead: `[optional]`, `#optional`.
+    /// Takes the next attributes and their usual misspellings: `[optional]`, `#optional`.
     pub(crate) fn attributes(&mut self) -> TokenStream {
         let mut attributes = TokenStream::new();
         while let Some(length) = self.attribute(0).or_else(|| self.bare_attribute()) {
@@ -167,7 +169,7 @@ impl Tokens {
         attributes
     }
 
-    /// How many tokens the attribute here has.
+    /// Returns the number of tokens of the attribute here.
     pub(crate) fn attribute(&self, ahead: usize) -> Option<usize> {
         if !self.is_hash(ahead) {
             return None;
@@ -192,27 +194,111 @@ impl Tokens {
         }
     }
 
-    /// One token, if brackets are here that are neither a list nor a part of one.
+    /// Returns one token for brackets that are not a list or a part of a list.
     fn bare_attribute(&self) -> Option<usize> {
         self.peek_group(0, Delimiter::Bracket)?;
         let word = self.peek_ident(1).is_some_and(|word| word != "as");
         (word || self.is_hash(1)).then_some(1)
     }
 
-    /// Whether `#` comes next, or `##`, which the compiler reports and hands on as one token.
+    /// Returns `true` before `#`, or before `##`, which the compiler reports and passes on as one token.
     fn is_hash(&self, ahead: usize) -> bool {
         self.is_punct(ahead, '#')
-            || matches!(self.peek(ahead), Some(TokenTree::Literal(_)) if self.peek(ahead).is_some_and(|tree| tree.to_string() == "##"))
+            || matches!(self.peek(ahead), Some(TokenTree::Literal(hashes)) if hashes.to_string() == "##")
     }
 }
 
-/// `<>` after the name of an item at this place. Otherwise rustc would propose to make an unknown type in the item a parameter of the item.
+/// Returns the first token.
+pub(crate) fn first(tokens: &TokenStream) -> Option<TokenTree> {
+    tokens.clone().into_iter().next()
+}
+
+/// Returns the last token.
+pub(crate) fn last(tokens: &TokenStream) -> Option<TokenTree> {
+    tokens.clone().into_iter().last()
+}
+
+/// Returns the token that is all of the tokens.
+pub(crate) fn only(tokens: &TokenStream) -> Option<TokenTree> {
+    let mut trees = tokens.clone().into_iter();
+    let first = trees.next()?;
+    trees.next().is_none().then_some(first)
+}
+
+/// Returns the word that the tokens begin with.
+pub(crate) fn first_word(tokens: &TokenStream) -> Option<Ident> {
+    match first(tokens)? {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    }
+}
+
+pub(crate) fn starts_with(tokens: &TokenStream, sign: char) -> bool {
+    first(tokens).is_some_and(|first| is_sign(&first, sign))
+}
+
+pub(crate) fn is_sign(tree: &TokenTree, sign: char) -> bool {
+    matches!(tree, TokenTree::Punct(punct) if punct.as_char() == sign)
+}
+
+pub(crate) fn is_word(tree: &TokenTree, name: &str) -> bool {
+    matches!(tree, TokenTree::Ident(word) if word == name)
+}
+
+/// Returns the braces that a token is.
+pub(crate) fn braces(tree: &TokenTree) -> Option<&Group> {
+    match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group),
+        _ => None,
+    }
+}
+
+/// Returns the start of a token.
+pub(crate) fn start(tree: &TokenTree) -> Span {
+    match tree {
+        TokenTree::Group(group) => group.span_open(),
+        other => other.span(),
+    }
+}
+
+/// Returns the end of a token.
+pub(crate) fn end(tree: &TokenTree) -> Span {
+    match tree {
+        TokenTree::Group(group) => group.span_close(),
+        other => other.span(),
+    }
+}
+
+/// Returns the end of the last token.
+pub(crate) fn end_of(tokens: &TokenStream) -> Option<Span> {
+    last(tokens).as_ref().map(end)
+}
+
+/// Takes the rest of a group, so that `syn` does not report it as well.
+pub(crate) fn drain(content: ParseStream<'_>) -> TokenStream {
+    content.parse().unwrap_or_default()
+}
+
+/// Parses the start of the tokens, and ignores the rest.
+pub(crate) fn parse_start<T>(
+    tokens: TokenStream,
+    parse: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    let parser = |input: ParseStream<'_>| {
+        let parsed = parse(input)?;
+        drain(input);
+        Ok(parsed)
+    };
+    parser.parse2(tokens)
+}
+
+/// Returns `<>` to write after the name of an item. Otherwise rustc would propose to make an unknown type in the item a parameter of the item.
 pub(crate) fn no_parameters(name: Span) -> TokenStream {
     let at = Span::mixed_site().located_at(name);
     quote_spanned!(at=> <>)
 }
 
-/// The same tokens, all at one place.
+/// Returns these tokens with one span for all.
 pub(crate) fn placed(tokens: TokenStream, at: Span) -> TokenStream {
     let trees = tokens.into_iter().map(|mut tree| {
         if let TokenTree::Group(group) = &tree {

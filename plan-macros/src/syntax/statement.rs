@@ -2,12 +2,28 @@
 
 use super::flow::has_steps;
 use super::reference::is_keyword;
-use super::tokens::Tokens;
-use super::value::{end_of, split};
+use super::tokens::{self, Tokens, end_of};
+use super::value::split;
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::Expr;
 use syn::parse::Parse;
+
+/// The attributes that a step can have.
+pub(crate) const STEP_ATTRIBUTES: [&str; 12] = [
+    "after",
+    "undo",
+    "always",
+    "retry",
+    "timeout",
+    "deadline",
+    "optional",
+    "catch",
+    "fallback",
+    "concurrency",
+    "at_most",
+    "collect",
+];
 
 /// All up to a semicolon, or up to where the next step begins.
 pub(crate) struct Statement {
@@ -19,7 +35,7 @@ pub(crate) struct Statement {
 }
 
 pub(crate) enum StatementKind {
-    /// What is meant as a step.
+    /// A statement that looks like a step.
     Step(StepTokens),
     /// The last expression, or the beginning of something.
     Other(TokenStream),
@@ -27,7 +43,7 @@ pub(crate) enum StatementKind {
 
 /// `step name = …`, `step name: Type = …`, or a part of that.
 pub(crate) struct StepTokens {
-    /// `step`, or what is written in its place.
+    /// `step`, or another word.
     pub(crate) keyword: Option<Ident>,
     pub(crate) mutable: Option<Ident>,
     pub(crate) name: Option<Ident>,
@@ -37,7 +53,7 @@ pub(crate) struct StepTokens {
     pub(crate) value: TokenStream,
     /// The tokens between the value and the semicolon, where there should be none. Without a value, all after the name.
     pub(crate) extra: TokenStream,
-    /// A comma or a colon in place of the semicolon.
+    /// A comma or a colon instead of the semicolon.
     pub(crate) instead: Option<Punct>,
 }
 
@@ -61,6 +77,16 @@ impl Statement {
             }
     }
 
+    /// Takes the tokens after the attributes.
+    pub(crate) fn take_kind(&mut self) -> StatementKind {
+        std::mem::replace(&mut self.kind, StatementKind::Other(TokenStream::new()))
+    }
+
+    /// Returns the name of a step.
+    pub(crate) fn name(&self) -> Option<&Ident> {
+        self.step()?.name.as_ref()
+    }
+
     pub(crate) fn step(&self) -> Option<&StepTokens> {
         match &self.kind {
             StatementKind::Step(step) => Some(step),
@@ -70,9 +96,29 @@ impl Statement {
 }
 
 impl StepTokens {
-    /// Whether nothing is there but a keyword, and tokens that cannot be read.
+    /// Returns `true` for a keyword without a name, a type or a value.
     pub(crate) fn is_keyword(&self) -> bool {
         self.name.is_none() && self.ty.is_none() && self.equals.is_none()
+    }
+
+    /// Cuts the value of a step without a semicolon, and returns the tokens after the step.
+    fn cut_after_value(&mut self) -> TokenStream {
+        let (value, after) = split_loop(&self.value)
+            .or_else(|| split(&self.value, Expr::parse))
+            .unwrap_or_else(|| after_braces(std::mem::take(&mut self.value)));
+        self.value = value;
+        let mut rest = Tokens::new(after);
+        let instead = rest.peek_punct(0).filter(|punct| {
+            punct.as_char() == ',' || punct.as_char() == ':' && punct.spacing() == Spacing::Alone
+        });
+        self.instead = instead.cloned();
+        if self.instead.is_some() {
+            rest.next();
+        }
+        if rest.is_punct(0, ';') {
+            self.extra = rest.rest();
+        }
+        rest.rest()
     }
 }
 
@@ -83,39 +129,14 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
         if tokens.eat_punct(';') {
             continue;
         }
-        let mut attrs = tokens.attributes();
-        if let Some(later) = attribute_after_step(&mut tokens) {
-            // A `#` before the keyword is its own.
-            let mut before: Vec<TokenTree> = attrs.into_iter().collect();
-            before.pop_if(|last| matches!(last, TokenTree::Punct(_)));
-            before.push(later);
-            attrs = before.into_iter().collect();
-        }
-        let (mut begun, mut is_assigned) = (false, false);
-        // `step name; Type = …`
-        let declares = tokens.is_ident(0, "step") && tokens.peek_ident(1).is_some();
-        let is_colon = declares && tokens.is_punct(2, ';') && assigns_later(&tokens);
-        let first: TokenStream = (0..if is_colon { 3 } else { 0 })
-            .filter_map(|_| tokens.next())
-            .collect();
-        let taken = tokens.take_until(|tokens| {
-            let is_attribute = !is_assigned && tokens.attribute(0).is_some();
-            let is_next = ends(tokens) || begun && (starts_step(tokens, 0) || is_attribute);
-            begun = true;
-            // An attribute right after the `=` is not that of the next step.
-            is_assigned = assigns(tokens, 0) && tokens.is_punct(0, '=')
-                || is_assigned
-                    && (tokens.is_punct(0, '#')
-                        || tokens.peek_group(0, Delimiter::Bracket).is_some());
-            is_next
-        });
+        let attrs = attributes(&mut tokens);
+        let mut taken = take_statement(&mut tokens);
         let mut end = tokens.last();
         let mut semicolon = tokens.eat_punct(';');
-        let mut taken = Tokens::new(quote!(#first #taken));
         if semicolon && let Some(start) = start_of_next(&mut taken, &tokens) {
             tokens.put_back(start);
             semicolon = false;
-            end = taken.peek_last().map_or(end, close);
+            end = taken.peek_last().map_or(end, tokens::end);
         }
         let mut statement = Statement {
             attrs,
@@ -131,28 +152,11 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
         let mut step = step(&mut taken);
         step_is_name |= step.name.as_ref().is_some_and(|name| name == "step");
         let mut after = TokenStream::new();
-        if semicolon {
-            if step.equals.is_some() {
-                (step.value, step.extra) = after_braces(step.value);
-            }
-        } else {
-            (step.value, after) = split_loop(&step.value)
-                .or_else(|| split(&step.value, Expr::parse))
-                .unwrap_or_else(|| after_braces(step.value));
-            statement.end = end_of(&step.value).unwrap_or(statement.end);
-            let mut rest = Tokens::new(after);
-            let instead = rest.peek_punct(0).filter(|punct| {
-                punct.as_char() == ','
-                    || punct.as_char() == ':' && punct.spacing() == Spacing::Alone
-            });
-            step.instead = instead.cloned();
-            if step.instead.is_some() {
-                rest.next();
-            }
-            after = rest.rest();
-            if starts_with(&after, ';') {
-                step.extra = std::mem::take(&mut after);
-            }
+        if !semicolon {
+            after = step.cut_after_value();
+            statement.end = end_of(&step.value).unwrap_or(end);
+        } else if step.equals.is_some() {
+            (step.value, step.extra) = after_braces(step.value);
         }
         statement.kind = StatementKind::Step(step);
         statements.push(statement);
@@ -168,10 +172,44 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
     statements
 }
 
+/// Takes the attributes of a statement.
+fn attributes(tokens: &mut Tokens) -> TokenStream {
+    let attrs = tokens.attributes();
+    let Some(later) = attribute_after_step(tokens) else {
+        return attrs;
+    };
+    // A `#` before the keyword is its own.
+    let mut before: Vec<TokenTree> = attrs.into_iter().collect();
+    before.pop_if(|last| matches!(last, TokenTree::Punct(_)));
+    before.push(later);
+    before.into_iter().collect()
+}
+
+/// Takes all up to a semicolon, or up to the start of the next step.
+fn take_statement(tokens: &mut Tokens) -> Tokens {
+    let (mut begun, mut is_assigned) = (false, false);
+    // `step name; Type = …`
+    let declares = tokens.is_ident(0, "step") && tokens.peek_ident(1).is_some();
+    let is_colon = declares && tokens.is_punct(2, ';') && assigns_later(tokens);
+    let first: TokenStream = (0..if is_colon { 3 } else { 0 })
+        .filter_map(|_| tokens.next())
+        .collect();
+    let taken = tokens.take_until(|tokens| {
+        let is_attribute = !is_assigned && tokens.attribute(0).is_some();
+        let is_next = ends(tokens) || begun && (starts_step(tokens, 0) || is_attribute);
+        begun = true;
+        // An attribute right after the `=` is not that of the next step.
+        is_assigned = assigns(tokens, 0) && tokens.is_punct(0, '=')
+            || is_assigned
+                && (tokens.is_punct(0, '#') || tokens.peek_group(0, Delimiter::Bracket).is_some());
+        is_next
+    });
+    Tokens::new(quote!(#first #taken))
+}
+
 /// The keywords that are the names of steps.
 pub(crate) fn keywords(statements: &[Statement]) -> Vec<String> {
-    let steps = statements.iter().filter_map(Statement::step);
-    let names = steps.filter_map(|step| step.name.as_ref());
+    let names = statements.iter().filter_map(Statement::name);
     let keywords = names.filter(|name| is_keyword(name));
     keywords.map(ToString::to_string).collect()
 }
@@ -182,18 +220,6 @@ fn is_mentioned(tokens: &TokenStream, words: &[String]) -> bool {
         TokenTree::Group(group) => is_mentioned(&group.stream(), words),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
-}
-
-pub(crate) fn starts_with(tokens: &TokenStream, char: char) -> bool {
-    matches!(tokens.clone().into_iter().next(), Some(TokenTree::Punct(punct)) if punct.as_char() == char)
-}
-
-/// Where a token ends.
-fn close(tree: &TokenTree) -> Span {
-    match tree {
-        TokenTree::Group(group) => group.span_close(),
-        other => other.span(),
-    }
 }
 
 /// Takes `[optional]` out of `step [optional] name =`.
@@ -209,7 +235,7 @@ fn attribute_after_step(tokens: &mut Tokens) -> Option<TokenTree> {
     attribute
 }
 
-/// Whether a semicolon comes next that is not in front of the brackets of a call.
+/// Returns `true` before a semicolon, unless the brackets of a call follow.
 fn ends(tokens: &Tokens) -> bool {
     let is_early = match tokens.peek(1) {
         Some(TokenTree::Group(group)) => match group.delimiter() {
@@ -227,7 +253,7 @@ fn ends(tokens: &Tokens) -> bool {
     tokens.is_punct(0, ';') && !is_early
 }
 
-/// Whether `step name =` or `step name:` comes after some tokens, perhaps with attributes.
+/// Returns `true` before `step name =` or `step name:`, perhaps with attributes.
 fn starts_step(tokens: &Tokens, mut at: usize) -> bool {
     while let Some(length) = tokens.attribute(at) {
         at += length;
@@ -235,7 +261,7 @@ fn starts_step(tokens: &Tokens, mut at: usize) -> bool {
     tokens.is_ident(at, "step") && tokens.peek_ident(at + 1).is_some() && assigns(tokens, at + 2)
 }
 
-/// Whether `; Type =` comes after `step name`.
+/// Returns `true` for `; Type =` after `step name`.
 fn assigns_later(tokens: &Tokens) -> bool {
     let is_type = match tokens.peek(3) {
         Some(TokenTree::Ident(word)) => word != "step",
@@ -265,7 +291,7 @@ fn start_of_next(taken: &mut Tokens, next: &Tokens) -> Option<TokenTree> {
     is_start.then(|| taken.take_last()).flatten()
 }
 
-/// Whether the statement is meant as a step: `step …`, and what is easily written instead of it.
+/// Returns `true` for a statement that looks like a step: `step …`, and its usual misspellings.
 fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
     let Some(first) = tokens.peek_ident(0) else {
         return false;
@@ -284,7 +310,7 @@ fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
     first == "step" && is_step || first == "let" || assigns(tokens, 1) || is_misspelled
 }
 
-/// Whether `=` or `:` comes next, and not `==`, `=>` or `::`.
+/// Returns `true` before `=` or `:`, and `false` before `==`, `=>` or `::`.
 fn assigns(tokens: &Tokens, ahead: usize) -> bool {
     let joined = tokens
         .peek_punct(ahead + 1)

@@ -1,9 +1,11 @@
 //! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
 
-use super::tokens::Tokens;
+use super::tokens::{Tokens, first_word, parse_start};
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use syn::ExprPath;
+use syn::parse::Parse;
 
-/// What a step without a type does, cut at its keywords and braces.
+/// The work of a step without a type, cut at its keywords and braces.
 pub(crate) enum FlowTokens {
     /// The branches, and the tokens after the last one, where there should be none.
     If(Vec<BranchTokens>, TokenStream),
@@ -34,12 +36,12 @@ pub(crate) struct ForTokens {
 /// `loop |last| { … } while condition`
 pub(crate) struct LoopTokens {
     pub(crate) keyword: Option<TokenTree>,
-    /// Where the first bar is, and what is between them, if there are any.
+    /// The span of the first bar, and the tokens between the bars.
     pub(crate) last: Option<(Span, TokenStream)>,
-    /// What is before the braces, where there should be nothing.
+    /// The tokens before the braces, which are wrong.
     pub(crate) extra: TokenStream,
     pub(crate) block: Option<Group>,
-    /// `while`, or what is in its place.
+    /// `while`, or another token.
     pub(crate) until: Option<TokenTree>,
     pub(crate) condition: TokenStream,
 }
@@ -81,12 +83,34 @@ impl FlowTokens {
         }
     }
 
-    /// What the braces contain.
+    /// Cuts the content of braces.
     pub(crate) fn within(block: Option<&Group>) -> Self {
         match block {
             Some(group) if has_steps(group) => Self::Block(group.clone(), TokenStream::new()),
             _ => Self::new(block.map(Group::stream).unwrap_or_default()),
         }
+    }
+}
+
+impl FlowTokens {
+    /// Returns the braces that may hold steps.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Group> {
+        let (branches, other): (&[BranchTokens], _) = match self {
+            Self::If(branches, _) => (branches, None),
+            Self::For(repeat) => (&[], repeat.block.as_ref()),
+            Self::Loop(repeat) => (&[], repeat.block.as_ref()),
+            Self::Block(group, _) => (&[], Some(group)),
+            Self::Call(_) => (&[], None),
+        };
+        let branches = branches.iter().filter_map(|branch| branch.block.as_ref());
+        branches.chain(other)
+    }
+}
+
+impl BranchTokens {
+    pub(crate) fn keyword(&self) -> Span {
+        let last = self.keywords.last();
+        last.map_or_else(Span::call_site, TokenTree::span)
     }
 }
 
@@ -111,14 +135,51 @@ fn branches(tokens: &mut Tokens) -> Vec<BranchTokens> {
     branches
 }
 
-/// Whether the braces of an `if` or a `for` contain steps, rather than one call.
-pub(crate) fn has_steps(group: &Group) -> bool {
+/// The evidence that braces hold steps, and not a Rust expression.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Evidence {
+    /// `step`. A Rust block may have a `let`, which a step in a block is not.
+    Keyword,
+    /// `step`, or work after a `=`.
+    Work,
+    /// Any statement that looks like a step.
+    Statement,
+}
+
+/// Returns `true` if braces hold steps, by this evidence.
+pub(crate) fn holds_steps(group: &Group, evidence: Evidence) -> bool {
     let mut statements = super::block(group.stream()).into_iter();
     statements.any(|statement| {
-        let step = statement.step();
-        step.is_some_and(|step| {
-            let is_begun = step.keyword.is_some() || step.equals.is_some();
-            is_begun || !statement.attrs.is_empty()
-        })
+        let Some(step) = statement.step() else {
+            return false;
+        };
+        let is_assigned = step.equals.is_some();
+        let is_keyword = |word: &str| step.keyword.as_ref().is_some_and(|it| it == word);
+        match evidence {
+            Evidence::Keyword => is_keyword("step"),
+            Evidence::Work if step.keyword.is_none() => is_assigned && is_work(&step.value),
+            Evidence::Work => is_keyword("step") || is_keyword("let") && is_work(&step.value),
+            Evidence::Statement => {
+                step.keyword.is_some() || is_assigned || !statement.attrs.is_empty()
+            }
+        }
+    })
+}
+
+/// Returns `true` if the braces of an `if`, a `for` or a `loop` hold steps, rather than one call.
+pub(crate) fn has_steps(group: &Group) -> bool {
+    holds_steps(group, Evidence::Statement)
+}
+
+/// Returns `true` if tokens are a call, an `if` or a `for`.
+pub(crate) fn is_work(tokens: &TokenStream) -> bool {
+    if first_word(tokens).is_some_and(|word| word == "if" || word == "for") {
+        return true;
+    }
+    let path = parse_start(tokens.clone(), ExprPath::parse);
+    let path = path.ok().map(|it| it.path);
+    path.is_some_and(|path| {
+        let last = path.segments.last();
+        last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
     })
 }

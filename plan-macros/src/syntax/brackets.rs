@@ -4,12 +4,12 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream};
 use syn::{Ident, Token, braced, bracketed, parenthesized, token};
 
-/// Whether a comma or nothing comes next.
+/// Returns `true` before a comma or the end.
 pub(super) fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-pub(super) fn in_brackets<'a>(
+pub(crate) fn in_brackets<'a>(
     input: &ParseBuffer<'a>,
 ) -> syn::Result<(token::Bracket, ParseBuffer<'a>)> {
     let content;
@@ -23,7 +23,7 @@ pub(super) fn in_parens<'a>(
     Ok((parenthesized!(content in input), content))
 }
 
-pub(super) fn in_braces<'a>(
+pub(crate) fn in_braces<'a>(
     input: &ParseBuffer<'a>,
 ) -> syn::Result<(token::Brace, ParseBuffer<'a>)> {
     let content;

@@ -17,7 +17,7 @@ pub(crate) struct HeadTokens {
     pub(crate) keywords: Vec<Ident>,
     /// The name, or where it should be.
     pub(crate) name: Result<Ident, Span>,
-    /// What is between the name and the inputs: `<T>`, which no plan has.
+    /// The tokens between the name and the inputs: `<T>`, which no plan has.
     pub(crate) generics: TokenStream,
     /// `None` without parentheses.
     pub(crate) inputs: Option<Vec<InputTokens>>,
@@ -27,7 +27,7 @@ pub(crate) struct HeadTokens {
     pub(crate) extra: TokenStream,
     /// The end of the arrow, and the type after it.
     pub(crate) output: Option<(Span, TokenStream)>,
-    /// Whether there are braces.
+    /// `true` for a head with braces after it.
     pub(crate) braces: bool,
     /// The end of the last token before the braces, or of all without braces.
     pub(crate) end: Span,
@@ -107,7 +107,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     } else {
         TokenStream::new()
     };
-    // The steps are in braces, too, but neither an arrow nor other braces follow them.
+    // No arrow or other braces follow the braces of the steps.
     let braced = tokens.peek_group(0, Delimiter::Brace);
     let braced = braced.filter(|_| tokens.is_arrow(1) || tokens.is_braces(1));
     let group = tokens.peek_group(0, Delimiter::Parenthesis).or(braced);
@@ -159,7 +159,7 @@ fn items(tokens: &mut Tokens) -> TokenStream {
     items
 }
 
-/// Whether `(crate)` is here, as after a `pub`.
+/// Returns `true` before `(crate)`, as after a `pub`.
 fn is_scope(tokens: &Tokens, ahead: usize) -> bool {
     let group = tokens.peek_group(ahead, Delimiter::Parenthesis);
     let first = group.and_then(|group| group.stream().into_iter().next());
@@ -174,7 +174,7 @@ fn ends(tokens: &Tokens) -> bool {
     tokens.is_arrow(0) || tokens.is_braces(0)
 }
 
-/// Whether `Name(…)`, `Name ->`, `Name<`, `Name {` with steps in it, or `Name` and inputs in other brackets comes next.
+/// Returns `true` before `Name(…)`, `Name ->`, `Name<`, `Name {` with steps in it, or `Name` and inputs in other brackets.
 fn starts_head(tokens: &Tokens) -> bool {
     let Some(name) = tokens.peek_ident(0).filter(|name| *name != "step") else {
         return false;
@@ -201,12 +201,12 @@ fn starts_head(tokens: &Tokens) -> bool {
     tokens.is_arrow(1) || holds_steps || has_output || is_generic
 }
 
-/// Whether inputs come next, without a name before them: `(input: Type) -> …`.
+/// Returns `true` before inputs without a name: `(input: Type) -> …`.
 fn is_nameless(tokens: &Tokens) -> bool {
     is_inputs(tokens) && (tokens.is_arrow(1) || tokens.is_braces(1) && tokens.peek(2).is_none())
 }
 
-/// What starts an item of Rust that looks like a plan.
+/// Returns `true` for the first word of an item of Rust that looks like a plan.
 fn is_item_keyword(ident: &Ident) -> bool {
     [
         "fn", "async", "struct", "enum", "impl", "trait", "mod", "plan",
@@ -215,7 +215,7 @@ fn is_item_keyword(ident: &Ident) -> bool {
     .any(|keyword| ident == keyword)
 }
 
-/// Whether a plan starts after a word: `pbu Name(input: Type) -> …`.
+/// Returns `true` if a plan starts after a word: `pbu Name(input: Type) -> …`.
 fn is_word_before_name(tokens: &Tokens) -> bool {
     tokens.peek_ident(0).is_some_and(|word| word != "step")
         && tokens.peek_ident(1).is_some()

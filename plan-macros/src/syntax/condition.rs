@@ -1,20 +1,19 @@
 //! Rust expressions that have the form of a test, which a run may evaluate as data.
 
-use super::is_source_name;
+use super::pattern::{is_name, wrapped};
+use super::reference::{is_source_name, place};
 use super::value;
-use crate::ast::{Hop, Outcome, Reference, Test};
-use syn::{
-    BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Ident, Index, Lit, Member, Pat, Path, UnOp,
-};
+use crate::ast::Test;
+use syn::{BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Lit, Pat, UnOp};
 
 /// The methods of a test, by their names in the runtime.
 const METHODS: [&str; 6] = ["is_some", "is_none", "is_ok", "is_err", "is_empty", "len"];
 
-/// How many operators, methods and parentheses are around a part of a test at most. Data may not be nested as deep as Rust.
+/// The maximum number of operators, methods and parentheses around a part of a test. Data may not be nested as deep as Rust.
 const DEEPEST: usize = 64;
 
 /// The test that an expression is: one with an operator or a method.
-pub(super) fn test(expr: &Expr) -> Option<Box<Test>> {
+pub(crate) fn test(expr: &Expr) -> Option<Box<Test>> {
     let test = operand(expr, 0)?;
     match test {
         Test::Reference(_) | Test::Scalar(_) | Test::Constant(_) => None,
@@ -22,8 +21,8 @@ pub(super) fn test(expr: &Expr) -> Option<Box<Test>> {
     }
 }
 
-/// What an `if let` takes a value out of, if its pattern is one of those that a run compares with data.
-pub(super) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
+/// Returns the place of an `if let` as data, if a run can evaluate the pattern.
+pub(crate) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
     let (path, inner) = wrapped(pat)?;
     if !matches!(inner, Pat::Wild(_)) && !is_name(inner) {
         return None;
@@ -38,39 +37,6 @@ pub(super) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
     } else {
         Test::Outcome(place)
     }))
-}
-
-/// Whether a pattern is a name in `Some(…)`, `Ok(…)` or `Err(…)`, which then means the whole value in it.
-pub(crate) fn binds_one(pat: &Pat) -> bool {
-    wrapped(pat).is_some_and(|(_, inner)| is_name(inner))
-}
-
-/// The pattern in `Some(…)`, `Ok(…)` or `Err(…)`.
-fn wrapped(pat: &Pat) -> Option<(&Path, &Pat)> {
-    let Pat::TupleStruct(pattern) = pat else {
-        return None;
-    };
-    let is_known = ["Some", "Ok", "Err"]
-        .iter()
-        .any(|name| pattern.path.is_ident(name));
-    let is_one = pattern.elems.len() == 1 && !pattern.elems.trailing_punct();
-    (is_known && is_one).then(|| (&pattern.path, &pattern.elems[0]))
-}
-
-fn is_name(pat: &Pat) -> bool {
-    matches!(pat, Pat::Ident(name) if name.by_ref.is_none()
-        && name.mutability.is_none()
-        && name.subpat.is_none()
-        && name.attrs.is_empty()
-        && is_source_name(&name.ident)
-        && is_read_as_name(&name.ident))
-}
-
-/// Whether the runtime, which has only the text of a pattern, reads a name in it as one. In older editions, `gen` is a name.
-fn is_read_as_name(name: &Ident) -> bool {
-    let text = name.to_string();
-    let plain = text.trim_start_matches("r#");
-    text != "gen" && plain.chars().all(|c| c == '_' || c.is_alphanumeric())
 }
 
 fn operand(expr: &Expr, depth: usize) -> Option<Test> {
@@ -146,46 +112,4 @@ fn method(call: &ExprMethodCall) -> Option<Test> {
     }
     let method = METHODS.into_iter().find(|name| call.method == name)?;
     Some(Test::Ask(method, place(&call.receiver)?))
-}
-
-/// A name with the fields and elements that are named after it.
-fn place(expr: &Expr) -> Option<Reference> {
-    match expr {
-        Expr::Group(inner) => place(&inner.expr),
-        Expr::Path(path) if path.attrs.is_empty() && path.qself.is_none() => {
-            let root = path.path.get_ident().filter(|name| is_source_name(name))?;
-            Some(Reference {
-                end: root.span(),
-                root: root.clone(),
-                local: None,
-                hops: Vec::new(),
-                outcome: Outcome::None,
-            })
-        }
-        Expr::Field(field) if field.attrs.is_empty() => {
-            let mut base = place(&field.base)?;
-            base.end = match &field.member {
-                Member::Named(name) => name.span(),
-                Member::Unnamed(Index { span, .. }) => *span,
-            };
-            base.hops
-                .push(Hop::Field(field.dot_token, field.member.clone()));
-            Some(base)
-        }
-        Expr::Index(index) if index.attrs.is_empty() => {
-            let mut base = place(&index.expr)?;
-            let bracket = index.bracket_token;
-            base.end = bracket.span.close();
-            let Expr::Lit(ExprLit { lit, .. }) = &*index.index else {
-                return None;
-            };
-            base.hops.push(match lit {
-                Lit::Int(number) => Hop::Index(bracket, number.clone()),
-                Lit::Str(key) => Hop::Key(bracket, key.clone()),
-                _ => return None,
-            });
-            Some(base)
-        }
-        _ => None,
-    }
 }

@@ -1,14 +1,14 @@
-//! A value, cut where it has values inside it, so that a mistake remains in its piece.
+//! A value, cut into the values inside it, so that an error stays in its piece.
 
 use super::brackets::{at_end, in_braces, in_brackets, in_parens};
 use super::reference;
-use crate::ast::Reference;
+use crate::ast::{Reference, Scalar};
 use crate::docs::text_of;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, ExprPath, Ident, Macro, Path, Token, token};
+use syn::{Expr, ExprLit, ExprPath, Ident, Lit, Macro, Path, Token, UnOp, token};
 
 /// A value, and the tokens after it up to a comma, where there should be none.
 pub(crate) struct ValueTokens {
@@ -33,7 +33,7 @@ pub(crate) enum ValueKind {
     Reference(Reference, TokenStream),
     /// Any other expression, and its tokens.
     Expr(Expr, TokenStream),
-    /// What is not an expression, or only a part of one.
+    /// Tokens that are not an expression, or only a part of an expression.
     Broken(TokenStream, syn::Error),
 }
 
@@ -43,7 +43,7 @@ pub(crate) type Piece = (ValueTokens, Option<Token![,]>);
 pub(crate) struct FieldTokens {
     pub(crate) kind: FieldKind,
     pub(crate) comma: Option<Token![,]>,
-    /// Where a semicolon is written in place of the comma.
+    /// The span of a semicolon instead of the comma.
     pub(crate) semicolon: Option<Span>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum FieldKind {
     Broken(TokenStream),
 }
 
-/// Reads the value at the start of the tokens, and returns the comma after it with all that follows.
+/// Reads the value at the start of the tokens, and returns the value and the tokens from its comma.
 pub(crate) fn value(tokens: TokenStream) -> (ValueTokens, TokenStream) {
     let parser = |input: ParseStream<'_>| Ok((item(input, false), input.parse()?));
     parser.parse2(tokens).unwrap_or_else(|error| {
@@ -67,7 +67,7 @@ pub(crate) fn value(tokens: TokenStream) -> (ValueTokens, TokenStream) {
     })
 }
 
-/// Reads a value, and all up to a comma. Among fields, `name:` ends it, too.
+/// Reads a value, and all up to a comma. A `name:` among fields ends the value as well.
 pub(crate) fn item(input: ParseStream<'_>, among_fields: bool) -> ValueTokens {
     let kind = reference(input)
         .or_else(|| structure(input))
@@ -109,7 +109,7 @@ fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> TokenStream {
     taken
 }
 
-/// Takes all up to the next comma that is not inside brackets, nor in the `::<A, B>` of a path; among fields, up to a semicolon, too.
+/// Takes all up to the next comma outside brackets and outside the `::<A, B>` of a path. A semicolon among fields ends the tokens as well.
 fn skip(input: ParseStream<'_>, among_fields: bool) -> TokenStream {
     let mut skipped = TokenStream::new();
     let mut angles = 0_usize;
@@ -129,12 +129,12 @@ fn skip(input: ParseStream<'_>, among_fields: bool) -> TokenStream {
     skipped
 }
 
-/// Whether a value ends here, even if its comma is missing.
+/// Returns `true` at the end of a value, even if its comma is missing.
 fn ends(input: ParseStream<'_>) -> bool {
     at_end(input) || input.peek(Ident::peek_any) && !input.peek(Token![as])
 }
 
-/// What has values inside it.
+/// Reads a value with values inside it.
 fn structure(input: ParseStream<'_>) -> Option<ValueKind> {
     let fork = input.fork();
     let value = if input.peek(token::Bracket) {
@@ -165,7 +165,7 @@ fn parens(input: ParseStream<'_>) -> Option<ValueKind> {
     if content.is_empty() || holds(&content, ',') {
         Some(ValueKind::Tuple(paren, pieces(&content)))
     } else {
-        // Only what has a form of its own is looked for inside: `(a + b)` stays an expression with its parentheses.
+        // An operation stays an expression with its parentheses: `(a + b)`.
         Some(ValueKind::Paren(paren, Box::new(item(&content, false))))
     }
 }
@@ -214,7 +214,7 @@ fn after_path(input: ParseStream<'_>) -> Option<ValueKind> {
     None
 }
 
-/// Whether the macro is `json!` or `format!`.
+/// Returns `true` for `json!` and `format!`.
 fn is_known(path: &Path) -> bool {
     let names = path
         .segments
@@ -227,7 +227,7 @@ fn is_known(path: &Path) -> bool {
     )
 }
 
-/// Whether the name is that of a type or of a variant.
+/// Returns `true` for the name of a type or of a variant.
 pub(crate) fn is_type_name(name: &Ident) -> bool {
     text_of(name).starts_with(char::is_uppercase)
 }
@@ -279,17 +279,40 @@ fn field(content: ParseStream<'_>) -> syn::Result<FieldKind> {
     Ok(FieldKind::Name(name))
 }
 
-/// Whether `name:` comes next.
+/// Returns `true` before `name:`.
 fn is_field(input: ParseStream<'_>) -> bool {
     input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::])
 }
 
-/// The end of the last token.
-pub(crate) fn end_of(tokens: &TokenStream) -> Option<Span> {
-    let last = tokens.clone().into_iter().last()?;
-    Some(match last {
-        TokenTree::Group(group) => group.span_close(),
-        other => other.span(),
+/// Returns a literal with known JSON, which becomes a part of the template. Byte strings and huge integers are computed.
+pub(crate) fn scalar(expr: &Expr) -> Option<Scalar> {
+    let (minus, literal) = match expr {
+        Expr::Unary(unary) => match unary.op {
+            UnOp::Neg(minus) => (Some(minus), &*unary.expr),
+            _ => return None,
+        },
+        expr => (None, expr),
+    };
+    let Expr::Lit(ExprLit { lit, .. }) = literal else {
+        return None;
+    };
+    let is_known = match lit {
+        Lit::Str(_) | Lit::Char(_) | Lit::Bool(_) | Lit::Byte(_) => minus.is_none(),
+        Lit::Int(int) => match minus {
+            None => int.base10_parse::<u64>().is_ok(),
+            Some(_) => int
+                .base10_digits()
+                .parse::<u64>()
+                .is_ok_and(|n| n <= 1 << 63),
+        },
+        Lit::Float(float) => {
+            float.base10_parse::<f64>().is_ok_and(f64::is_finite) && float.suffix() != "f32"
+        }
+        _ => false,
+    };
+    is_known.then(|| Scalar {
+        minus,
+        lit: lit.clone(),
     })
 }
 

@@ -21,24 +21,24 @@ pub(crate) fn path_text(path: &Path) -> String {
     tidy(&quote::ToTokens::to_token_stream(path))
 }
 
-/// What was printed last, as far as the space after it depends on it.
+/// The kind of the last printed token. The space after the token depends on it.
 #[derive(Clone, Copy, PartialEq)]
 enum Last {
-    /// What follows is part of it: `(`, `::`, `&`.
+    /// The next token belongs to this token: `(`, `::`, `&`.
     Glue,
-    /// `..`, which may end a value, too.
+    /// `..`, which may end a value as well.
     Range,
     /// A value or a type may end here: a name, a literal, a closing bracket.
     Operand,
-    /// The same, of a name that generic arguments may follow.
+    /// An operand that is a name before generic arguments.
     Type,
-    /// The same, of a number, whose dot could be taken for another one.
+    /// An operand that is a number, whose dot could be taken for another dot.
     Number,
-    /// The same, of `}`.
+    /// An operand that is `}`.
     Block,
-    /// The same, of `>`, which does not end a value.
+    /// An operand that is `>`, which does not end a value.
     Generics,
-    /// `dyn`, `mut`, `as`: a name that is separate from what follows.
+    /// `dyn`, `mut`, `as`: a name that is separate from the next token.
     Keyword,
     /// `for` and `fn`, whose brackets belong to them.
     Header,
@@ -60,13 +60,13 @@ impl Last {
 struct Printer {
     out: String,
     last: Last,
-    /// Whether it is a value, in which `<` compares and `|` may begin a closure.
+    /// `true` in a value, in which `<` compares and `|` may begin a closure.
     is_value: bool,
-    /// Whether what is printed is directly in braces, where statements are.
+    /// `true` directly in braces, which contain statements.
     in_block: bool,
-    /// How many generic arguments are open.
+    /// The number of open generic arguments.
     generics: usize,
-    /// Whether the parameters of a closure are open.
+    /// `true` between the bars of a closure.
     closure: bool,
 }
 
@@ -74,7 +74,7 @@ const KEYWORDS: [&str; 13] = [
     "as", "box", "const", "dyn", "else", "if", "impl", "in", "let", "match", "mut", "ref", "where",
 ];
 
-/// The other keywords of values.
+/// Keywords of values.
 const OF_VALUES: [&str; 9] = [
     "async", "break", "for", "loop", "move", "return", "unsafe", "while", "yield",
 ];
@@ -126,7 +126,7 @@ impl Printer {
         }
     }
 
-    /// Prints what is one, after a space if it is apart from what is before it.
+    /// Prints one token, after a space if the token is separate from the previous token.
     fn put(&mut self, text: &str, apart: bool, last: Last) {
         if apart && !matches!(self.last, Last::Glue | Last::Range) {
             self.out.push(' ');
@@ -271,13 +271,13 @@ impl Printer {
     }
 }
 
-/// Whether a name is spelled like a type, and not like a constant.
+/// Returns `true` for a name that is spelled like a type, and not like a constant.
 fn is_type(name: &str) -> bool {
     let is_constant = name.len() > 1 && !name.contains(|c: char| c.is_lowercase());
     name.starts_with(char::is_uppercase) && !is_constant
 }
 
-/// Whether what follows `<` can be generic arguments, with the `>` after them.
+/// Returns `true` if the tokens after `<` can be generic arguments with a `>` at their end.
 fn is_list_of_types(trees: impl Iterator<Item = TokenTree>) -> bool {
     let (mut open, mut before) = (1, ' ');
     for tree in trees {
@@ -300,12 +300,12 @@ fn is_list_of_types(trees: impl Iterator<Item = TokenTree>) -> bool {
     false
 }
 
-/// Whether `#` begins an attribute.
+/// Returns `true` if `#` begins an attribute.
 fn is_attribute(next: Option<&TokenTree>) -> bool {
     matches!(next, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket)
 }
 
-/// Whether a value has an operator that binds less than a method.
+/// Returns `true` for a value with an operator that binds less than a method.
 fn is_operation(tokens: &TokenStream) -> bool {
     matches!(
         syn::parse2(tokens.clone()),

@@ -240,7 +240,7 @@ fn expression() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Whatever the tokens, they are the same when what is printed is read.
+    /// Any tokens are equal to the tokens read from their printed form.
     #[test]
     fn what_is_printed_has_the_same_tokens(parts in prop::collection::vec(prop::sample::select(vec![
         "a", "r#type", "dyn", "mut", "for", "fn", "as", "'b", "'c'", "1", "2.5", "1u8", "\"x , y\"", "\"/* \\\" */\"", "b'\\''", "r#\"a ( b\"#",
@@ -248,7 +248,7 @@ proptest! {
         "(", "[", "{", ")", "]", "}",
         ".", "1.", "||", "<<", ">>", "%", "^", "==", "+=", ">=", "if", "match", "move", "return", "let", "Vec", "MAX", "#[a]", "|x|", "!=",
     ]), 0..16)) {
-        // Brackets that have no other are left out, and those that are open are closed.
+        // Single brackets are left out, and open brackets are closed.
         let (mut text, mut open) = (String::new(), Vec::new());
         for part in parts {
             match part {
@@ -275,7 +275,7 @@ proptest! {
         }
     }
 
-    /// An expression means the same when it is read again, and is on one line.
+    /// An expression is equal to the expression read from its printed line.
     #[test]
     fn an_expression_is_read_as_the_same(text in expression()) {
         let given: Expr = syn::parse_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));

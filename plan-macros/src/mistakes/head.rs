@@ -1,0 +1,129 @@
+//! Wrong forms of `pub Name(input: Type) -> Output { … }`.
+
+use super::HyphenatedName;
+use crate::report::Mistake;
+use crate::syntax::HeadTokens;
+use crate::syntax::tokens::{end_of, first, is_sign, parse_start};
+use plan_graph::similar;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use std::convert::Infallible;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Token, Type};
+
+/// Returns the error of the words before the name of a plan. Returns `Err` if the words begin another item of Rust.
+pub(crate) fn before_name(source: &HeadTokens) -> Result<Option<Mistake>, Mistake> {
+    let Some(keyword) = source.keywords.first() else {
+        return Ok(None);
+    };
+    let message = if keyword == "pub" && source.vis.is_empty() {
+        "`pub` is before the name of the plan".to_owned()
+    } else if keyword == "pub" {
+        "a plan has one `pub`: remove this one".to_owned()
+    } else if similar(&keyword.to_string(), ["pub"]).is_some() {
+        format!("expected `pub`, found `{keyword}`")
+    } else {
+        let message = "a plan starts with its name: `Name(input: Type) -> Output { … }`";
+        return Err(Mistake::new(keyword, message));
+    };
+    Ok(Some(Mistake::new(keyword, message)))
+}
+
+/// Returns the error of a plan without a name.
+pub(crate) fn no_name(at: Span, has_inputs: bool) -> Mistake {
+    let missing = if has_inputs {
+        "only a named plan has inputs: expected its name before this"
+    } else {
+        "expected the name of the plan"
+    };
+    let help = "help: `plan! { pub Name(input: Type) -> Output { step … } }`";
+    Mistake::at(at, format!("{missing}\n{help}"))
+}
+
+/// Returns the errors between the name of a plan and the type of its output.
+pub(crate) fn before_output(source: &HeadTokens, name: &Ident) -> Vec<Mistake> {
+    let at = source.braced_inputs;
+    let parentheses = at.or_else(|| source.inputs.is_none().then(|| name.span()));
+    let parentheses = parentheses.map(|at| {
+        Mistake::at(at, format!("expected the inputs in parentheses, even if the plan has none: `{name}(input: Type)`, `{name}()`"))
+    });
+    let colon = first(&source.extra).filter(|colon| is_sign(colon, ':') && source.braces);
+    let colon = colon.map(|colon| {
+        let message = "expected `->` before the type of the output, found `:`";
+        Mistake::new(colon, message)
+    });
+    parentheses.into_iter().chain(colon).collect()
+}
+
+/// Returns the errors between the type of the output and the end of the plan.
+pub(crate) fn after_output(source: &HeadTokens) -> Vec<Mistake> {
+    let extra = first(&source.extra);
+    let no_steps = (!source.braces || extra.is_some()).then(|| {
+        let at = extra.map_or(source.end, |tree| tree.span());
+        Mistake::at(at, "expected `{` and the steps of the plan")
+    });
+    let after = (!source.after.is_empty()).then(|| {
+        let message = "expected nothing after the plan: each `plan!` contains one plan";
+        Mistake::new(&source.after, message)
+    });
+    no_steps.into_iter().chain(after).collect()
+}
+
+/// Returns the error of tokens instead of an input.
+pub(crate) fn not_an_input(tokens: TokenStream, error: syn::Error) -> syn::Error {
+    // Brackets that are not read to their end would be another error, unless the result is an error.
+    let parser = |input: ParseStream<'_>| match wrong_input(input, error) {
+        Ok(mistake) => Err(mistake.into()),
+        Err(error) => Err(error),
+    };
+    let read: syn::Result<Infallible> = parse_start(tokens, parser);
+    match read {
+        Err(error) => error,
+    }
+}
+
+fn wrong_input(input: ParseStream<'_>, error: syn::Error) -> syn::Result<Mistake> {
+    let first = [
+        (
+            input.peek(Token![self]) || input.peek(Token![&]),
+            "a plan cannot have `self`: its inputs are `name: Type`",
+        ),
+        (
+            input.peek(Token![mut]),
+            "inputs cannot be mutable: write `name: Type`",
+        ),
+        (
+            input.peek(Token![pub]),
+            "inputs have the visibility of their plan: write `name: Type`",
+        ),
+    ];
+    if let Some((_, message)) = first.into_iter().find(|(is_here, _)| *is_here) {
+        return Err(input.error(message));
+    }
+    if !input.peek(Ident::peek_any) {
+        let next: TokenTree = input.parse()?;
+        return Ok(Mistake::at(next.span(), "expected an input: `name: Type`"));
+    }
+    let name = Ident::parse_any(input)?;
+    if let Some(name) = HyphenatedName::new(&name, &input.fork().parse()?) {
+        return Ok(name.mistake);
+    }
+    let colon: Option<Token![:]> = input.parse()?;
+    if colon.is_none() || input.is_empty() || input.peek(Token![,]) {
+        let message = format!("the input `{name}` needs a type: `{name}: Type`");
+        return Ok(Mistake::at(name.span(), message));
+    }
+    let last = end_of(&input.fork().parse()?);
+    if let Err(error) = input.parse::<Type>() {
+        // syn has no span for a token that is missing at the end.
+        let last = last.filter(|_| input.is_empty());
+        return Ok(Mistake::at(
+            last.unwrap_or_else(|| error.span()),
+            format!("the type of the input `{name}` is not valid: write `{name}: Type`"),
+        ));
+    }
+    if input.is_empty() {
+        return Err(error);
+    }
+    Err(input.error("expected `,` or the end of the inputs"))
+}

@@ -1,0 +1,56 @@
+//! Wrong forms, and the right form for each. `parse` hands over tokens that the grammar does not allow, and gets a
+//! [`Mistake`](crate::report::Mistake).
+
+pub(crate) mod awaited;
+mod call;
+pub(crate) mod flow;
+pub(crate) mod head;
+pub(crate) mod step;
+pub(crate) mod tail;
+pub(crate) mod value;
+mod words;
+
+pub(crate) use call::{
+    as_step, is_call, lowercase, not_a_call, tool_path, unnamed, without_waiting,
+};
+pub(crate) use step::HyphenatedName;
+pub(crate) use words::{attribute, statement};
+
+use crate::report::Mistake;
+use crate::syntax::tokens::first_word;
+use proc_macro2::{Ident, TokenStream};
+
+/// Returns the error of tokens instead of a call, if the tokens begin with another word than a tool.
+pub(crate) fn in_place_of_call(
+    tokens: &TokenStream,
+    position: Position,
+    step: &Ident,
+) -> Option<Mistake> {
+    // Nearly every call begins with a tool.
+    if first_word(tokens).is_some_and(|tool| tool.to_string().starts_with(char::is_uppercase)) {
+        return None;
+    }
+    awaited::without_type(tokens, position, step)
+        .or_else(|| flow::label(tokens))
+        .or_else(|| words::block(tokens, step))
+        .or_else(|| words::concurrent(tokens))
+}
+
+/// The position of the work of a step.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Position {
+    /// After the `=` of the step, before a `;`.
+    Statement,
+    /// In the braces of an `if`, a `for`, a `loop` or a block.
+    Braces,
+}
+
+impl Position {
+    /// Returns the sign after the work.
+    pub(crate) fn end(self) -> &'static str {
+        match self {
+            Self::Statement => "`;`",
+            Self::Braces => "`}`",
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Wrong forms of values.
+
+use super::awaited;
+use crate::report::{Mistake, mistake};
+use crate::syntax::text::{path_text, tidy, value_text};
+use crate::syntax::tokens::{Tokens, is_sign, last, parse_start, start};
+use crate::syntax::value::{ValueKind, ValueTokens};
+use jsonptr::{ParseError, Pointer};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use syn::parse::ParseStream;
+use syn::{Expr, LitStr, Path};
+
+/// Returns the reason why tokens are not a value.
+pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mistake {
+    const DOT: &str = "expected the name of a field after the `.`";
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    if let [TokenTree::Group(object)] = &*trees
+        && is_json_object(object)
+    {
+        let message = "an object of untyped JSON is written in `json!`: `json!({ … })`";
+        return Mistake::new(object, message).contained();
+    }
+    if let Some(awaits) = awaited::inside(tokens) {
+        return awaits;
+    }
+    let mut pairs = trees.windows(2);
+    let dot = pairs.find(|pair| {
+        let is_name = match &pair[1] {
+            TokenTree::Punct(next) => next.as_char() == '.',
+            TokenTree::Group(_) => false,
+            _ => true,
+        };
+        is_sign(&pair[0], '.') && !is_name
+    });
+    if let Some([dot, _]) = dot {
+        return Mistake::new(dot, DOT).contained();
+    }
+    let index = trees.windows(2).find_map(|pair| match pair {
+        [
+            TokenTree::Ident(_) | TokenTree::Group(_),
+            TokenTree::Group(index),
+        ] if index.delimiter() == Delimiter::Bracket && is_no_index(index) => Some(index),
+        _ => None,
+    });
+    if let Some(index) = index {
+        let message = "expected an index: `[0]`, `[\"key\"]`, or `[..]` for every element";
+        return Mistake::new(index, message).contained();
+    }
+    match trees.last() {
+        None => Mistake::at(end, "expected a value after this"),
+        Some(dot) if is_sign(dot, '.') => Mistake::new(dot, DOT).contained(),
+        Some(TokenTree::Punct(last)) if last.as_char() != '?' => {
+            Mistake::new(last, "expected a value after this")
+        }
+        Some(last) if ends_early(&trees) => Mistake::at(
+            last.span(),
+            "the value ends too early: expected more after this",
+        ),
+        Some(_) => error.into(),
+    }
+}
+
+/// Returns `true` for `[]` and `[*]`.
+fn is_no_index(group: &Group) -> bool {
+    let mut content = group.stream().into_iter();
+    content.next().is_none_or(|tree| is_sign(&tree, '*')) && content.next().is_none()
+}
+
+/// Returns `true` for `{ "key": …`.
+fn is_json_object(group: &Group) -> bool {
+    let mut content = group.stream().into_iter();
+    group.delimiter() == Delimiter::Brace
+        && matches!(content.next(), Some(TokenTree::Literal(_)))
+        && content.next().is_some_and(|colon| is_sign(&colon, ':'))
+}
+
+/// Returns `true` for tokens that are only the beginning of an expression.
+fn ends_early(trees: &[TokenTree]) -> bool {
+    let stops_at_end = |tokens: TokenStream| {
+        let parser =
+            |input: ParseStream<'_>| Ok(input.parse::<Expr>().is_err() && input.is_empty());
+        parse_start(tokens, parser).unwrap_or_default()
+    };
+    if !stops_at_end(trees.iter().cloned().collect()) {
+        return false;
+    }
+    // An error inside the last brackets is found after them.
+    match trees.split_last() {
+        Some((TokenTree::Group(group), before)) => {
+            let empty = Group::new(group.delimiter(), TokenStream::new());
+            let trees = before.iter().cloned().chain([empty.into()]);
+            stops_at_end(trees.collect())
+        }
+        _ => true,
+    }
+}
+
+/// Returns `true` if the value ends with a dot.
+pub(crate) fn is_dangling(item: &ValueTokens) -> bool {
+    let last = match &item.kind {
+        ValueKind::Broken(tokens, _) => last(tokens),
+        _ => None,
+    };
+    last.is_some_and(|last| is_sign(&last, '.'))
+}
+
+/// Returns the error of the `?` or `??` after a value, if the tokens after it make it an operator of other languages.
+pub(crate) fn choice(item: &ValueTokens) -> Option<Mistake> {
+    if item.extra.is_empty() {
+        return None;
+    }
+    let (before, signs) = asked(item)?;
+    let mut extra = Tokens::of(&item.extra);
+    let is_colon = |tokens: &Tokens| tokens.is_punct(0, ':') && !tokens.is_punct(1, ':');
+    let first = extra.take_until(is_colon);
+    let has_colon = extra.next().is_some();
+    let [before, first, rest] = [before, first, extra.rest()].map(|tokens| value_text(&tokens));
+    let is_doubled = signs.clone().into_iter().count() == 2;
+    if has_colon && !first.is_empty() && signs.clone().into_iter().count() == 1 {
+        let message =
+            format!("Rust has no `? :`\nhelp: write `if {before} {{ {first} }} else {{ {rest} }}`");
+        return Some(Mistake::new(signs, message));
+    }
+    let (sign, mut other) = if has_colon {
+        ("?:", rest)
+    } else {
+        ("??", first)
+    };
+    if other.ends_with('"') {
+        other.push_str(".to_owned()");
+    }
+    let message = format!("Rust has no `{sign}`\nhelp: write `{before}.unwrap_or({other})`");
+    (is_doubled || has_colon).then(|| Mistake::new(signs, message))
+}
+
+/// Returns the value before the `?` or `??` that a value ends with, and these signs.
+fn asked(item: &ValueTokens) -> Option<(TokenStream, TokenStream)> {
+    let (ValueKind::Reference(_, tokens) | ValueKind::Expr(_, tokens)) = &item.kind else {
+        return None;
+    };
+    let mut trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let end = trees.iter().rposition(|tree| !is_sign(tree, '?'))? + 1;
+    let signs = trees.split_off(end);
+    (!signs.is_empty()).then(|| (trees.into_iter().collect(), signs.into_iter().collect()))
+}
+
+/// Returns the error of named arguments in the parentheses that end these tokens: `Tool(name: value)`.
+pub(crate) fn named_in_parentheses(path: &Path, tokens: &TokenStream) -> Option<Mistake> {
+    let TokenTree::Group(group) = last(tokens)? else {
+        return None;
+    };
+    let inside = Tokens::new(group.stream());
+    let has_names =
+        inside.peek_ident(0).is_some() && inside.is_punct(1, ':') && !inside.is_punct(2, ':');
+    let name = path_text(path);
+    has_names.then(|| {
+        mistake!(
+            group,
+            "named arguments are in braces: `{name} {{ name: value }}`"
+        )
+    })
+}
+
+/// Returns the error of tokens in place of an argument.
+pub(crate) fn not_a_field(tokens: TokenStream) -> Option<Mistake> {
+    let mut trees = tokens.into_iter();
+    let (at, message) = match (trees.next()?, trees.next()) {
+        (TokenTree::Ident(name), Some(at)) if is_sign(&at, '=') => (
+            at,
+            format!("write a colon between the argument and its value: `{name}: value`"),
+        ),
+        (TokenTree::Ident(name), Some(at)) => {
+            (at, format!("expected `:` and the value of `{name}`"))
+        }
+        (at, _) if is_sign(&at, '#') => (at, "arguments cannot have attributes".to_owned()),
+        (at, _) => (
+            at,
+            "expected the name of an argument: `name: value`".to_owned(),
+        ),
+    };
+    Some(Mistake::at(start(&at), message))
+}
+
+/// Returns the errors of the tokens after the `..` of a literal.
+pub(crate) fn after_dots(tokens: TokenStream) -> Vec<Mistake> {
+    let mut tokens = Tokens::new(tokens);
+    let base = tokens.take_until(|tokens| tokens.is_punct(0, ','));
+    tokens.next();
+    let after = tokens.rest();
+    let mut mistakes = Vec::new();
+    if !base.is_empty() {
+        let help = match syn::parse2(base.clone()) {
+            Ok(Expr::Path(_) | Expr::Field(_)) => {
+                let base = tidy(&base);
+                format!("\nhelp: give the rest by name, such as `field: {base}.field`")
+            }
+            _ => String::new(),
+        };
+        let message = format!(
+            "`..` takes no value here: alone, it leaves out the rest, which then has its defaults{help}"
+        );
+        mistakes.push(Mistake::new(base, message));
+    }
+    if !after.is_empty() {
+        mistakes.push(Mistake::new(after, "`..` must come after all arguments"));
+    }
+    mistakes
+}
+
+/// Returns the error of a string that is not a JSON Pointer.
+pub(crate) fn pointer(text: &LitStr) -> Option<Mistake> {
+    let value = text.value();
+    let reason = match Pointer::parse(&value).err()? {
+        ParseError::NoLeadingSlash => {
+            format!("it does not start with `/`\nhelp: write `\"/{value}\"`")
+        }
+        _ => "`~` is valid only in `~0` (for `~`) and `~1` (for `/`)".to_owned(),
+    };
+    Some(mistake!(text, "`{value}` is not a JSON Pointer (RFC 6901): {reason}").contained())
+}
+
+/// Returns the token after the text of `format!`, if it is not a comma. A name after it would not be found.
+pub(crate) fn no_comma(arguments: &TokenStream) -> Option<Mistake> {
+    let mut trees = arguments.clone().into_iter();
+    let is_text = matches!(trees.next(), Some(TokenTree::Literal(_)));
+    let found = trees.next().filter(|_| is_text)?;
+    let is_token = !matches!(found, TokenTree::Group(_)) && !is_sign(&found, ',');
+    is_token.then(|| mistake!(&found, "expected `,`, found `{found}`"))
+}
+
+/// Returns the error of a token instead of a key of `json!`.
+pub(crate) fn not_a_key(first: &TokenTree, is_text: bool) -> Mistake {
+    let message = if is_text {
+        format!("expected `:` and a value after the key: `{first}: value`")
+    } else if matches!(first, TokenTree::Punct(_)) {
+        "expected a key before this: `\"key\": value`".to_owned()
+    } else {
+        format!("the keys of `json!` are strings: `\"{first}\"`")
+    };
+    Mistake::at(first.span(), message)
+}
