@@ -1,5 +1,5 @@
 //! Graphs of steps: levels, cycles and reachability, and which of their names somebody meant. With the feature `text`, escapes for untrusted
-//! strings. With the feature `layout`, where the boxes and the arrows of a picture go. Knows of no plans.
+//! strings. With the feature `layout`, where the boxes and the arrows of a picture go. And the table of the attributes of steps.
 //!
 //! An implementation detail of `plan-runtime` and `plan-macros`, which share it as a crate of its own since a crate of macros
 //! exports nothing but macros. Depend on `plan-runtime`; anything here may change in any version.
@@ -26,6 +26,7 @@ assert!(layout.curves(&sizes).next().unwrap().to_string().starts_with('M'));
 "#
 )]
 
+mod attributes;
 #[cfg(feature = "layout")]
 mod curve;
 mod cycle;
@@ -44,6 +45,9 @@ mod tests;
 #[cfg(feature = "text")]
 mod text;
 
+pub use attributes::{
+    Amount, Argument, BACKOFF, Concern, LONGEST_WAIT, StepAttribute, Takes, policy_attributes,
+};
 #[cfg(feature = "layout")]
 pub use curve::Curve;
 pub use graph::Graph;

@@ -24,6 +24,7 @@ mod lossless;
 mod names;
 mod options;
 mod parse;
+mod policy;
 mod report;
 mod scan;
 mod shape;

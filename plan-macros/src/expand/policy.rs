@@ -5,23 +5,25 @@ use super::value::Builder;
 use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
 use crate::names::Source;
 use crate::parse::value_text;
+use crate::policy::Given;
+use plan_graph::LONGEST_WAIT;
 use proc_macro2::TokenStream;
 use quote::quote;
-use std::time::Duration;
 
 impl Builder<'_> {
     /// Writes the policy of the step at this place, and checks its fallback.
     pub(super) fn policy(&mut self, policy: &Policy, step: usize) {
-        if let Some(attempts) = policy.attempts {
+        if let Some(attempts) = policy.count(Amount::Attempts) {
             self.data.tag('a').number(attempts);
         }
         // Who asks for a long first wait does not ask for a shorter one.
-        let longer = policy.backoff.filter(|backoff| *backoff > LONGEST_WAIT);
+        let backoff = policy.time(Amount::Backoff);
+        let longer = backoff.filter(|backoff| *backoff > LONGEST_WAIT);
         for (tag, duration) in [
-            ('b', policy.backoff),
-            ('m', policy.max.or(longer)),
-            ('t', policy.timeout),
-            ('d', policy.deadline),
+            ('b', backoff),
+            ('m', policy.time(Amount::Max).or(longer)),
+            ('t', policy.time(Amount::Timeout)),
+            ('d', policy.time(Amount::Deadline)),
         ] {
             if let Some(duration) = duration {
                 self.data.tag(tag).duration(duration);
@@ -42,8 +44,10 @@ impl Builder<'_> {
         };
         let mut amounts: Vec<_> = policy.amounts.iter().collect();
         amounts.sort_by_key(|(amount, _)| *amount);
-        for (amount, value) in amounts {
-            self.amount(*amount, value);
+        for (amount, given) in amounts {
+            if let Given::Value(value) = given {
+                self.amount(*amount, value);
+            }
         }
         if let Some((at, fallback)) = &policy.fallback {
             self.data.tag('f');
@@ -52,13 +56,13 @@ impl Builder<'_> {
             ty.set_span(*at);
             self.bindings.extend(quote!(let _ = || -> #ty { #check };));
         }
-        if let Some((_, concurrency)) = policy.concurrency {
+        if let Some(concurrency) = policy.count(Amount::Concurrency) {
             self.data.tag('c').number(concurrency);
         }
-        if let Some(at_most) = policy.at_most {
+        if let Some(at_most) = policy.count(Amount::AtMost) {
             self.data.tag('l').number(at_most);
         }
-        if let Some(every) = policy.every {
+        if let Some(every) = policy.time(Amount::Every) {
             self.data.tag('y').duration(every);
         }
         if policy.collect.is_some() {
@@ -103,9 +107,6 @@ impl Builder<'_> {
         }
     }
 }
-
-/// The longest wait between attempts by default, as `Policy::DEFAULT` has it.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Whether the output of the step is an `Option` or a `Result` because of its policy.
 pub(super) fn wraps(step: &Step) -> bool {

@@ -5,6 +5,7 @@ use super::uses::Uses;
 use super::{IdeExpansion, attribute, unplaced};
 use crate::docs::text_of;
 use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
+use plan_graph::StepAttribute;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
@@ -93,23 +94,9 @@ impl IdeExpansion {
     fn uses(&self, statement: &Statement) -> Vec<Ident> {
         let mut uses = Uses::of(&self.known);
         for attribute in statement.attributes() {
-            let name = attribute
-                .clone()
-                .into_iter()
-                .next()
-                .map(|name| name.to_string());
-            if matches!(
-                name.as_deref(),
-                Some(
-                    "after"
-                        | "concurrency"
-                        | "deadline"
-                        | "fallback"
-                        | "retry"
-                        | "timeout"
-                        | "undo"
-                )
-            ) {
+            let name = attribute.clone().into_iter().next();
+            let known = name.and_then(|name| StepAttribute::named(&name.to_string()));
+            if known.is_some_and(|known| !known.is_complete_alone()) {
                 uses.look_in(attribute);
             }
         }

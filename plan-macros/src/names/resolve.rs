@@ -13,6 +13,7 @@ use crate::ast::{
 };
 use crate::docs::text_of;
 use crate::parse;
+use crate::policy::Given;
 use crate::report::Report;
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -97,8 +98,10 @@ impl Resolver<'_> {
             }
             body => self.body(body),
         }
-        for (_, amount) in &mut step.policy.amounts {
-            self.amount(amount);
+        for (_, given) in &mut step.policy.amounts {
+            if let Given::Value(amount) = given {
+                self.amount(amount);
+            }
         }
         if let Some((_, fallback)) = &mut step.policy.fallback {
             self.value(fallback);

@@ -1,12 +1,13 @@
 //! The call of a tool, and what is easily written instead of one.
 
 use super::token_text::{path_text, tidy, value_text};
-use super::{other_words, policy, value};
+use super::{other_words, value};
 use crate::ast::{Body, Fields, Literal, Value};
 use crate::docs::{last_name, text_of};
 use crate::report::Report;
 use crate::scan;
 use heck::ToUpperCamelCase;
+use plan_graph::StepAttribute;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
@@ -283,7 +284,7 @@ fn attributes_in(after: &TokenStream) -> String {
 }
 
 fn is_attribute(name: &Ident) -> bool {
-    policy::KNOWN.contains(&&*text_of(name))
+    StepAttribute::named(&text_of(name)).is_some()
 }
 
 /// `list.iter().map(|x| Tool { … })`, which is a `for`.

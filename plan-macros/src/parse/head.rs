@@ -2,14 +2,14 @@
 
 use super::attribute::attributes;
 use super::other_words::{self, HyphenatedName};
-use super::{functions, policy, types};
+use super::{functions, types};
 use crate::ast::{Header, Input};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan;
 use crate::scan::tokens::Tokens;
 use crate::scan::value::end_of;
-use plan_graph::similar;
+use plan_graph::{StepAttribute, similar};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -210,7 +210,7 @@ fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
         );
         return false;
     }
-    let name = name.filter(|name| policy::KNOWN.contains(&name.as_str()));
+    let name = name.filter(|name| StepAttribute::named(name).is_some());
     if let Some(name) = &name {
         report.error(
             attr.path(),

@@ -1,5 +1,6 @@
 //! From tokens to [`ast`](crate::ast). Every stage of it records what is wrong and goes on with what follows.
 
+mod amount;
 mod attribute;
 mod awaited;
 mod call;
@@ -12,6 +13,7 @@ mod literal;
 mod other_words;
 pub(crate) mod owned;
 mod policy;
+mod policy_checks;
 mod reference;
 mod tail;
 mod test;
@@ -19,9 +21,9 @@ mod token_text;
 mod types;
 mod value;
 
+pub(crate) use amount::duration_in;
 pub(crate) use flow::{fields_in, names_in, pattern_text};
 pub(crate) use head::krate;
-pub(crate) use policy::duration_in;
 pub(crate) use test::binds_one;
 pub(crate) use token_text::{path_text, tidy, value_text};
 

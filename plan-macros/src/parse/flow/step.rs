@@ -2,7 +2,7 @@
 
 use super::super::other_words::HyphenatedName;
 use super::super::token_text::value_text;
-use super::super::{awaited, braced, call, policy, types, value};
+use super::super::{awaited, braced, call, policy, policy_checks, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
 use crate::scan::{self, FlowTokens};
@@ -28,7 +28,6 @@ pub(in crate::parse) fn step(
         after,
         policy,
         unclear,
-        ..
     } = policy::parse(attrs, source.name.as_ref(), report);
     // What is wrong with the tokens of a step is one mistake: the first makes all that follows it look wrong.
     let before = report.len();
@@ -136,7 +135,7 @@ pub(in crate::parse) fn step(
     };
     let is_unclear = report.keep_first(before);
     if !is_unclear {
-        policy::check_body(&policy, &role, &body, report);
+        policy_checks::body(&policy, &role, &body, report);
     }
     let mut step = Step {
         intent,
