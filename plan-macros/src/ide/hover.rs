@@ -137,7 +137,7 @@ pub(crate) fn arguments<'a>(
     }
 }
 
-/// The doc comments among the attributes.
+/// Returns the doc comments among the attributes.
 fn docs(statement: &Statement) -> TokenStream {
     let docs = statement.attributes().filter(attribute::is_doc);
     unplaced(quote!(#(#[#docs])*))
@@ -150,4 +150,22 @@ fn steps(plan: &PlanTokens) -> impl Iterator<Item = (&Statement, &StepTokens, &I
         let step = statement.step()?;
         Some((statement, step, step.name.as_ref()?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ide, scan};
+    use plan_graph::StepAttribute;
+
+    #[test]
+    fn names_in_attributes_are_uses() {
+        for attribute in StepAttribute::ALL {
+            let name = attribute.name();
+            let plan = format!("Mail(limit: u32) {{ #[{name}(limit)] step a = Send {{}}; a }}");
+            let plan = scan::scan(plan.parse().unwrap());
+            let expansion = ide::expand(&plan).to_string();
+            let is_use = expansion.contains("inputs . limit ;");
+            assert_eq!(is_use, !attribute.is_complete_alone(), "{name}");
+        }
+    }
 }
