@@ -107,7 +107,7 @@ pub(crate) struct Step {
 }
 
 /// What a step is for.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) enum Role {
     #[default]
     Work,
@@ -145,6 +145,7 @@ pub(crate) enum Source {
 }
 
 /// A use of a step or an input.
+#[derive(Clone)]
 pub(crate) struct Mention {
     pub(crate) name: Ident,
     pub(crate) source: Source,

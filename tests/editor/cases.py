@@ -213,7 +213,7 @@ REFERENCES = [
     ("a step that is used before it is declared", "text: lat▮er.note",
      ["step last = Note { text: [later].note", "step [later] = Note", "step end: Receipt = Receipt { id: [later].id", "step end: Receipt = Receipt { id: later.id, note: [later].note"]),
     ("an input", "lim▮it: u64", ["[limit]: u64,", "step inbox = FetchEmails { filters: Filters { sender, since: [limit] }", "step inbox = FetchEmails { filters: Filters { sender, since: limit }, [limit] }", "[limit]: 3,"]),
-    ("an input in attributes, from outside", "Keep { names: vec![], rou▮nds: 2", ["[rounds]: u32) -> Vec<u64>", "#[retry([rounds])]", "#[at_most([rounds], every", "Keep { names: vec![], [rounds]"]),
+    ("an input in attributes, from outside", "rou▮nds: 2,", ["pub Keep(names: Vec<String>, [rounds]: u32)", "#[retry([rounds])]", "#[at_most([rounds], every", "[rounds]: 2,"]),
     ("a tool", "step sent = Reply▮Email", ["pub async fn [reply_email](", "step sent = [ReplyEmail] {", "[ReplyEmail] { thread_id: mail"]),
 ]
 

@@ -2,6 +2,7 @@
 
 use super::parameters::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
+use super::types;
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::{no_parameters, placed};
@@ -218,26 +219,17 @@ impl Expansion<'_> {
             .then(|| lossless::of_output(&quote!(Self::Output), &check));
         let take = self.unknown.is_none().then(|| self.take(&check));
         let description = docs::text(&self.function.attrs);
-        let read_only = self.read_only;
-        let read_only = read_only.then(|| {
-            quote!(
-                const READ_ONLY: bool = true;
-            )
-        });
-        let one_application = self.signature.application.is_some().then(|| {
-            quote!(
-                const ONE_APPLICATION: bool = true;
-            )
-        });
+        let constants = super::constants(name, &description, self.read_only);
+        let one_application = self.signature.application.is_some();
+        let one_application =
+            one_application.then(|| quote! { const ONE_APPLICATION: bool = true; });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
             impl #krate::Tool for #ident {
                 #output
                 #inside
-                const NAME: &'static str = #name;
-                const DESCRIPTION: &'static str = #description;
-                #read_only
+                #constants
                 #one_application
                 #take
                 #hand_over
@@ -426,7 +418,7 @@ fn struct_name(sig: &syn::Signature, report: &mut Report) -> Ident {
     };
     ident.set_span(span);
     let is_generic = !sig.generics.params.is_empty();
-    if signature::mentions(sig, &ident) && !is_generic {
+    if types::mentions(sig, &ident) && !is_generic {
         report.error_at(
             span,
             format_args!(
