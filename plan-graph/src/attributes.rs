@@ -242,7 +242,7 @@ impl StepAttribute {
 pub fn policy_attributes(
     mut text: impl FnMut(StepAttribute, Option<Amount>) -> Option<String>,
 ) -> Vec<String> {
-    let mut written = |attribute: StepAttribute| {
+    let written = |attribute: StepAttribute| {
         let (name, takes) = (attribute.name(), attribute.takes());
         let arguments = attribute.arguments();
         let mut inside = match arguments.first().filter(|_| takes == Takes::Amounts) {
@@ -266,9 +266,5 @@ pub fn policy_attributes(
     let (last, first): (Vec<_>, Vec<_>) = all
         .filter(|attribute| attribute.concern() != Concern::Order)
         .partition(|attribute| attribute.concern() == Concern::Failure);
-    first
-        .into_iter()
-        .chain(last)
-        .filter_map(|attribute| written(attribute))
-        .collect()
+    first.into_iter().chain(last).filter_map(written).collect()
 }

@@ -25,7 +25,7 @@ pub(crate) struct Policy {
 pub(crate) enum Given {
     Count(Span, usize),
     Time(Span, Duration),
-    Value(Value),
+    Value(Box<Value>),
 }
 
 #[derive(Default)]
@@ -38,15 +38,14 @@ pub(crate) enum Optional {
     Each(Span),
 }
 
-/// A `catch`, with the place of the attribute.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum Catch {
     #[default]
     No,
-    /// `#[catch]`
+    /// `#[catch]`, with the place of the attribute.
     Whole(Span),
     /// `#[catch(each)]`
-    Each(Span),
+    Each,
 }
 
 impl Policy {
@@ -98,7 +97,7 @@ impl Policy {
             (StepAttribute::Catch, None) => match self.catch {
                 Catch::No => None,
                 Catch::Whole(_) => Some(String::new()),
-                Catch::Each(_) => each(),
+                Catch::Each => each(),
             },
             (StepAttribute::Fallback, None) => self.fallback.as_ref().map(|(_, value)| text(value)),
             (_, None) => None,

@@ -40,7 +40,7 @@ impl Builder<'_> {
         match policy.catch {
             Catch::No => &mut *self.data,
             Catch::Whole(_) => self.data.tag('C'),
-            Catch::Each(_) => self.data.tag('E'),
+            Catch::Each => self.data.tag('E'),
         };
         let mut amounts: Vec<_> = policy.amounts.iter().collect();
         amounts.sort_by_key(|(amount, _)| *amount);

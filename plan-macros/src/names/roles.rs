@@ -35,15 +35,15 @@ pub(super) struct LateSteps {
 
 impl LateSteps {
     pub(super) fn of(plan: &Plan) -> Self {
-        let all = plan.all_steps();
-        let with = |is_meant: fn(&Role) -> bool| -> HashSet<Source> {
-            let steps = all.iter().filter(|step| is_meant(&step.role));
-            steps.map(|step| Source::Step(step.number)).collect()
-        };
-        Self {
-            undo: with(|role| matches!(role, Role::Undo(_))),
-            always: with(|role| matches!(role, Role::Always)),
+        let (mut undo, mut always) = (HashSet::new(), HashSet::new());
+        for step in plan.all_steps() {
+            match step.role {
+                Role::Undo(_) => undo.insert(Source::Step(step.number)),
+                Role::Always => always.insert(Source::Step(step.number)),
+                Role::Work => false,
+            };
         }
+        Self { undo, always }
     }
 
     /// Returns `true` if a step with this role cannot refer to the source.

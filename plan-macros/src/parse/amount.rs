@@ -37,10 +37,10 @@ pub(super) fn read(
             }
         } else if named.is_empty() {
             let value = value::all(input.parse()?, tokens.span(), "`)`", report);
-            given = Some(Given::Value(value));
+            given = Some(Given::Value(Box::new(value)));
         } else if !input.peek2(Token![=]) || input.peek2(Token![==]) {
             let value = value::value(input, attr.path().span(), report);
-            given = Some(Given::Value(value));
+            given = Some(Given::Value(Box::new(value)));
         }
         if given.is_some() && !input.is_empty() {
             input.parse::<Token![,]>()?;
@@ -80,7 +80,7 @@ fn options(
             }
             Some(amount) => {
                 let value = value::value(input, place, &mut mistakes);
-                values.push((amount, Given::Value(value)));
+                values.push((amount, Given::Value(Box::new(value))));
             }
         }
         Ok(())

@@ -126,15 +126,17 @@ impl Attributes {
                 has_each(known, attr)?;
             }
             StepAttribute::Optional => {
-                policy.optional = match has_each(known, attr)? {
-                    true => Optional::Each(place),
-                    false => Optional::Whole,
+                policy.optional = if has_each(known, attr)? {
+                    Optional::Each(place)
+                } else {
+                    Optional::Whole
                 }
             }
             StepAttribute::Catch => {
-                policy.catch = match has_each(known, attr)? {
-                    true => Catch::Each(place),
-                    false => Catch::Whole(place),
+                policy.catch = if has_each(known, attr)? {
+                    Catch::Each
+                } else {
+                    Catch::Whole(place)
                 }
             }
             StepAttribute::Fallback => {

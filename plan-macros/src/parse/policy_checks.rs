@@ -59,7 +59,7 @@ pub(super) fn conflicts(policy: &Policy, report: &mut Report) {
                 leaves_none(StepAttribute::Optional, at, "");
             }
         }
-        (Catch::Each(_), Optional::Each(at)) => {
+        (Catch::Each, Optional::Each(at)) => {
             leaves_none(StepAttribute::Optional, *at, "(each)");
         }
         _ => {}
@@ -162,38 +162,29 @@ fn elements(policy: &Policy, body: &Body, report: &mut Report) {
     if matches!(body, Body::For(_) | Body::Broken(_)) {
         return;
     }
-    let optional = match policy.optional {
-        Optional::Each(at) => Some((at, StepAttribute::Optional)),
-        _ => None,
+    let is_each = |known: &StepAttribute| match known {
+        StepAttribute::Optional => matches!(policy.optional, Optional::Each(_)),
+        StepAttribute::Catch => matches!(policy.catch, Catch::Each),
+        known => known.concern() == Concern::Elements,
     };
-    let catch = match policy.catch {
-        Catch::Each(at) => Some((at, StepAttribute::Catch)),
-        _ => None,
-    };
-    let limit = policy.place(StepAttribute::Concurrency);
-    let limit = limit.map(|at| (at, StepAttribute::Concurrency));
-    for (at, known) in optional.into_iter().chain(catch).chain(limit) {
+    for known in StepAttribute::ALL.iter().filter(|known| is_each(known)) {
+        let Some(at) = policy.place(*known) else {
+            continue;
+        };
         let name = known.name();
-        let (shown, example, whole) = match known.takes() {
-            Takes::Each => (
-                format!("{name}(each)"),
-                format!("{name}(each)"),
-                format!("\nhelp: write `#[{name}]`"),
-            ),
-            _ => (name.to_owned(), format!("{name}(…)"), String::new()),
+        let (arguments, example, whole) = match known.takes() {
+            Takes::Each => ("(each)", "(each)", format!("\nhelp: write `#[{name}]`")),
+            _ => ("", "(…)", String::new()),
         };
         let needs = match known {
             StepAttribute::Catch => "needs a `for`",
             _ => "is for the elements of a `for`",
         };
-        let help = if is_around_for(body) {
-            format!(
-                "\nhelp: put the `for` in a block, as a step with this attribute: `{{ #[{example}] step each = for …; each }}`"
-            )
-        } else {
-            whole
-        };
-        report.error_at(at, format!("`#[{shown}]` {needs}{help}"));
+        let block = format!(
+            "\nhelp: put the `for` in a block, as a step with this attribute: `{{ #[{name}{example}] step each = for …; each }}`"
+        );
+        let help = if is_around_for(body) { block } else { whole };
+        report.error_at(at, format!("`#[{name}{arguments}]` {needs}{help}"));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `#[derive(Tool)]`: the contract of a tool that is a struct.
 
+use super::options::ToolOptions;
 use super::types;
 use crate::docs::text_of;
 use crate::parse::{functions, tidy};
@@ -10,10 +11,9 @@ use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::parse::ParseStream;
 use syn::{
-    Data, DeriveInput, Field, Fields, FieldsUnnamed, GenericParam, Generics, Ident, LitStr, Meta,
-    Path, Type, WherePredicate, parse_quote,
+    Data, DeriveInput, Field, Fields, FieldsUnnamed, GenericParam, Generics, Ident, Meta, Path,
+    Type, WherePredicate, parse_quote,
 };
 
 /// `#[derive(Tool)]`.
@@ -37,7 +37,7 @@ pub(super) fn contract(
 ) -> TokenStream {
     let is_known = report.is_empty() && silent.is_none();
     let ident = &input.ident;
-    let options = ContractOptions::read(input, &mut report);
+    let options = self::options(input, &mut report);
     let Some(krate) = options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
         return report.into_item();
     };
@@ -199,62 +199,21 @@ fn unnamed(ident: &Ident, fields: &FieldsUnnamed) -> String {
     )
 }
 
-struct ContractOptions {
-    krate: Option<Path>,
-    name: Option<String>,
-    output: Option<Type>,
-    read_only: bool,
-}
-
-impl ContractOptions {
-    fn read(input: &DeriveInput, report: &mut Report) -> Self {
-        let mut read = Self {
-            krate: None,
-            name: None,
-            output: None,
-            read_only: false,
-        };
-        let mut tokens = TokenStream::new();
-        for attr in &input.attrs {
-            if !attr.path().is_ident("tool") {
-                continue;
-            }
-            match &attr.meta {
-                Meta::List(list) => {
-                    let list = &list.tokens;
-                    tokens.extend(quote!(#list,));
-                }
-                other => report.error(other, "expected `#[tool(output = Receipt)]`"),
-            }
+fn options(input: &DeriveInput, report: &mut Report) -> ToolOptions {
+    let mut tokens = TokenStream::new();
+    for attr in &input.attrs {
+        if !attr.path().is_ident("tool") {
+            continue;
         }
-        options::read(
-            tokens,
-            &["output", "name", "read_only", "crate"],
-            report,
-            |key, input| {
-                match key {
-                    "output" => read.output = Some(output_type(input)?),
-                    "name" => read.name = Some(options::string(key, input)?.value()),
-                    "read_only" => read.read_only = true,
-                    _ => read.krate = Some(options::krate(input)?),
-                }
-                Ok(())
-            },
-        );
-        read
+        match &attr.meta {
+            Meta::List(list) => {
+                let list = &list.tokens;
+                tokens.extend(quote!(#list,));
+            }
+            other => report.error(other, "expected `#[tool(output = Receipt)]`"),
+        }
     }
-}
-
-fn output_type(input: ParseStream) -> syn::Result<Type> {
-    if input.peek(LitStr) {
-        let quoted: LitStr = input.parse()?;
-        let message = format!(
-            "`output` takes a type without quotes: `output = {}`",
-            quoted.value()
-        );
-        return Err(syn::Error::new(quoted.span(), message));
-    }
-    input.parse()
+    ToolOptions::read(tokens, &["output", "name", "read_only", "crate"], report)
 }
 
 /// Whether serde writes and reads a field, so that its type must be owned.

@@ -1,5 +1,6 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
+use super::options::ToolOptions;
 use super::parameters::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use super::types;
@@ -23,7 +24,12 @@ pub(super) fn expand(
     unparsed: Option<&Parameters>,
 ) -> TokenStream {
     let mut report = Report::default();
-    let options = FunctionOptions::read(options, &item, &mut report);
+    let known = ["name", "struct", "read_only", "crate"];
+    let options = ToolOptions::read(options, &known, &mut report);
+    let name = options.name.unwrap_or_else(|| text_of(&item.sig.ident));
+    let ident = options
+        .ident
+        .unwrap_or_else(|| struct_name(&item.sig, &mut report));
     let mut signature = signature::read(&mut item, &mut report);
     let (for_struct, rest) = item
         .attrs
@@ -51,9 +57,9 @@ pub(super) fn expand(
     let tool = Expansion {
         unknown,
         krate,
-        name: &options.name,
+        name: &name,
         read_only: options.read_only,
-        ident: &options.ident,
+        ident: &ident,
         for_struct,
         function: &item,
         signature: &signature,
@@ -365,42 +371,6 @@ impl Expansion<'_> {
     fn cfgs(&self) -> Vec<&Attribute> {
         let attrs = self.function.attrs.iter();
         attrs.filter(|attr| signature::is_cfg(attr)).collect()
-    }
-}
-
-struct FunctionOptions {
-    krate: Option<Path>,
-    name: String,
-    read_only: bool,
-    ident: Ident,
-}
-
-impl FunctionOptions {
-    fn read(tokens: TokenStream, function: &ItemFn, report: &mut Report) -> Self {
-        let name = text_of(&function.sig.ident);
-        let mut read = Self {
-            krate: None,
-            name: name.clone(),
-            read_only: false,
-            ident: format_ident!("Tool"),
-        };
-        let mut ident = None;
-        options::read(
-            tokens,
-            &["name", "struct", "read_only", "crate"],
-            report,
-            |key, input| {
-                match key {
-                    "name" => read.name = options::string(key, input)?.value(),
-                    "read_only" => read.read_only = true,
-                    "struct" => ident = Some(options::ident(key, input)?),
-                    _ => read.krate = Some(options::krate(input)?),
-                }
-                Ok(())
-            },
-        );
-        read.ident = ident.unwrap_or_else(|| struct_name(&function.sig, report));
-        read
     }
 }
 

@@ -4,6 +4,7 @@ mod broken;
 mod contract;
 mod function;
 mod misplaced;
+mod options;
 mod parameters;
 mod signature;
 mod types;

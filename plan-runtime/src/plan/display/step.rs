@@ -332,20 +332,23 @@ pub(crate) fn attributes(
     // The waits of a single attempt are data as well.
     let has_retry = policy.attempts > 1 || !policy.jitter || waits.iter().any(Option::is_some);
     let [backoff, max] = waits;
+    let each = |is_each| {
+        if is_each {
+            "each".to_owned()
+        } else {
+            String::new()
+        }
+    };
     policy_attributes(|attribute, amount| match amount {
         None => match attribute {
             StepAttribute::Retry => (!policy.jitter).then(|| "false".to_owned()),
             StepAttribute::Collect => policy.collect.then(String::new),
-            StepAttribute::Optional => match policy.optional {
-                Optional::No => None,
-                Optional::Whole => Some(String::new()),
-                Optional::Each => Some("each".to_owned()),
-            },
-            StepAttribute::Catch => match policy.catch {
-                Catch::No => None,
-                Catch::Whole => Some(String::new()),
-                Catch::Each => Some("each".to_owned()),
-            },
+            StepAttribute::Optional => {
+                (policy.optional != Optional::No).then(|| each(policy.optional == Optional::Each))
+            }
+            StepAttribute::Catch => {
+                (policy.catch != Catch::No).then(|| each(policy.catch == Catch::Each))
+            }
             _ => None,
         },
         Some(SharedAmount::Attempts) => {
