@@ -15,7 +15,7 @@ mod documents;
 mod imports;
 
 use imports::Imports;
-use plan_graph::Graph;
+use plan_graph::{Graph, StepAttribute};
 use std::path::Path;
 
 const CRATES: [&str; 3] = ["plan-graph", "plan-macros", "plan-runtime"];
@@ -118,6 +118,30 @@ fn few_texts_are_of_the_program() {
     found.sort();
     let expected = ["check/decode/mod.rs", "plan/rust_text.rs"];
     assert_eq!(found, expected.map(Path::new));
+}
+
+/// The attributes of steps are in one table, which code reads by the variants of an enum.
+#[test]
+fn attributes_are_named_in_one_table() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let names = StepAttribute::ALL.iter().map(|attribute| attribute.name());
+    // Other languages have these words as well.
+    let names = names.filter(|name| *name != "catch");
+    let names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+    let mut open = ["plan-macros/src", "plan-runtime/src/check"]
+        .map(|folder| root.join(folder))
+        .to_vec();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let inside = std::fs::read_dir(path).unwrap();
+            open.extend(inside.map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let code = std::fs::read_to_string(&path).unwrap();
+        for name in &names {
+            assert!(!code.contains(name), "{name} in {}", path.display());
+        }
+    }
 }
 
 /// Modules of the standard library that the machine may use: the rest has clocks, locks, threads or futures.

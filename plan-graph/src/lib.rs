@@ -1,6 +1,6 @@
 //! Graphs of steps: levels, cycles and reachability, and which of their names somebody meant. With the feature `text`, escapes for untrusted
 //! strings. With the feature `layout`, where the boxes and the arrows of a picture go. The [`notation`] is the format of the plans that
-//! `plan!` passes to the runtime.
+//! `plan!` passes to the runtime. [`StepAttribute`] is the table of the attributes of steps.
 //!
 //! An implementation detail of `plan-runtime` and `plan-macros`, which share it as a crate of its own since a crate of macros
 //! exports nothing but macros. Depend on `plan-runtime`; anything here may change in any version.
@@ -27,6 +27,7 @@ assert!(layout.curves(&sizes).next().unwrap().to_string().starts_with('M'));
 "#
 )]
 
+mod attributes;
 #[cfg(feature = "layout")]
 mod curve;
 mod cycle;
@@ -46,6 +47,9 @@ mod tests;
 #[cfg(feature = "text")]
 mod text;
 
+pub use attributes::{
+    Argument, BACKOFF, Concern, LONGEST_WAIT, StepAttribute, Takes, policy_attributes,
+};
 #[cfg(feature = "layout")]
 pub use curve::Curve;
 pub use graph::Graph;
@@ -55,6 +59,7 @@ pub use html::{Html, Tag, entity};
 pub use label::{HEIGHT, cut, width};
 #[cfg(feature = "layout")]
 pub use layout::{Boxes, Layout, Point, layout};
+pub use notation::Amount;
 pub use reach::{Exhausted, Paths};
 pub use seen::is_unseen;
 pub use similar::similar;

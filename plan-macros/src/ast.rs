@@ -1,10 +1,9 @@
 //! What a plan says, with the author's own tokens.
 
 use crate::docs::text_of;
-pub(crate) use plan_graph::notation::Amount;
+pub(crate) use crate::policy::{Amount, Catch, Optional, Policy};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
-use std::time::Duration;
 use syn::ext::IdentExt;
 use syn::{
     Attribute, Expr, Ident, Lit, LitInt, LitStr, Member, Pat, Path, Token, Type, Visibility, token,
@@ -108,7 +107,7 @@ pub(crate) struct Step {
 }
 
 /// What a step is for.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) enum Role {
     #[default]
     Work,
@@ -146,6 +145,7 @@ pub(crate) enum Source {
 }
 
 /// A use of a step or an input.
+#[derive(Clone)]
 pub(crate) struct Mention {
     pub(crate) name: Ident,
     pub(crate) source: Source,
@@ -284,57 +284,6 @@ pub(crate) enum List {
     Computed(Box<Computed>, Vec<Ident>),
     /// What could not be read, and was reported.
     Broken,
-}
-
-/// What happens when a step fails or takes long.
-#[derive(Default)]
-pub(crate) struct Policy {
-    /// One of the attributes that are about attempts.
-    pub(crate) tries: Option<Span>,
-    /// `retry` itself.
-    pub(crate) retry: Option<Span>,
-    pub(crate) attempts: Option<u32>,
-    pub(crate) backoff: Option<Duration>,
-    pub(crate) max: Option<Duration>,
-    pub(crate) jitter: Option<bool>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) deadline: Option<Duration>,
-    pub(crate) optional: Optional,
-    pub(crate) catch: Catch,
-    pub(crate) fallback: Option<(Span, Box<Value>)>,
-    pub(crate) concurrency: Option<(Span, usize)>,
-    /// The most rounds of a loop, and where the attribute is.
-    pub(crate) at_most: Option<u32>,
-    pub(crate) rounds: Option<Span>,
-    /// The time between two starts of a round.
-    pub(crate) every: Option<Duration>,
-    /// Where `collect` is.
-    pub(crate) collect: Option<Span>,
-    /// The amounts that are not literals.
-    pub(crate) amounts: Vec<(Amount, Value)>,
-    /// Where `concurrency` is, if it is not a literal.
-    pub(crate) elements: Option<Span>,
-}
-
-#[derive(Default)]
-pub(crate) enum Optional {
-    #[default]
-    No,
-    /// `#[optional]`
-    Whole,
-    /// `#[optional(each)]`
-    Each(Span),
-}
-
-/// Whether a failure is a value, and where the attribute is that says so.
-#[derive(Clone, Copy, Default)]
-pub(crate) enum Catch {
-    #[default]
-    No,
-    /// `#[catch]`
-    Whole(Span),
-    /// `#[catch(each)]`
-    Each(Span),
 }
 
 pub(crate) struct Tail {

@@ -193,7 +193,8 @@ pub(crate) fn granted(
     quote!(#[cfg_attr(not(doc), serde(bound = #bounds))])
 }
 
-fn mentions(tokens: &TokenStream, is: &dyn Fn(&TokenTree) -> bool) -> bool {
+/// Returns `true` if `is` holds for a token, or for a token in a group.
+pub(crate) fn mentions(tokens: &TokenStream, is: &dyn Fn(&TokenTree) -> bool) -> bool {
     tokens.clone().into_iter().any(|token| match &token {
         TokenTree::Group(group) => mentions(&group.stream(), is),
         token => is(token),

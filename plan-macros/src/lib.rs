@@ -25,6 +25,7 @@ mod mistakes;
 mod names;
 mod options;
 mod parse;
+mod policy;
 mod report;
 mod shape;
 mod syntax;

@@ -1,10 +1,12 @@
 //! What hands over values of tools in Rust, where they would come back from JSON as they were.
 
-use proc_macro2::{Ident, TokenStream};
+use crate::shape;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use serde_derive_internals::Derive;
 use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default, TagType};
-use serde_derive_internals::{Ctxt, Derive};
+use serde_derive_internals::name::Name;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{
     Attribute, DeriveInput, GenericParam, Generics, Member, Type, TypeParamBound, WherePredicate,
@@ -79,10 +81,8 @@ pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStr
     if !input.generics.params.is_empty() {
         return TokenStream::new();
     }
-    let private = Ident::new("__private", proc_macro2::Span::call_site());
-    let context = Ctxt::new();
-    let container = Container::from_ast(&context, input, Derive::Deserialize, &private);
-    if context.check().is_err() {
+    let (container, wrong) = shape::container(input, Derive::Deserialize);
+    if !wrong.is_empty() {
         return TokenStream::new();
     }
     let Some(Container {
@@ -152,36 +152,24 @@ pub(crate) fn derive(
         }
         _ => None,
     };
-    let null = match (&output.data, inner) {
-        (Data::Struct(Style::Unit, _), _) => Some(quote!(true)),
-        (_, Some(ty)) => {
-            Some(quote!(__seen.is_new::<Self>() && #check::Hand::<#ty>::NEW.may_be_null(__seen)))
-        }
-        _ => None,
-    };
-    let null = null.map(|null| {
+    let is_unit = matches!(output.data, Data::Struct(Style::Unit, _));
+    // The same answer as the only type inside.
+    let question = |method: &str| {
+        let method = Ident::new(method, Span::call_site());
+        let answer = match inner {
+            _ if is_unit => quote!(true),
+            Some(ty) => quote!(__seen.is_new::<Self>() && #check::Hand::<#ty>::NEW.#method(__seen)),
+            None => return TokenStream::new(),
+        };
         quote! {
-            fn may_be_null(__seen: &mut #check::Seen) -> ::core::primitive::bool {
+            fn #method(__seen: &mut #check::Seen) -> ::core::primitive::bool {
                 #[allow(unused_imports)]
                 use #check::NotHandedOver as _;
-                #null
+                #answer
             }
         }
-    });
-    let small = match (&output.data, inner) {
-        (Data::Struct(Style::Unit, _), _) => Some(quote!(true)),
-        (_, inner) => inner
-            .map(|ty| quote!(__seen.is_new::<Self>() && #check::Hand::<#ty>::NEW.is_small(__seen))),
     };
-    let small = small.map(|small| {
-        quote! {
-            fn is_small(__seen: &mut #check::Seen) -> ::core::primitive::bool {
-                #[allow(unused_imports)]
-                use #check::NotHandedOver as _;
-                #small
-            }
-        }
-    });
+    let (null, small) = (question("may_be_null"), question("is_small"));
     let (options, collections) = (types.options.values(), types.collections.values());
     let types = types.all.values();
     let mut generics = input.generics.clone();
@@ -224,6 +212,10 @@ fn has_unsized_parameter(generics: &Generics) -> bool {
     bounds.any(|bound| matches!(bound, TypeParamBound::Trait(bound) if bound.maybe.is_some()))
 }
 
+fn text(ty: &Type) -> String {
+    ty.to_token_stream().to_string()
+}
+
 /// The types of the fields of a type, each once.
 #[derive(Default)]
 struct Types<'a> {
@@ -242,33 +234,22 @@ impl<'a> Types<'a> {
         let mut names = BTreeSet::new();
         written.iter().zip(read).all(|(written, read)| {
             let attrs = &written.attrs;
-            let text = || written.ty.to_token_stream().to_string();
             let may_be_left_out = match attrs.skip_serializing_if() {
                 None => true,
                 // What follows would be in its place.
                 Some(_) if matches!(style, Style::Tuple) => false,
                 Some(test) => self.is_restored(written, &test.to_token_stream().to_string()),
             };
-            self.all.insert(text(), written.ty);
+            self.all.insert(text(written.ty), written.ty);
             let is_named = matches!(style, Style::Struct) && !attrs.transparent();
-            let name = &attrs.name().serialize_name().value;
+            let name = attrs.name().serialize_name();
             may_be_left_out
                 && !attrs.skip_serializing()
                 && !attrs.skip_deserializing()
                 && !attrs.flatten()
                 && attrs.serialize_with().is_none()
                 && attrs.deserialize_with().is_none()
-                && (!is_named
-                    || read
-                        .attrs
-                        .aliases()
-                        .iter()
-                        .any(|alias| alias.value == *name)
-                        && read
-                            .attrs
-                            .aliases()
-                            .iter()
-                            .all(|alias| names.insert(alias.value.clone())))
+                && (!is_named || are_new(name, read.attrs.aliases(), &mut names))
         })
     }
 
@@ -277,13 +258,11 @@ impl<'a> Types<'a> {
         match (field.attrs.default(), test.split_once(" :: ")) {
             (Default::None, _) if self.has_default => false,
             (Default::None | Default::Default, Some(("Option", "is_none"))) => {
-                let text = field.ty.to_token_stream().to_string();
-                self.options.insert(text, field.ty);
+                self.options.insert(text(field.ty), field.ty);
                 true
             }
             (Default::Default, Some((ty, "is_empty"))) => {
-                let text = field.ty.to_token_stream().to_string();
-                self.collections.insert(text, field.ty);
+                self.collections.insert(text(field.ty), field.ty);
                 matches!(field.ty, Type::Path(path)
                     if path.path.segments.last().is_some_and(|last| last.ident == ty))
             }
@@ -296,19 +275,23 @@ impl<'a> Types<'a> {
         let mut names = BTreeSet::new();
         written.iter().zip(read).all(|(written, read)| {
             let attrs = &written.attrs;
-            let name = &attrs.name().serialize_name().value;
-            let aliases = read.attrs.aliases();
+            let name = attrs.name().serialize_name();
             !attrs.skip_serializing()
                 && !attrs.skip_deserializing()
                 && !attrs.other()
                 && !attrs.untagged()
                 && attrs.serialize_with().is_none()
                 && attrs.deserialize_with().is_none()
-                && aliases.iter().any(|alias| alias.value == *name)
-                && aliases
-                    .iter()
-                    .all(|alias| names.insert(alias.value.clone()))
+                && are_new(name, read.attrs.aliases(), &mut names)
                 && self.fields(written.style, &written.fields, &read.fields)
         })
     }
+}
+
+/// Adds the aliases to the names. Returns `true` if the name is an alias, and all aliases are new.
+fn are_new(name: &Name, aliases: &BTreeSet<Name>, names: &mut BTreeSet<String>) -> bool {
+    aliases.iter().any(|alias| alias.value == name.value)
+        && aliases
+            .iter()
+            .all(|alias| names.insert(alias.value.clone()))
 }

@@ -15,16 +15,21 @@ use syn::{
     Generics, Path, Token, Variant, Visibility, braced, parenthesized, parse_quote,
 };
 
-/// A type that syn cannot parse.
-pub(crate) enum Unparsed {
+/// A type with a derive.
+pub(crate) enum ParsedType {
+    /// A type without a syntax error.
+    Whole(DeriveInput),
     /// All of the type. Only separators are missing or wrong, and rustc knows all fields as well.
     Separators(DeriveInput),
     /// A struct without its fields.
     Fields(DeriveInput),
 }
 
-impl Unparsed {
+impl ParsedType {
     pub(crate) fn read(item: TokenStream) -> Option<Self> {
+        if let Ok(input) = syn::parse2(item.clone()) {
+            return Some(Self::Whole(input));
+        }
         let parser = |input: ParseStream<'_>| {
             let attrs = input.call(Attribute::parse_outer)?;
             let vis: Visibility = input.parse()?;

@@ -359,6 +359,27 @@ fn a_long_first_wait_is_waited() {
     assert_eq!(timer.elapsed(), LONG);
 }
 
+const MOMENT: Duration = Duration::from_millis(1);
+
+plan! {
+    Quick() -> u64 {
+        #[retry(5, backoff = MOMENT, jitter = false)] #[deadline("1s")]
+        step a = Fail {};
+        a
+    }
+}
+
+/// The macro does not know the time of a constant, so the attempts may fit into the deadline.
+#[test]
+fn attempts_with_a_constant_wait_fit_into_a_deadline() {
+    let desk = Desk::default();
+    let timer = ManualTimer::new();
+    let run = Quick {}.run(&desk).timer(timer.clone());
+    smol::block_on(timer.skip_waits(run)).unwrap_err();
+    assert_eq!(desk.calls.into_inner(), 5);
+    assert_eq!(timer.elapsed(), MOMENT * 15);
+}
+
 /// A report has the amounts that a step was given, which its plan does not say.
 #[test]
 fn a_report_has_the_amounts() {

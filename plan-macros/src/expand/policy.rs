@@ -5,10 +5,11 @@ use super::types::may_be_absent;
 use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
 use crate::names::Source;
 use crate::parse::value_text;
+use crate::policy::Given;
+use plan_graph::LONGEST_WAIT;
 use plan_graph::notation::{Ended, SettingData};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use std::time::Duration;
 
 /// Lowers the policy of a step.
 pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> Ended<SettingData<String>> {
@@ -16,8 +17,11 @@ pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> Ended<SettingData
     let mut settings = Vec::from_iter(before_amounts(policy).into_iter().flatten());
     let mut amounts: Vec<_> = policy.amounts.iter().collect();
     amounts.sort_by_key(|(amount, _)| *amount);
-    let amounts = amounts.into_iter();
-    settings.extend(amounts.filter_map(|(amount, value)| self::amount(*amount, value, builder)));
+    for (amount, given) in amounts {
+        if let Given::Value(value) = given {
+            settings.extend(self::amount(*amount, value, builder));
+        }
+    }
     if let Some((at, fallback)) = &policy.fallback {
         let Lowered { check, data } = builder.value(fallback);
         let mut ty = builder.cx.type_of(Source::Step(step.number));
@@ -25,28 +29,33 @@ pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> Ended<SettingData
         builder.check_type(Span::call_site(), ty, check);
         settings.push(SettingData::Fallback(data));
     }
+    let concurrency = policy.count(Amount::Concurrency);
     let after = [
-        policy
-            .concurrency
-            .map(|(_, elements)| SettingData::Concurrency(elements)),
-        policy.at_most.map(SettingData::AtMost),
-        policy.every.map(SettingData::Every),
+        concurrency.map(SettingData::Concurrency),
+        rounds(policy, Amount::AtMost).map(SettingData::AtMost),
+        policy.time(Amount::Every).map(SettingData::Every),
         policy.collect.map(|_| SettingData::Collect),
     ];
     settings.extend(after.into_iter().flatten());
     Ended(settings)
 }
 
+/// Returns a number of rounds or attempts. The parser refuses numbers that need more than 32 bits.
+fn rounds(policy: &Policy, amount: Amount) -> Option<u32> {
+    policy.count(amount).and_then(|count| count.try_into().ok())
+}
+
 /// Returns the settings that are data alone, up to the amounts.
 fn before_amounts(policy: &Policy) -> [Option<SettingData<String>>; 8] {
     // A longer first wait needs a longer limit for all waits.
-    let longer = policy.backoff.filter(|backoff| *backoff > LONGEST_WAIT);
+    let backoff = policy.time(Amount::Backoff);
+    let longer = backoff.filter(|backoff| *backoff > LONGEST_WAIT);
     [
-        policy.attempts.map(SettingData::Attempts),
-        policy.backoff.map(SettingData::Backoff),
-        policy.max.or(longer).map(SettingData::Max),
-        policy.timeout.map(SettingData::Timeout),
-        policy.deadline.map(SettingData::Deadline),
+        rounds(policy, Amount::Attempts).map(SettingData::Attempts),
+        backoff.map(SettingData::Backoff),
+        policy.time(Amount::Max).or(longer).map(SettingData::Max),
+        policy.time(Amount::Timeout).map(SettingData::Timeout),
+        policy.time(Amount::Deadline).map(SettingData::Deadline),
         policy.jitter.map(SettingData::Jitter),
         match policy.optional {
             Optional::No => None,
@@ -56,7 +65,7 @@ fn before_amounts(policy: &Policy) -> [Option<SettingData<String>>; 8] {
         match policy.catch {
             Catch::No => None,
             Catch::Whole(_) => Some(SettingData::Catch),
-            Catch::Each(_) => Some(SettingData::CatchEach),
+            Catch::Each => Some(SettingData::CatchEach),
         },
     ]
 }
@@ -93,9 +102,6 @@ fn amount(amount: Amount, value: &Value, builder: &mut Builder<'_>) -> Option<Se
         }
     }
 }
-
-/// The longest wait between attempts by default, as `Policy::DEFAULT` has it.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Whether the output of the step is an `Option` or a `Result` because of its policy.
 pub(super) fn wraps(step: &Step) -> bool {

@@ -27,7 +27,7 @@ impl<'t> Types<'t> {
             tools: tools.iter(),
             collects: policy.collect.is_some(),
             each: match (&policy.optional, policy.catch) {
-                (_, Catch::Each(_)) => Some((quote!(__plan::Caught), true)),
+                (_, Catch::Each) => Some((quote!(__plan::Caught), true)),
                 (Optional::Each(_), _) => Some((quote!(::core::option::Option), false)),
                 _ => None,
             },

@@ -4,7 +4,8 @@ use super::IdeExpansion;
 use crate::docs::text_of;
 use crate::syntax::Statement;
 use crate::syntax::tokens::Tokens;
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use plan_graph::{StepAttribute, Takes};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 /// How the output of a step is another than that of its calls.
@@ -68,55 +69,58 @@ impl IdeExpansion {
         let path = tokens.next();
         let group = tokens.peek_group(0, Delimiter::Parenthesis);
         let given = group.map(Group::stream).unwrap_or_default();
-        match &*name {
-            "retry" | "at_most" => {
-                let mut given = Tokens::new(given);
-                let mut options = TokenStream::new();
-                loop {
-                    let option = given.take_until(|given| given.is_punct(0, ','));
-                    let mut option = Tokens::new(option);
-                    let is_key = match option.peek_ident(0) {
-                        Some(name) => option.is_punct(1, '=') || !self.begins_value(name),
-                        None => option.is_empty(),
-                    };
-                    // Nothing is completed in a literal.
-                    let is_literal = matches!(option.peek(0), Some(TokenTree::Literal(_)));
-                    if !is_key && !is_literal {
-                        let value = self.amount(option.rest());
-                        options.extend(quote!(#value;));
-                    } else if is_key {
-                        let key = option.next();
-                        option.eat_punct('=');
-                        let value = self.amount(option.rest());
-                        options.extend(quote!(#editor::attribute::#path::#key; #value;));
-                    }
-                    if given.next().is_none() {
-                        break;
-                    }
-                }
+        let known = StepAttribute::named(&name);
+        match known.map(|known| (known.takes(), known.arguments())) {
+            Some((Takes::Amounts, [_, _, ..])) => {
+                let options = self.options(&path, given);
                 quote!(#editor::attribute::#path; #options)
             }
-            "optional" if group.is_some() => {
-                quote!(#editor::attribute::#path; #editor::attribute::optional::#given;)
-            }
-            "catch" if group.is_some() => {
-                quote!(#editor::attribute::#path; #editor::attribute::catch::#given;)
-            }
-            "timeout" | "deadline" | "concurrency" => {
+            Some((Takes::Amounts, _)) => {
                 let value = self.amount(given);
                 quote!(#editor::attribute::#path; #value;)
             }
-            "after" | "undo" => quote!(#editor::attribute::#path; (#given);),
-            "fallback" => {
+            Some((Takes::Each, _)) if group.is_some() => {
+                let module = Ident::new(&name, Span::call_site());
+                quote!(#editor::attribute::#path; #editor::attribute::#module::#given;)
+            }
+            Some((Takes::Names, _)) => quote!(#editor::attribute::#path; (#given);),
+            Some((Takes::Value, _)) => {
                 let value = self.argument(given);
                 quote!(#editor::attribute::#path; #value;)
             }
             _ => quote!(#editor::attribute::#path;),
         }
     }
-}
 
-impl IdeExpansion {
+    /// Returns the amounts of an attribute with options.
+    fn options(&self, path: &Option<TokenTree>, given: TokenStream) -> TokenStream {
+        let editor = &self.editor;
+        let mut given = Tokens::new(given);
+        let mut options = TokenStream::new();
+        loop {
+            let option = given.take_until(|given| given.is_punct(0, ','));
+            let mut option = Tokens::new(option);
+            let is_key = match option.peek_ident(0) {
+                Some(name) => option.is_punct(1, '=') || !self.begins_value(name),
+                None => option.is_empty(),
+            };
+            // Nothing is completed in a literal.
+            let is_literal = matches!(option.peek(0), Some(TokenTree::Literal(_)));
+            if !is_key && !is_literal {
+                let value = self.amount(option.rest());
+                options.extend(quote!(#value;));
+            } else if is_key {
+                let key = option.next();
+                option.eat_punct('=');
+                let value = self.amount(option.rest());
+                options.extend(quote!(#editor::attribute::#path::#key; #value;));
+            }
+            if given.next().is_none() {
+                return options;
+            }
+        }
+    }
+
     /// Whether a name begins an amount, and is not an option that is being typed.
     fn begins_value(&self, name: &Ident) -> bool {
         let text = text_of(name);
@@ -140,44 +144,47 @@ pub(super) fn is_doc(attribute: &TokenStream) -> bool {
     Tokens::new(attribute.clone()).is_ident(0, "doc")
 }
 
-/// What a step is for that is not work.
+/// The role of a step that is not work.
 pub(super) enum IdeRole {
     Undo(String),
     Always,
 }
 
-/// What the attributes of a step say that it is for, unless it is work.
+/// Returns the known attribute, and the tokens after its name.
+fn known(attribute: TokenStream) -> Option<(StepAttribute, Tokens)> {
+    let mut tokens = Tokens::new(attribute);
+    let known = StepAttribute::named(&tokens.peek_ident(0)?.to_string())?;
+    tokens.next();
+    Some((known, tokens))
+}
+
+/// Returns the role of a step that is not work.
 pub(super) fn role(statement: &Statement) -> Option<IdeRole> {
-    statement.attributes().find_map(|attribute| {
-        let mut tokens = Tokens::new(attribute);
-        if tokens.is_ident(0, "always") {
-            return Some(IdeRole::Always);
+    let mut attributes = statement.attributes().filter_map(known);
+    attributes.find_map(|(known, arguments)| match known {
+        StepAttribute::Always => Some(IdeRole::Always),
+        StepAttribute::Undo => {
+            let undone = arguments.peek_group(0, Delimiter::Parenthesis)?.stream();
+            let undone = Tokens::new(undone);
+            Some(IdeRole::Undo(text_of(undone.peek_ident(0)?)))
         }
-        if !tokens.is_ident(0, "undo") {
-            return None;
-        }
-        tokens.next();
-        let undone = tokens.peek_group(0, Delimiter::Parenthesis)?.stream();
-        let undone = Tokens::new(undone);
-        Some(IdeRole::Undo(text_of(undone.peek_ident(0)?)))
+        _ => None,
     })
 }
 
-/// What attributes say of a step's output.
+/// Returns the effects of the attributes on the output of a step.
 pub(super) fn policy(statement: &Statement) -> IdePolicy {
     let mut policy = IdePolicy::default();
-    for attribute in statement.attributes() {
-        let mut tokens = Tokens::new(attribute);
-        policy.collects |= tokens.is_ident(0, "collect");
-        let wrap = if tokens.is_ident(0, "optional") {
-            Wrap::Option
-        } else if tokens.is_ident(0, "catch") {
-            Wrap::Result
-        } else {
-            continue;
+    for (known, arguments) in statement.attributes().filter_map(known) {
+        let wrap = match known {
+            StepAttribute::Optional => Wrap::Option,
+            StepAttribute::Catch => Wrap::Result,
+            known => {
+                policy.collects |= known == StepAttribute::Collect;
+                continue;
+            }
         };
-        tokens.next();
-        match tokens.peek(0) {
+        match arguments.peek(0) {
             None => policy.whole = wrap,
             Some(_) => policy.each = wrap,
         }

@@ -5,6 +5,7 @@ use super::uses::Uses;
 use super::{IdeExpansion, attribute, unplaced};
 use crate::docs::text_of;
 use crate::syntax::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
+use plan_graph::StepAttribute;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
@@ -92,23 +93,9 @@ impl IdeExpansion {
     fn uses(&self, statement: &Statement) -> Vec<Ident> {
         let mut uses = Uses::of(&self.known);
         for attribute in statement.attributes() {
-            let name = attribute
-                .clone()
-                .into_iter()
-                .next()
-                .map(|name| name.to_string());
-            if matches!(
-                name.as_deref(),
-                Some(
-                    "after"
-                        | "concurrency"
-                        | "deadline"
-                        | "fallback"
-                        | "retry"
-                        | "timeout"
-                        | "undo"
-                )
-            ) {
+            let name = attribute.clone().into_iter().next();
+            let known = name.and_then(|name| StepAttribute::named(&name.to_string()));
+            if known.is_some_and(|known| !known.is_complete_alone()) {
                 uses.look_in(attribute);
             }
         }
@@ -141,7 +128,7 @@ pub(crate) fn arguments<'a>(
     }
 }
 
-/// The doc comments among the attributes.
+/// Returns the doc comments among the attributes.
 fn docs(statement: &Statement) -> TokenStream {
     let docs = statement.attributes().filter(attribute::is_doc);
     unplaced(quote!(#(#[#docs])*))
@@ -154,4 +141,22 @@ fn steps(plan: &PlanTokens) -> impl Iterator<Item = (&Statement, &StepTokens, &I
         let step = statement.step()?;
         Some((statement, step, step.name.as_ref()?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ide, syntax};
+    use plan_graph::StepAttribute;
+
+    #[test]
+    fn names_in_attributes_are_uses() {
+        for attribute in StepAttribute::ALL {
+            let name = attribute.name();
+            let plan = format!("Mail(limit: u32) {{ #[{name}(limit)] step a = Send {{}}; a }}");
+            let plan = syntax::scan(plan.parse().unwrap());
+            let expansion = ide::expand(&plan).to_string();
+            let is_use = expansion.contains("inputs . limit ;");
+            assert_eq!(is_use, !attribute.is_complete_alone(), "{name}");
+        }
+    }
 }

@@ -3,11 +3,11 @@
 use super::{Position, words};
 use crate::docs::{last_name, text_of};
 use crate::report::{Mistake, mistake};
-use crate::syntax::STEP_ATTRIBUTES;
 use crate::syntax::text::{path_text, tidy, value_text};
 use crate::syntax::tokens::{braces, first, last, parse_start};
 use crate::syntax::value::is_type_name;
 use heck::ToUpperCamelCase;
+use plan_graph::StepAttribute;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
@@ -163,7 +163,7 @@ fn attributes_in(after: &TokenStream) -> String {
 }
 
 fn is_attribute(name: &Ident) -> bool {
-    STEP_ATTRIBUTES.contains(&&*text_of(name))
+    StepAttribute::named(&text_of(name)).is_some()
 }
 
 /// `list.iter().map(|x| Tool { … })`, which is a `for`.

@@ -6,50 +6,55 @@ use crate::report::{Mistake, mistake};
 use crate::syntax::has_steps;
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, parse_start};
+use plan_graph::StepAttribute;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::Path;
 
 /// Returns the attribute of a step that replaces an attribute of this name, and the way to write it.
-pub(crate) fn attribute(name: &str) -> Option<(&'static str, &'static str)> {
+pub(crate) fn attribute(name: &str) -> Option<(Option<StepAttribute>, &'static str)> {
     Some(match name {
-        "finally" | "ensure" | "defer" | "cleanup" | "on_exit" => ("always", "write `#[always]`"),
+        "finally" | "ensure" | "defer" | "cleanup" | "on_exit" => {
+            (Some(StepAttribute::Always), "write `#[always]`")
+        }
         "compensate" | "compensation" | "rollback" | "revert" | "reverses" => (
-            "undo",
+            Some(StepAttribute::Undo),
             "write `#[undo(paid)]` on the step that undoes `paid`",
         ),
         "on_error" | "on_failure" | "on_err" | "rescue" | "except" | "recover" => (
-            "catch",
+            Some(StepAttribute::Catch),
             "write `#[catch]` to have the failure as a value, or `#[fallback(value)]` to replace it",
         ),
         "ignore_errors" | "allow_failure" | "continue_on_error" => (
-            "optional",
+            Some(StepAttribute::Optional),
             "write `#[optional]`, and the output is an `Option`",
         ),
         "max" | "limit" | "max_rounds" | "max_iterations" | "rounds" | "times" => (
-            "at_most",
+            Some(StepAttribute::AtMost),
             "write `#[at_most(100)]` for the rounds of a `loop`, `#[retry(3)]` for attempts, or `#[concurrency(3)]` for elements that run at one time",
         ),
         "parallel" | "max_parallel" | "parallelism" => (
-            "concurrency",
+            Some(StepAttribute::Concurrency),
             "write `#[concurrency(3)]` for the elements of a `for`; steps run beside each other anyway",
         ),
         "every" | "interval" | "poll" => (
-            "at_most",
+            Some(StepAttribute::AtMost),
             "write `#[at_most(100, every = \"3s\")]` for the rounds of a `loop`",
         ),
-        "attempts" | "tries" | "repeat" => ("retry", "write `#[retry(3)]`"),
+        "attempts" | "tries" | "repeat" => (Some(StepAttribute::Retry), "write `#[retry(3)]`"),
         "time_limit" | "max_time" | "ttl" | "within" => (
-            "timeout",
+            Some(StepAttribute::Timeout),
             "write `#[timeout(\"10s\")]` for each attempt, or `#[deadline(\"1m\")]` for all",
         ),
         "needs" | "depends_on" | "depends" | "requires" => (
-            "after",
+            Some(StepAttribute::After),
             "write `#[after(name)]`; a step that refers to another waits for it anyway",
         ),
-        "default" | "or_else" | "otherwise" => ("fallback", "write `#[fallback(value)]`"),
+        "default" | "or_else" | "otherwise" => {
+            (Some(StepAttribute::Fallback), "write `#[fallback(value)]`")
+        }
         "when" | "only_if" | "skip_if" | "condition" => {
-            ("if", "write `step name = if condition { Tool { … } };`")
+            (None, "write `step name = if condition { Tool { … } };`")
         }
         _ => return None,
     })

@@ -13,6 +13,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Ident, Member};
 
 /// The steps whose output is a `Result`, each with the number of lists around it.
+#[derive(Default)]
 pub(super) struct CaughtSteps {
     caught: HashMap<Source, usize>,
     /// All steps that are work: what always runs sees `Result`s of them.
@@ -27,43 +28,32 @@ impl CaughtSteps {
     pub(super) fn of(plan: &Plan, names: &Names) -> Self {
         let all = plan.all_steps();
         let source = |step: &Step| Source::Step(step.number);
-        let caught = all
-            .iter()
-            .filter_map(|step| Some((source(step), lists(step)?)));
-        let caught = caught.collect();
         let is_always = |step: &&&Step| matches!(step.role, Role::Always);
         let always = all.iter().filter(is_always);
         let scopes: HashSet<usize> = always.map(|step| names.scope_of(source(step))).collect();
-        let is_seen = |step: &&&Step| {
-            !matches!(step.role, Role::Undo(_)) && scopes.contains(&names.scope_of(source(step)))
-        };
-        let work = if scopes.is_empty() {
-            HashSet::new()
-        } else {
-            all.iter()
-                .filter(is_seen)
-                .map(|step| source(step))
-                .collect()
-        };
-        let is_each = |step: &&&Step| {
-            let is_absent = matches!(step.policy.optional, Optional::Whole);
-            lists(step) == Some(1) && (!is_absent || step.policy.fallback.is_some())
-        };
-        let each = all.iter().filter(is_each).map(|step| source(step));
-        let list = |step: &&Step| match (step.policy.catch, depth(&step.body)) {
-            // A `?` after an element may take a value out of an `Option`.
-            (Catch::Whole(at), 1..) if !braces::may_be_absent(element(&step.body)) => {
-                Some((source(step), (at, depth(&step.body))))
+        let mut steps = Self::default();
+        for step in all {
+            let source = source(step);
+            let is_undo = matches!(step.role, Role::Undo(_));
+            if !is_undo && scopes.contains(&names.scope_of(source)) {
+                steps.work.insert(source);
             }
-            _ => None,
-        };
-        let lists = all.iter().filter_map(list);
-        Self {
-            caught,
-            work,
-            each: each.collect(),
-            lists: lists.collect(),
+            let Some(lists) = lists(step) else {
+                continue;
+            };
+            steps.caught.insert(source, lists);
+            let is_absent = matches!(step.policy.optional, Optional::Whole);
+            if lists == 1 && (!is_absent || step.policy.fallback.is_some()) {
+                steps.each.insert(source);
+            }
+            // A `?` after an element may take a value out of an `Option`.
+            if let (Catch::Whole(at), depth @ 1..) = (step.policy.catch, depth(&step.body))
+                && !braces::may_be_absent(element(&step.body))
+            {
+                steps.lists.insert(source, (at, depth));
+            }
         }
+        steps
     }
 
     /// Returns the place of the `#[catch]` of a step that is one `Result` of a list, if a reference asks for the `Result` of each element.
@@ -77,12 +67,8 @@ impl CaughtSteps {
         if !self.is_caught(&reference.root, source, role) {
             return None;
         }
-        let is_list = |hop: &Hop| matches!(hop, Hop::Index(..) | Hop::Each(_));
-        let asks = matches!(
-            reference.hops.get(depth)?,
-            Hop::Optional(_) | Hop::Outcome(..)
-        );
-        (asks && reference.hops[..depth].iter().all(is_list)).then_some(at)
+        (is_question(reference.hops.get(depth)?) && reference.hops[..depth].iter().all(is_list))
+            .then_some(at)
     }
 
     /// Returns the step and its `#[catch]` if Rust code needs the `Result` of each element, with the code.
@@ -130,14 +116,10 @@ impl CaughtSteps {
         role: &Role,
     ) -> Option<(Span, String)> {
         let lists = self.lists(&reference.root, source, role)?;
-        let is_list = |hop: &Hop| matches!(hop, Hop::Index(..) | Hop::Each(_));
         if !reference.hops.get(..lists)?.iter().all(is_list) {
             return None;
         }
         let hop = reference.hops.get(lists)?;
-        if matches!(hop, Hop::Optional(_) | Hop::Outcome(..)) {
-            return None;
-        }
         let at = match hop {
             Hop::Field(_, Member::Named(name)) => name.span(),
             Hop::Field(_, member) => member.span(),
@@ -169,7 +151,6 @@ impl CaughtSteps {
     /// Returns the failures among the values of a reference.
     pub(super) fn outcome(&self, reference: &Reference, source: Source, role: &Role) -> Outcome {
         let lists = self.lists(&reference.root, source, role);
-        let is_list = |hop: &Hop| matches!(hop, Hop::Index(..) | Hop::Each(_));
         if lists.is_some_and(|lists| reference.hops.len() == lists)
             && reference.hops.iter().all(is_list)
         {
@@ -247,7 +228,7 @@ fn lists(step: &Step) -> Option<usize> {
     match step.policy.catch {
         Catch::No => None,
         Catch::Whole(_) => Some(0),
-        Catch::Each(_) => Some(depth(&step.body)).filter(|depth| *depth > 0),
+        Catch::Each => Some(depth(&step.body)).filter(|depth| *depth > 0),
     }
 }
 
@@ -264,4 +245,12 @@ fn element(body: &Body) -> &Body {
         Body::For(repeat) => element(&repeat.body),
         other => other,
     }
+}
+
+fn is_list(hop: &Hop) -> bool {
+    matches!(hop, Hop::Index(..) | Hop::Each(_))
+}
+
+fn is_question(hop: &Hop) -> bool {
+    matches!(hop, Hop::Optional(_) | Hop::Outcome(..))
 }

@@ -40,16 +40,9 @@ pub(super) fn asked(expr: &Expr, is_list: &dyn Fn(&Ident) -> bool) -> Option<(Id
 
 /// Returns `true` if code uses the value of this name as a `Result`.
 pub(super) fn asks(expr: &Expr, name: &Ident) -> bool {
-    let is_name = |expr: &Expr| match expr {
-        Expr::Path(path) => path.path.get_ident().filter(|it| *it == name).cloned(),
-        _ => None,
-    };
-    let mut uses = Uses {
-        subject: &is_name,
-        found: None,
-    };
+    let mut uses = Uses { name, found: false };
     uses.visit_expr(expr);
-    uses.found.is_some()
+    uses.found
 }
 
 /// Finds the elements of lists.
@@ -92,17 +85,8 @@ impl Lists<'_> {
 
 impl<'ast> Visit<'ast> for Lists<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
-        let element = |expr: &Expr| match expr {
-            Expr::Index(index) => self.list(&index.expr),
-            _ => None,
-        };
-        let mut uses = Uses {
-            subject: &element,
-            found: None,
-        };
-        uses.look(expr);
-        if let Some((name, written)) = uses.found {
-            self.find(Some(name), &written);
+        if let Some(Expr::Index(index)) = result(expr) {
+            self.find(self.list(&index.expr), expr);
         }
         visit::visit_expr(self, expr);
     }
@@ -160,41 +144,37 @@ fn takes_result(argument: &Expr) -> bool {
     }
 }
 
-/// Finds uses of a subject as a `Result`.
+/// Finds uses of the value of a name as a `Result`.
 struct Uses<'a> {
-    /// The name of a subject that is all of an expression.
-    subject: &'a dyn Fn(&Expr) -> Option<Ident>,
-    found: Option<(Ident, Expr)>,
-}
-
-impl Uses<'_> {
-    /// Looks at an expression, and not at its parts.
-    fn look(&mut self, expr: &Expr) {
-        let subject = match expr {
-            Expr::MethodCall(ExprMethodCall {
-                receiver, method, ..
-            }) if OF_RESULTS.iter().any(|name| method == name) => Some(&**receiver),
-            Expr::Try(ExprTry { expr, .. }) => Some(&**expr),
-            Expr::Match(ExprMatch { expr, arms, .. })
-                if arms.iter().any(|arm| is_outcome(&arm.pat)) =>
-            {
-                Some(&**expr)
-            }
-            Expr::Let(ExprLet { pat, expr, .. }) if is_outcome(pat) => Some(&**expr),
-            _ => None,
-        };
-        let name = subject.and_then(|subject| (self.subject)(inner(subject)));
-        if let (Some(name), None) = (name, &self.found) {
-            self.found = Some((name, expr.clone()));
-        }
-    }
+    name: &'a Ident,
+    found: bool,
 }
 
 impl<'ast> Visit<'ast> for Uses<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
-        self.look(expr);
+        if let Some(Expr::Path(path)) = result(expr) {
+            self.found |= path.path.get_ident() == Some(self.name);
+        }
         visit::visit_expr(self, expr);
     }
+}
+
+/// Returns the part of an expression that the expression uses as a `Result`.
+fn result(expr: &Expr) -> Option<&Expr> {
+    let part = match expr {
+        Expr::MethodCall(ExprMethodCall {
+            receiver, method, ..
+        }) if OF_RESULTS.iter().any(|name| method == name) => receiver,
+        Expr::Try(ExprTry { expr, .. }) => expr,
+        Expr::Match(ExprMatch { expr, arms, .. })
+            if arms.iter().any(|arm| is_outcome(&arm.pat)) =>
+        {
+            expr
+        }
+        Expr::Let(ExprLet { pat, expr, .. }) if is_outcome(pat) => expr,
+        _ => return None,
+    };
+    Some(inner(part))
 }
 
 /// Returns `true` for `Ok(…)` and `Err(…)`.

@@ -9,17 +9,17 @@ mod each;
 mod frames;
 mod resolve;
 mod roles;
+mod unknown;
 
 pub(crate) use crate::ast::Source;
 pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 pub(crate) use roles::{Reader, check as check_roles, reader};
 
-use crate::ast::{Block, BlockTail, Body, Branch, Condition, Local, Plan, Step};
+use crate::ast::{Block, BlockTail, Body, Branch, Condition, Local, Loop, Plan, Step};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::syntax::is_keyword;
-use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 
@@ -27,8 +27,8 @@ use syn::Ident;
 enum Meaning {
     /// A `for` or an `if let` binds it.
     Local(Local),
-    /// It is a step's or an input's.
-    Source,
+    /// The name of a step or an input.
+    Source(Source),
     /// It could not be read where it is declared, and that was reported.
     Broken,
     Unknown,
@@ -96,170 +96,18 @@ impl Names {
             Some(head) => format!("make it an input: `{}(", head.name),
             None => "make it an input of a named plan: `plan! { Name(".to_owned(),
         };
-        let mut names = Self {
-            scopes: vec![own],
-            places: Vec::new(),
-            bound: HashMap::new(),
-            inputs_help,
+        let mut declaration = Declaration {
+            names: Self {
+                scopes: vec![own],
+                places: Vec::new(),
+                bound: HashMap::new(),
+                inputs_help,
+            },
+            bound: Vec::new(),
+            report,
         };
-        names.steps(&mut plan.steps, &plan.broken, 0, &[], report);
-        names
-    }
-
-    /// Adds the names of steps, and those of the blocks in them. `bound` are the names that `for` and `if let` bind around them.
-    fn steps(
-        &mut self,
-        steps: &mut [Step],
-        broken: &[Ident],
-        scope: usize,
-        bound: &[String],
-        report: &mut Report,
-    ) {
-        self.scopes[scope].first = self.places.len();
-        for step in &mut *steps {
-            step.number = self.places.len();
-            self.places.push(scope);
-            let text = text_of(&step.name);
-            if step.is_tail {
-                continue;
-            }
-            check_name(&step.name, "step", report);
-            let around = self.scopes[scope].around;
-            let is_taken = bound.contains(&text)
-                || around.is_some_and(|around| self.find_in(around, &text).is_some());
-            let own = &mut self.scopes[scope];
-            if own.sources.contains_key(&text) {
-                // Which of the two a value means is not known.
-                own.broken.insert(text.clone());
-            }
-            let whole = if scope == 0 { "plan" } else { "block" };
-            match own.sources.get(&text) {
-                Some(Source::Step(_)) => report.error(
-                    &step.name,
-                    format!("the {whole} has more than one step named `{text}`\nhelp: give this step another name"),
-                ),
-                Some(Source::Input(_)) => report.error(
-                    &step.name,
-                    format!("`{text}` is already an input of the plan\nhelp: give the step another name"),
-                ),
-                None => {
-                    if is_taken {
-                        report.error(
-                            &step.name,
-                            format!("the name `{text}` is taken outside this block\nhelp: use another name"),
-                        );
-                        own.broken.insert(text.clone());
-                    }
-                    if step.ty.is_none() && is_untyped(&step.body) {
-                        own.broken.insert(text.clone());
-                    }
-                    own.sources.insert(text, Source::Step(step.number));
-                }
-            }
-        }
-        let own = &mut self.scopes[scope];
-        let unread = broken.iter().map(text_of);
-        let unread = unread.filter(|name| !own.sources.contains_key(name));
-        own.broken.extend(unread);
-        for step in steps {
-            let mut bound = bound.to_vec();
-            let owner = if step.is_tail {
-                self.scopes[scope].owner.clone()
-            } else {
-                text_of(&step.name)
-            };
-            self.body(&mut step.body, scope, &owner, &mut bound, report);
-        }
-    }
-
-    /// Adds the names of the blocks in a body, and notes what is bound around them.
-    fn body(
-        &mut self,
-        body: &mut Body,
-        scope: usize,
-        owner: &str,
-        bound: &mut Vec<String>,
-        report: &mut Report,
-    ) {
-        let around = bound.len();
-        match body {
-            Body::If(branches) => {
-                for Branch { conditions, body } in branches {
-                    for condition in conditions {
-                        if let Condition::Let(_, _, names) | Condition::Broken(names) = condition {
-                            self.bind(names, owner, bound);
-                        }
-                    }
-                    self.body(body, scope, owner, bound, report);
-                    bound.truncate(around);
-                }
-            }
-            Body::For(repeat) => {
-                let names = crate::parse::names_in(&repeat.pat);
-                self.bind(&names, owner, bound);
-                self.body(&mut repeat.body, scope, owner, bound, report);
-            }
-            Body::Block(block) => self.block(block, scope, owner, bound, report),
-            Body::Loop(repeat) => {
-                let last = repeat.last.as_slice();
-                if let [last] = last
-                    && (bound.contains(&text_of(last))
-                        || self.find_in(scope, &text_of(last)).is_some())
-                {
-                    let text = text_of(last);
-                    report.error(
-                        last,
-                        format!(
-                            "the name `{text}` is taken outside this loop\nhelp: use another name"
-                        ),
-                    );
-                }
-                self.bind(last, owner, bound);
-                self.block(&mut repeat.round, scope, owner, bound, report);
-                self.scopes[repeat.round.scope].repeats = repeat.last.is_none();
-                // Where the condition is, the step's own name is that of the round's value.
-                repeat.scope = self.scopes.len();
-                let value = repeat.round.value().map(|step| Source::Step(step.number));
-                self.scopes.push(Scope {
-                    around: Some(repeat.round.scope),
-                    owner: owner.to_owned(),
-                    sources: value
-                        .map(|value| (owner.to_owned(), value))
-                        .into_iter()
-                        .collect(),
-                    ..Scope::default()
-                });
-            }
-            Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(_) => {}
-        }
-        bound.truncate(around);
-    }
-
-    fn block(
-        &mut self,
-        block: &mut Block,
-        scope: usize,
-        owner: &str,
-        bound: &[String],
-        report: &mut Report,
-    ) {
-        block.scope = self.scopes.len();
-        self.scopes.push(Scope {
-            around: Some(scope),
-            owner: owner.to_owned(),
-            ..Scope::default()
-        });
-        let broken = std::mem::take(&mut block.broken);
-        self.steps(&mut block.steps, &broken, block.scope, bound, report);
-    }
-
-    fn bind(&mut self, names: &[Ident], owner: &str, bound: &mut Vec<String>) {
-        for name in names {
-            let text = text_of(name);
-            let first = self.bound.entry(text.clone());
-            first.or_insert_with(|| owner.to_owned());
-            bound.push(text);
-        }
+        declaration.steps(&mut plan.steps, &plan.broken, 0);
+        declaration.names
     }
 
     /// The step or the input of this name, of the plan itself.
@@ -315,8 +163,8 @@ impl Names {
             Meaning::Local(local)
         } else if frames.is_broken(name) {
             Meaning::Broken
-        } else if self.get_in(frames.scope, name).is_some() {
-            Meaning::Source
+        } else if let Some(source) = self.get_in(frames.scope, name) {
+            Meaning::Source(source)
         } else if self.lacks_name(frames.scope) {
             Meaning::Broken
         } else {
@@ -341,115 +189,143 @@ impl Names {
     fn lacks_name(&self, scope: usize) -> bool {
         self.around(scope).any(|scope| scope.broken.contains("_"))
     }
-
-    /// The message about a name that the plan does not have, and whether one of the plan's names was probably meant.
-    pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> (String, bool) {
-        let text = text_of(name);
-        let mut scopes = self.scopes.iter();
-        if let Some(scope) = scopes.find(|scope| scope.sources.contains_key(&text)) {
-            let owner = &scope.owner;
-            let message = format!(
-                "`{text}` is known only in the block of `{owner}`\nhelp: end that block with `{text}`"
-            );
-            return (message, true);
-        }
-        if ["none", "null", "nil", "undefined"].contains(&&*text) {
-            let message = format!("no step or input is named `{text}`\nhelp: write `None`");
-            return (message, true);
-        }
-        let mut known: Vec<&str> = self
-            .around(frames.scope)
-            .flat_map(|scope| scope.sources.keys())
-            .map(String::as_str)
-            .chain(frames.names())
-            .collect();
-        known.sort_unstable();
-        let similar = similar(&text, known);
-        let help = match similar {
-            Some(known) if frames.names().any(|name| name == known) => {
-                format!("help: a local variable with a similar name exists: `{known}`")
-            }
-            Some(known) => {
-                let kind = match self.find_in(frames.scope, known) {
-                    Some(Source::Input(_)) => "an input",
-                    _ => "a step",
-                };
-                format!("help: {kind} with a similar name exists: `{known}`")
-            }
-            None => match self.bound.get(&text) {
-                Some(step) => format!(
-                    "help: `{text}` is bound in the step `{step}`, and is in scope only inside its braces"
-                ),
-                None if is_round_before(&text)
-                    && self.around(frames.scope).any(|scope| scope.repeats) =>
-                {
-                    format!(
-                        "help: name the value of the round before: `loop |{text}| {{ … }} while …`"
-                    )
-                }
-                None => format!(
-                    "help: a plan cannot capture local variables; {}{text}: …)`",
-                    self.inputs_help
-                ),
-            },
-        };
-        let message = format!("no step or input is named `{text}`\n{help}");
-        (message, similar.is_some())
-    }
-
-    /// The message about a name in `#[after(…)]` that is not a step's; `None` if the name may be that of a step that could not be read.
-    pub(crate) fn unknown_after(
-        &self,
-        after: &Ident,
-        step: &Ident,
-        scope: usize,
-        inner_help: impl Fn(&str) -> String,
-    ) -> Option<String> {
-        let text = text_of(after);
-        let step = text_of(step);
-        if self.is_broken(scope, after) {
-            return None;
-        }
-        if let Some(Source::Step(_)) = self.get_in(scope, after) {
-            let owner = &self.scopes[scope].owner;
-            return Some(format!(
-                "`{text}` is outside this block, which a step of it cannot wait for alone\nhelp: write `#[after({text})]` on `{owner}`"
-            ));
-        }
-        if let Some(inner) = self
-            .scopes
-            .iter()
-            .find(|scope| matches!(scope.sources.get(&text), Some(Source::Step(_))))
-        {
-            let owner = &inner.owner;
-            return Some(format!(
-                "`{text}` is known only in the block of `{owner}`\n{}",
-                inner_help(owner)
-            ));
-        }
-        if self.lacks_name(scope) {
-            return None;
-        }
-        let known = self.scopes[scope]
-            .sources
-            .iter()
-            .filter(|(name, source)| matches!(source, Source::Step(_)) && **name != step);
-        let mut known: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
-        known.sort_unstable();
-        Some(match similar(&text, known) {
-            Some(known) => {
-                format!(
-                    "no step is named `{text}`\nhelp: a step with a similar name exists: `{known}`"
-                )
-            }
-            None => format!("no step is named `{text}`"),
-        })
-    }
 }
 
-/// Whether a name is one for the value of the round before.
-fn is_round_before(name: &str) -> bool {
-    ["last", "previous", "prev", "before"].contains(&name)
+/// Adds the names of steps, and reports duplicates.
+struct Declaration<'a> {
+    names: Names,
+    /// The names that `for`, `if let` and `loop` bind around a step.
+    bound: Vec<String>,
+    report: &'a mut Report,
+}
+
+impl Declaration<'_> {
+    /// Adds the names of steps, and the names of the blocks in the steps.
+    fn steps(&mut self, steps: &mut [Step], broken: &[Ident], scope: usize) {
+        self.names.scopes[scope].first = self.names.places.len();
+        for step in &mut *steps {
+            step.number = self.names.places.len();
+            self.names.places.push(scope);
+            if !step.is_tail {
+                check_name(&step.name, "step", self.report);
+                self.step(step, scope);
+            }
+        }
+        let own = &mut self.names.scopes[scope];
+        let unread = broken.iter().map(text_of);
+        let unread = unread.filter(|name| !own.sources.contains_key(name));
+        own.broken.extend(unread);
+        for step in steps {
+            let owner = if step.is_tail {
+                self.names.scopes[scope].owner.clone()
+            } else {
+                text_of(&step.name)
+            };
+            self.body(&mut step.body, scope, &owner);
+        }
+    }
+
+    fn step(&mut self, step: &Step, scope: usize) {
+        let text = text_of(&step.name);
+        let is_taken = self.bound.contains(&text) || {
+            let around = self.names.scopes[scope].around;
+            around.is_some_and(|around| self.names.find_in(around, &text).is_some())
+        };
+        let own = &mut self.names.scopes[scope];
+        let known = own.sources.get(&text).copied();
+        let is_unclear = step.ty.is_none() && is_untyped(&step.body);
+        // The meaning of a duplicate is unknown.
+        if known.is_some() || is_taken || is_unclear {
+            own.broken.insert(text.clone());
+        }
+        let whole = if scope == 0 { "plan" } else { "block" };
+        let message = match known {
+            Some(Source::Step(_)) => format!(
+                "the {whole} has more than one step named `{text}`\nhelp: give this step another name"
+            ),
+            Some(Source::Input(_)) => format!(
+                "`{text}` is already an input of the plan\nhelp: give the step another name"
+            ),
+            None => {
+                own.sources.insert(text.clone(), Source::Step(step.number));
+                if !is_taken {
+                    return;
+                }
+                format!("the name `{text}` is taken outside this block\nhelp: use another name")
+            }
+        };
+        self.report.error(&step.name, message);
+    }
+
+    /// Adds the names of the blocks in a body.
+    fn body(&mut self, body: &mut Body, scope: usize, owner: &str) {
+        let around = self.bound.len();
+        match body {
+            Body::If(branches) => {
+                for Branch { conditions, body } in branches {
+                    for condition in conditions {
+                        if let Condition::Let(_, _, names) | Condition::Broken(names) = condition {
+                            self.bind(names, owner);
+                        }
+                    }
+                    self.body(body, scope, owner);
+                    self.bound.truncate(around);
+                }
+            }
+            Body::For(repeat) => {
+                self.bind(&crate::parse::names_in(&repeat.pat), owner);
+                self.body(&mut repeat.body, scope, owner);
+            }
+            Body::Block(block) => self.block(block, scope, owner),
+            Body::Loop(repeat) => self.repeat(repeat, scope, owner),
+            Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(_) => {}
+        }
+        self.bound.truncate(around);
+    }
+
+    fn repeat(&mut self, repeat: &mut Loop, scope: usize, owner: &str) {
+        if let Some(last) = &repeat.last {
+            let text = text_of(last);
+            if self.bound.contains(&text) || self.names.find_in(scope, &text).is_some() {
+                let message =
+                    format!("the name `{text}` is taken outside this loop\nhelp: use another name");
+                self.report.error(last, message);
+            }
+        }
+        self.bind(repeat.last.as_slice(), owner);
+        self.block(&mut repeat.round, scope, owner);
+        let round = repeat.round.scope;
+        self.names.scopes[round].repeats = repeat.last.is_none();
+        // In the condition, the name of the step is the value of the round.
+        let value = repeat.round.value().map(|step| Source::Step(step.number));
+        let sources = value.map(|value| (owner.to_owned(), value));
+        repeat.scope = self.open(round, owner);
+        self.names.scopes[repeat.scope].sources.extend(sources);
+    }
+
+    fn block(&mut self, block: &mut Block, scope: usize, owner: &str) {
+        block.scope = self.open(scope, owner);
+        let broken = std::mem::take(&mut block.broken);
+        self.steps(&mut block.steps, &broken, block.scope);
+    }
+
+    /// Adds a scope.
+    fn open(&mut self, around: usize, owner: &str) -> usize {
+        self.names.scopes.push(Scope {
+            around: Some(around),
+            owner: owner.to_owned(),
+            ..Scope::default()
+        });
+        self.names.scopes.len() - 1
+    }
+
+    fn bind(&mut self, names: &[Ident], owner: &str) {
+        for name in names.iter().map(text_of) {
+            let first = self.names.bound.entry(name.clone());
+            first.or_insert_with(|| owner.to_owned());
+            self.bound.push(name);
+        }
+    }
 }
 
 /// Returns `true` if the type of a body is unknown.

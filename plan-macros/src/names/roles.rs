@@ -35,15 +35,15 @@ pub(super) struct LateSteps {
 
 impl LateSteps {
     pub(super) fn of(plan: &Plan) -> Self {
-        let all = plan.all_steps();
-        let with = |is_meant: fn(&Role) -> bool| -> HashSet<Source> {
-            let steps = all.iter().filter(|step| is_meant(&step.role));
-            steps.map(|step| Source::Step(step.number)).collect()
-        };
-        Self {
-            undo: with(|role| matches!(role, Role::Undo(_))),
-            always: with(|role| matches!(role, Role::Always)),
+        let (mut undo, mut always) = (HashSet::new(), HashSet::new());
+        for step in plan.all_steps() {
+            match step.role {
+                Role::Undo(_) => undo.insert(Source::Step(step.number)),
+                Role::Always => always.insert(Source::Step(step.number)),
+                Role::Work => false,
+            };
         }
+        Self { undo, always }
     }
 
     /// Returns `true` if a step with this role cannot refer to the source.
@@ -53,11 +53,12 @@ impl LateSteps {
     }
 }
 
-/// The steps of a plan, or of a block.
-struct Scope<'a> {
+/// The check of the steps of a plan or of a block.
+struct RoleCheck<'a> {
     steps: &'a [Step],
     scope: usize,
     names: &'a Names,
+    report: &'a mut Report,
 }
 
 /// Gives for the steps of a scope what says whether one needs another, directly or through others.
@@ -69,11 +70,15 @@ pub(crate) fn check(plan: &Plan, names: &Names, order: &Order<'_>, report: &mut 
     if plan.all_steps().iter().all(is_work) {
         return;
     }
-    let tail = plan.tail.iter().flat_map(|tail| &tail.mentions);
-    let tail: Vec<_> = tail
-        .map(|mention| (&mention.name, mention.source))
-        .collect();
+    let tail = plan.tail.iter().flat_map(|tail| named(&tail.mentions));
+    let tail: Vec<_> = tail.collect();
     check_in(&plan.steps, &tail, 0, names, order, report);
+}
+
+fn named(mentions: &[Mention]) -> impl Iterator<Item = (&Ident, Source)> {
+    mentions
+        .iter()
+        .map(|mention| (&mention.name, mention.source))
 }
 
 fn check_in(
@@ -84,12 +89,13 @@ fn check_in(
     order: &Order<'_>,
     report: &mut Report,
 ) {
-    Scope {
+    RoleCheck {
         steps,
         scope,
         names,
+        report,
     }
-    .check(tail, order, report);
+    .check(tail, order);
     for step in steps {
         step.body.blocks(&mut |block| {
             let mut tail = Vec::new();
@@ -99,15 +105,14 @@ fn check_in(
                 tail.push((name, source));
             }
             if let Body::Loop(repeat) = &step.body {
-                let mentions = repeat.mentions.iter();
-                tail.extend(mentions.map(|mention| (&mention.name, mention.source)));
+                tail.extend(named(&repeat.mentions));
             }
             check_in(&block.steps, &tail, block.scope, names, order, report);
         });
     }
 }
 
-impl Scope<'_> {
+impl RoleCheck<'_> {
     /// The step of this scope that a source is.
     fn place(&self, source: Source) -> Option<usize> {
         match source {
@@ -118,8 +123,8 @@ impl Scope<'_> {
         }
     }
 
-    fn check(&self, tail: &[(&Ident, Source)], order: &Order<'_>, report: &mut Report) {
-        let (steps, names) = (self.steps, self.names);
+    fn check(&mut self, tail: &[(&Ident, Source)], order: &Order<'_>) {
+        let steps = self.steps;
         if steps.iter().all(|step| matches!(step.role, Role::Work)) {
             return;
         }
@@ -127,60 +132,28 @@ impl Scope<'_> {
         let mut undone_by: HashMap<usize, usize> = HashMap::new();
         for (place, step) in steps.iter().enumerate() {
             let Role::Undo(name) = &step.role else {
-                let mut seen = HashSet::new();
-                for Mention { name, source, .. } in &step.mentions {
-                    if seen.insert(text_of(name)) {
-                        self.refers(Some(step), name, *source, report);
-                    }
-                }
+                self.refer_to_all(Some(step), named(&step.mentions));
                 for name in &step.after {
-                    if let Some(source) = names.own(self.scope, name) {
-                        self.refers(Some(step), name, source, report);
+                    if let Some(source) = self.names.own(self.scope, name) {
+                        self.refers(Some(step), name, source);
                     }
                 }
-                self.waits_for_work(step, report);
+                self.waits_for_work(step);
                 continue;
             };
-            let undone = match names.own(self.scope, name) {
-                Some(Source::Step(number)) => names.place_of(number),
-                Some(Source::Input(_)) => {
-                    let text = text_of(name);
-                    let message = format!("`{text}` is an input, which nothing can undo");
-                    report.error(
-                        name,
-                        format!("{message}\nhelp: name a step that calls a tool"),
-                    );
-                    continue;
-                }
-                None if names.get_in(self.scope, name).is_some() => {
-                    let text = text_of(name);
-                    report.error(
-                        name,
-                        format!(
-                            "`{text}` is not a step of this block\n\
-                             help: an undo step is in the block of the step that it undoes"
-                        ),
-                    );
-                    continue;
-                }
-                None => {
-                    let help = |owner: &str| {
-                        format!("help: put the undo step into the block of `{owner}`")
-                    };
-                    let message = names.unknown_after(name, &step.name, self.scope, help);
+            let undone = match self.undone(place, name) {
+                Ok(undone) => undone,
+                Err(message) => {
                     if let Some(message) = message {
-                        report.error(name, message);
+                        self.report.error(name, message);
                     }
                     continue;
                 }
             };
-            if let Some(message) = cannot_be_undone(steps, place, undone) {
-                report.error(name, message);
-                continue;
-            }
+            let text = text_of(name);
             if let Some(first) = undone_by.insert(undone, place) {
-                let (text, first) = (text_of(name), text_of(&steps[first].name));
-                report.error(
+                let first = text_of(&steps[first].name);
+                self.report.error(
                     name,
                     format!(
                         "`{text}` has an undo step already: `{first}`\nhelp: remove one of them"
@@ -188,35 +161,67 @@ impl Scope<'_> {
                 );
                 continue;
             }
-            let text = text_of(name);
             let mut seen = HashSet::new();
             for mention in &step.mentions {
-                let Some(read) = self.place(mention.source) else {
-                    continue;
-                };
-                if read == undone || is_needed(undone, read) || !seen.insert(read) {
-                    continue;
+                let read = self.place(mention.source);
+                let read = read.filter(|read| *read != undone && !is_needed(undone, *read));
+                if read.is_some_and(|read| seen.insert(read)) {
+                    let other = text_of(&mention.name);
+                    self.report.error(
+                        &mention.name,
+                        format!(
+                            "`{text}` does not need `{other}`, which may be missing here\n\
+                             help: use `{text}`, a step that it needs, or an input"
+                        ),
+                    );
                 }
-                let other = text_of(&mention.name);
-                report.error(
-                    &mention.name,
-                    format!(
-                        "`{text}` does not need `{other}`, which may be missing here\n\
-                         help: use `{text}`, a step that it needs, or an input"
-                    ),
-                );
             }
         }
+        self.refer_to_all(None, tail.iter().copied());
+    }
+
+    /// Returns the step that the undo step at `place` undoes. The error is the message, if there is a new one.
+    fn undone(&self, place: usize, name: &Ident) -> Result<usize, Option<String>> {
+        let (names, text) = (self.names, text_of(name));
+        match names.own(self.scope, name) {
+            Some(Source::Step(number)) => {
+                let undone = names.place_of(number);
+                match cannot_be_undone(self.steps, place, undone) {
+                    Some(message) => Err(Some(message)),
+                    None => Ok(undone),
+                }
+            }
+            Some(Source::Input(_)) => Err(Some(format!(
+                "`{text}` is an input, which nothing can undo\nhelp: name a step that calls a tool"
+            ))),
+            None if names.get_in(self.scope, name).is_some() => Err(Some(format!(
+                "`{text}` is not a step of this block\n\
+                 help: an undo step is in the block of the step that it undoes"
+            ))),
+            None => {
+                let help =
+                    |owner: &str| format!("help: put the undo step into the block of `{owner}`");
+                Err(names.unknown_after(name, &self.steps[place].name, self.scope, help))
+            }
+        }
+    }
+
+    /// Checks each of these names once.
+    fn refer_to_all<'n>(
+        &mut self,
+        by: Option<&Step>,
+        names: impl Iterator<Item = (&'n Ident, Source)>,
+    ) {
         let mut seen = HashSet::new();
-        for (name, source) in tail {
+        for (name, source) in names {
             if seen.insert(text_of(name)) {
-                self.refers(None, name, *source, report);
+                self.refers(by, name, source);
             }
         }
     }
 
     /// Reports the names of work steps in the `#[after(…)]` of an always step that does not read these steps.
-    fn waits_for_work(&self, by: &Step, report: &mut Report) {
+    fn waits_for_work(&mut self, by: &Step) {
         if !matches!(by.role, Role::Always) {
             return;
         }
@@ -230,7 +235,7 @@ impl Scope<'_> {
         let mut report = |at: &Ident, names: &str, remove: &str| {
             let message = format!("an always step runs after {names} anyway");
             let help = format!("help: remove {remove}, which may name other always steps");
-            report.error(at, format!("{message}\n{help}"));
+            self.report.error(at, format!("{message}\n{help}"));
         };
         if let Some(first) = pointless.first()
             && pointless.len() == by.after.len()
@@ -247,7 +252,7 @@ impl Scope<'_> {
     }
 
     /// What is wrong with a name in a step that undoes none, or in the output.
-    fn refers(&self, by: Option<&Step>, name: &Ident, source: Source, report: &mut Report) {
+    fn refers(&mut self, by: Option<&Step>, name: &Ident, source: Source) {
         let Some(to) = self.place(source) else {
             return;
         };
@@ -258,7 +263,7 @@ impl Scope<'_> {
                 let is_turned = by.is_some_and(|by| text_of(&by.name) == text_of(undone));
                 if is_turned {
                     let (by, text) = (text_of(undone), text);
-                    report.error(
+                    self.report.error(
                         undone,
                         format!(
                             "`{by}` refers to `{text}`, so it cannot be what `{text}` undoes\n\
@@ -268,7 +273,7 @@ impl Scope<'_> {
                     return;
                 }
                 let undone = text_of(undone);
-                report.error(
+                self.report.error(
                     name,
                     format!(
                         "nothing can refer to the undo step `{text}`, which may never run\n\
@@ -283,7 +288,7 @@ impl Scope<'_> {
                     None if self.scope > 0 => "what the block gives".to_owned(),
                     None => "the output".to_owned(),
                 };
-                report.error(
+                self.report.error(
                     name,
                     format!("`{text}` runs after {this}\nhelp: only always steps can refer to it"),
                 );

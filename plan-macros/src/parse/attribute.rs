@@ -56,46 +56,13 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
                 (quote!(#name #given), false)
             }
         };
-        if in_brackets
-            && hash.is_some()
-            && let Some((first, others)) = several(&content)
-        {
-            let each = others.iter().map(|other| format!("#[{}]", tidy(other)));
-            let each: Vec<String> = each.collect();
-            let first_shown = tidy(&first);
-            report.error(
-                quote!(#(#others),*),
-                format!(
-                    "each attribute has brackets of its own\nhelp: write `#[{first_shown}] {}`",
-                    each.join(" ")
-                ),
-            );
-            written.extend(quote!(#hash [#first] #(#[#others])*));
-        } else if in_brackets
-            && hash.is_some()
-            && let Some((name, arguments)) = without_parentheses(&content)
-        {
-            let shown = tidy(&arguments);
-            let second = arguments.clone().into_iter().next();
-            let is_twice = second.is_some_and(|second| name == second.to_string());
-            let (message, right) = if is_twice {
-                let message = format!("`{name}` is here twice\nhelp: write `#[{shown}]`");
-                (message, arguments.clone())
-            } else {
-                let message = format!(
-                    "the arguments of an attribute are in parentheses\nhelp: write `#[{name}({shown})]`"
-                );
-                (message, quote!(#name(#arguments)))
-            };
-            report.error(&arguments, message);
-            written.extend(quote!(#hash [#right]));
-        } else if in_brackets && hash.is_some() {
-            written.extend(quote!(#hash #tree));
+        written.extend(if in_brackets && let Some(hash) = hash {
+            corrected(&hash, tree, &content, report)
         } else {
             let shown = tidy(&content);
             report.error(tree, format!("an attribute is written `#[{shown}]`"));
-            written.extend(quote!(#[#content]));
-        }
+            quote!(#[#content])
+        });
     }
     // One is enough: the first may be a part of the next.
     report.keep_first(before);
@@ -106,6 +73,46 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
             None
         }
     }
+}
+
+/// Returns the attribute with this content as Rust expects it.
+fn corrected(
+    hash: &Punct,
+    tree: Option<TokenTree>,
+    content: &TokenStream,
+    report: &mut Report,
+) -> TokenStream {
+    if let Some((first, others)) = several(content) {
+        let each: Vec<String> = others
+            .iter()
+            .map(|other| format!("#[{}]", tidy(other)))
+            .collect();
+        let (first_shown, each) = (tidy(&first), each.join(" "));
+        report.error(
+            quote!(#(#others),*),
+            format!(
+                "each attribute has brackets of its own\nhelp: write `#[{first_shown}] {each}`"
+            ),
+        );
+        return quote!(#hash [#first] #(#[#others])*);
+    }
+    let Some((name, arguments)) = without_parentheses(content) else {
+        return quote!(#hash #tree);
+    };
+    let shown = tidy(&arguments);
+    let second = arguments.clone().into_iter().next();
+    let is_twice = second.is_some_and(|second| name == second.to_string());
+    let (message, right) = if is_twice {
+        let message = format!("`{name}` is here twice\nhelp: write `#[{shown}]`");
+        (message, arguments.clone())
+    } else {
+        let message = format!(
+            "the arguments of an attribute are in parentheses\nhelp: write `#[{name}({shown})]`"
+        );
+        (message, quote!(#name(#arguments)))
+    };
+    report.error(&arguments, message);
+    quote!(#hash [#right])
 }
 
 /// The first attribute and the others in brackets that contain several: `#[optional, retry(3)]`.

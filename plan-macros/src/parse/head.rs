@@ -7,7 +7,8 @@ use crate::docs::text_of;
 use crate::mistakes;
 use crate::report::{Mistake, Report, mistake};
 use crate::syntax::tokens::{Tokens, first, is_sign, starts_with};
-use crate::syntax::{HeadTokens, InputTokens, STEP_ATTRIBUTES};
+use crate::syntax::{HeadTokens, InputTokens};
+use plan_graph::StepAttribute;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -131,7 +132,7 @@ fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
         Some("cfg") => format!(
             "{what} cannot have `#[cfg(…)]`: a plan has the same parts in every build\nhelp: write `#[cfg(…)]` above `plan!`"
         ),
-        Some(name) if STEP_ATTRIBUTES.contains(&name) => {
+        Some(name) if StepAttribute::named(name).is_some() => {
             format!("`#[{name}]` is for steps: {what} does not have it")
         }
         _ => return true,

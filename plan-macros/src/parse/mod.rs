@@ -1,5 +1,6 @@
 //! From tokens to [`ast`](crate::ast). Every stage of it records what is wrong and goes on with what follows.
 
+mod amount;
 mod attribute;
 mod awaited;
 mod flow;
@@ -10,6 +11,7 @@ mod json;
 mod literal;
 pub(crate) mod owned;
 mod policy;
+mod policy_checks;
 mod tail;
 mod types;
 mod value;
@@ -17,8 +19,8 @@ mod value;
 pub(crate) use crate::syntax::pattern::{binds_one, fields_in, names_in, pattern_text};
 pub(crate) use crate::syntax::reference::is_source_name;
 pub(crate) use crate::syntax::text::{path_text, tidy, value_text};
+pub(crate) use amount::duration_in;
 pub(crate) use head::krate;
-pub(crate) use policy::duration_in;
 
 use crate::ast::{Body, Header, Plan, Step, Tail, Value};
 use crate::mistakes::tail as mistakes;

@@ -4,6 +4,7 @@ use super::secret;
 use crate::docs::text_of;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use serde_derive_internals::Derive;
 use serde_derive_internals::ast::{Container, Field, Style, Variant};
 use serde_derive_internals::attr::Default;
 use syn::{Attribute, Member, Meta};
@@ -22,38 +23,20 @@ impl ShapeFields<'_> {
         let unsteady = output
             .iter()
             .position(|field| field.attrs.skip_serializing_if().is_some());
-        let written = |field: &Field| !field.attrs.skip_serializing();
-        let read = |field: &Field| !field.attrs.skip_deserializing();
-        let mut next_output = 0;
-        let mut next_argument = 0;
-
-        let mut fields = Vec::new();
-        for (i, (field, argument)) in output.iter().zip(argument).enumerate() {
+        let (mut next_output, mut next_argument) = (0, 0);
+        let fields = output.iter().zip(argument).enumerate();
+        let fields = fields.map(|(i, (field, argument))| {
             let moves = matches!(self.style, Style::Tuple)
                 && unsteady.is_some_and(|first| first <= i && first + 1 < output.len());
-            let output = if moves && written(field) {
+            let output = if moves && !field.attrs.skip_serializing() {
                 self.left_out("#[serde(skip_serializing_if)] in a tuple struct")
             } else {
-                self.place(
-                    field,
-                    written(field),
-                    field.attrs.transparent(),
-                    "skip_serializing",
-                    &field.attrs.name().serialize_name().value,
-                    &mut next_output,
-                )
+                self.place(field, Derive::Serialize, &mut next_output)
             };
-            let argument = self.place(
-                argument,
-                read(argument),
-                argument.attrs.transparent(),
-                "skip_deserializing",
-                &argument.attrs.name().deserialize_name().value,
-                &mut next_argument,
-            );
-            fields.push(self.field(field, &output, &argument));
-        }
-        fields
+            let argument = self.place(argument, Derive::Deserialize, &mut next_argument);
+            self.field(field, &output, &argument)
+        });
+        fields.collect()
     }
 
     fn field(&self, field: &Field, output: &TokenStream, argument: &TokenStream) -> TokenStream {
@@ -90,29 +73,32 @@ impl ShapeFields<'_> {
         }
     }
 
-    fn place(
-        &self,
-        field: &Field,
-        there: bool,
-        transparent: bool,
-        side: &str,
-        name: &str,
-        next: &mut usize,
-    ) -> TokenStream {
-        let check = self.check;
+    /// Returns the place of a field in JSON. `next` is the next index of a tuple.
+    fn place(&self, field: &Field, derive: Derive, next: &mut usize) -> TokenStream {
+        let (check, attrs) = (self.check, &field.attrs);
+        let (is_skipped, side, name) = match derive {
+            Derive::Serialize => {
+                let name = attrs.name().serialize_name();
+                (attrs.skip_serializing(), "skip_serializing", name)
+            }
+            Derive::Deserialize => {
+                let name = attrs.name().deserialize_name();
+                (attrs.skip_deserializing(), "skip_deserializing", name)
+            }
+        };
         if self.variant.is_none() && self.output.attrs.transparent() {
-            if transparent {
+            if attrs.transparent() {
                 return quote!(#check::FieldPlace::Inner);
             }
-            if there {
+            if !is_skipped {
                 return self.left_out("#[serde(transparent)]");
             }
         }
         // serde writes and reads the field of a newtype struct even where it is to be skipped.
-        if matches!(self.style, Style::Newtype) && (there || self.variant.is_none()) {
+        if matches!(self.style, Style::Newtype) && (!is_skipped || self.variant.is_none()) {
             return quote!(#check::FieldPlace::Inner);
         }
-        if !there {
+        if is_skipped {
             return self.left_out(&skipped(&field.original.attrs, side));
         }
         if matches!(self.style, Style::Tuple) {
@@ -120,9 +106,10 @@ impl ShapeFields<'_> {
             *next += 1;
             return quote!(#check::FieldPlace::Index(#index));
         }
-        if field.attrs.flatten() {
+        if attrs.flatten() {
             quote!(#check::FieldPlace::Flattened)
         } else {
+            let name = &name.value;
             quote!(#check::FieldPlace::Key(#name))
         }
     }

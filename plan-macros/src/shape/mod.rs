@@ -9,24 +9,22 @@ use crate::docs::text_of;
 use crate::options;
 use crate::parse::owned;
 use crate::report::Report;
-use crate::unparsed::{self, Unparsed};
+use crate::unparsed::{self, ParsedType};
 use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use serde_derive_internals::ast::{Container, Data};
+use serde_derive_internals::ast::{Container, Data, Variant};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
 use syn::{DeriveInput, Ident, Meta, Path, Type};
 
 /// `#[derive(Shape)]`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
-    match syn::parse2(item.clone()) {
-        Ok(input) => described(&input, false),
-        Err(_) => match Unparsed::read(item) {
-            Some(Unparsed::Separators(input)) => described(&input, true),
-            Some(Unparsed::Fields(input)) => unparsed::shape(&input),
-            None => TokenStream::new(),
-        },
+    match ParsedType::read(item) {
+        Some(ParsedType::Whole(input)) => described(&input, false),
+        Some(ParsedType::Separators(input)) => described(&input, true),
+        Some(ParsedType::Fields(input)) => unparsed::shape(&input),
+        None => TokenStream::new(),
     }
 }
 
@@ -292,28 +290,7 @@ fn shape(
                 TagType::Adjacent { tag, content } => quote!(Adjacent(#tag, #content)),
                 TagType::None => quote!(Untagged),
             };
-            let variants = variants.iter().map(|variant| {
-                let ident = text_of(&variant.ident);
-                let attrs = &variant.attrs;
-                let argument = if attrs.skip_deserializing() {
-                    let reason = fields::skipped(&variant.original.attrs, "skip_deserializing");
-                    quote!(::core::result::Result::Err(#reason))
-                } else {
-                    let name = &attrs.name().deserialize_name().value;
-                    quote!(::core::result::Result::Ok(#name))
-                };
-                let untagged = attrs.untagged();
-                let fields = fields::ShapeFields {
-                    check: &check,
-                    output: &output,
-                    style: variant.style,
-                    variant: Some(variant),
-                };
-                let fields = fields.expand(&variant.fields, &variant.fields);
-                quote! {
-                    #check::Variant::new(#ident, #argument, &[#(#fields),*]).untagged(#untagged)
-                }
-            });
+            let variants = variants.iter().map(|it| variant(it, &output, &check));
             Some(quote! {
                 #check::TypeShape::Enum(#check::Tagging::#tagging, &[#(#variants),*])
             })
@@ -327,8 +304,34 @@ fn shape(
     })
 }
 
+fn variant(variant: &Variant<'_>, output: &Container<'_>, check: &TokenStream) -> TokenStream {
+    let ident = text_of(&variant.ident);
+    let attrs = &variant.attrs;
+    let argument = if attrs.skip_deserializing() {
+        let reason = fields::skipped(&variant.original.attrs, "skip_deserializing");
+        quote!(::core::result::Result::Err(#reason))
+    } else {
+        let name = &attrs.name().deserialize_name().value;
+        quote!(::core::result::Result::Ok(#name))
+    };
+    let untagged = attrs.untagged();
+    let fields = fields::ShapeFields {
+        check,
+        output,
+        style: variant.style,
+        variant: Some(variant),
+    };
+    let fields = fields.expand(&variant.fields, &variant.fields);
+    quote! {
+        #check::Variant::new(#ident, #argument, &[#(#fields),*]).untagged(#untagged)
+    }
+}
+
 /// Reads the serde attributes. What is wrong with them is for serde's own derives to say, where there are any.
-fn container(input: &DeriveInput, derive: Derive) -> (Option<Container<'_>>, Vec<syn::Error>) {
+pub(crate) fn container(
+    input: &DeriveInput,
+    derive: Derive,
+) -> (Option<Container<'_>>, Vec<syn::Error>) {
     let context = Ctxt::new();
     let private = Ident::new("__private", Span::call_site());
     let container = Container::from_ast(&context, input, derive, &private);

@@ -140,7 +140,7 @@ impl<'ast> Visit<'ast> for Parts<'_> {
         let is_parameter = ty.qself.is_none()
             && first.is_some_and(|first| self.generics.type_params().any(|it| it.ident == *first));
         let is_of_parameter =
-            ty.qself.is_some() && secret::depends(ty.to_token_stream(), self.generics);
+            ty.qself.is_some() && secret::depends(&ty.to_token_stream(), self.generics);
         if is_parameter || is_of_parameter {
             return self.add(ty);
         }

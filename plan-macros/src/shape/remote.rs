@@ -73,27 +73,9 @@ pub(super) fn derive(
     };
     let check = quote!(#krate::check);
     let shape = shape.map_or_else(|| quote!(#check::TypeShape::Opaque), |it| it.shape);
-    let checks = checks(fields, &remote, &check);
     let used = used(input, fields);
     let confusions = confusions(input, &remote, &check);
-    let mut body = Group::new(
-        Delimiter::Brace,
-        quote! {
-            type Itself = Self;
-            const SHAPE: #check::TypeShape = {
-                #[allow(unused_imports)]
-                use #check::NotProbed as _;
-                #checks
-                #shape
-            };
-        },
-    );
-    // Where a type has two shapes, rustc points at both.
-    let at = remote.span();
-    body.set_span(at);
-    let has_shape = placed(check, at);
-    let implementation =
-        quote_spanned!(at=> impl #has_shape::HasShape<OfThisCrate> for #remote #body);
+    let implementation = implementation(&remote, &checks(fields, &remote, &check), &shape, check);
     // The struct may be private to its module, and rustc lets nothing else infer it then. So the parameter is a public type in its place.
     quote! {
         #errors
@@ -111,6 +93,31 @@ pub(super) fn derive(
             #implementation
         };
     }
+}
+
+fn implementation(
+    remote: &Type,
+    checks: &TokenStream,
+    shape: &TokenStream,
+    check: TokenStream,
+) -> TokenStream {
+    let mut body = Group::new(
+        Delimiter::Brace,
+        quote! {
+            type Itself = Self;
+            const SHAPE: #check::TypeShape = {
+                #[allow(unused_imports)]
+                use #check::NotProbed as _;
+                #checks
+                #shape
+            };
+        },
+    );
+    // Where a type has two shapes, rustc points at both.
+    let at = remote.span();
+    body.set_span(at);
+    let has_shape = placed(check, at);
+    quote_spanned!(at=> impl #has_shape::HasShape<OfThisCrate> for #remote #body)
 }
 
 /// Reports what serde's own derives would, as there are none, and serde's own `remote`.

@@ -83,7 +83,8 @@ pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> Toke
 /// Whether there may be secrets inside of a type with these tokens.
 pub(crate) fn may_be_inside(ty: &Type) -> bool {
     // A type of the user's may have the name of serde_json's.
-    json::is_checked(ty) || mentions(ty.to_token_stream(), "Value")
+    let is_value = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name == "Value");
+    json::is_checked(ty) || json::mentions(&ty.to_token_stream(), &is_value)
 }
 
 /// The same of a type that is named like this.
@@ -96,7 +97,7 @@ fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStrea
         is_hidden: false,
     };
     hidden.visit_type(ty);
-    let is_generic = depends(ty.to_token_stream(), around);
+    let is_generic = depends(&ty.to_token_stream(), around);
     let mut named = TokenStream::new();
     if is_generic {
         for (ty, ident) in &hidden.named {
@@ -201,14 +202,6 @@ fn may_be_constant(ty: &Type, around: &Generics) -> bool {
     !is_type && !name.to_string().contains(char::is_lowercase)
 }
 
-fn mentions(tokens: TokenStream, name: &str) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Group(group) => mentions(group.stream(), name),
-        TokenTree::Ident(ident) => ident == name,
-        _ => false,
-    })
-}
-
 /// How many types there are in these tokens.
 fn depth(tokens: TokenStream) -> usize {
     tokens
@@ -221,24 +214,16 @@ fn depth(tokens: TokenStream) -> usize {
         .sum()
 }
 
-/// Whether a type with these tokens, in the code of one with these parameters, is another for other parameters.
-pub(super) fn depends(tokens: TokenStream, generics: &Generics) -> bool {
-    let is_named = |name: &Ident| {
-        name == "Self"
-            || generics.params.iter().any(|param| match param {
-                GenericParam::Type(param) => param.ident == *name,
-                GenericParam::Const(param) => param.ident == *name,
-                GenericParam::Lifetime(_) => false,
-            })
-    };
-    let has_parameters = generics
-        .params
-        .iter()
-        .any(|param| !matches!(param, GenericParam::Lifetime(_)));
-    has_parameters
-        && tokens.into_iter().any(|token| match token {
-            TokenTree::Group(group) => depends(group.stream(), generics),
-            TokenTree::Ident(name) => is_named(&name),
-            _ => false,
+/// Returns `true` for the tokens of a type that depends on the parameters of the enclosing type.
+pub(super) fn depends(tokens: &TokenStream, generics: &Generics) -> bool {
+    let is_parameter = |name: &Ident| {
+        generics.params.iter().any(|param| match param {
+            GenericParam::Type(param) => param.ident == *name,
+            GenericParam::Const(param) => param.ident == *name,
+            GenericParam::Lifetime(_) => false,
         })
+    };
+    let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
+    let depends = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name == "Self" || is_parameter(name));
+    !generics.params.iter().all(is_lifetime) && json::mentions(tokens, &depends)
 }

@@ -21,7 +21,7 @@ pub(crate) use flow::{
 };
 pub(crate) use head::{HeadTokens, InputTokens};
 pub(crate) use reference::{is_keyword, is_source_name};
-pub(crate) use statement::{STEP_ATTRIBUTES, Statement, StatementKind, StepTokens, keywords};
+pub(crate) use statement::{Statement, StatementKind, StepTokens, keywords};
 
 use proc_macro2::TokenStream;
 use tokens::Tokens;

@@ -9,22 +9,6 @@ use quote::quote;
 use syn::Expr;
 use syn::parse::Parse;
 
-/// The attributes that a step can have.
-pub(crate) const STEP_ATTRIBUTES: [&str; 12] = [
-    "after",
-    "undo",
-    "always",
-    "retry",
-    "timeout",
-    "deadline",
-    "optional",
-    "catch",
-    "fallback",
-    "concurrency",
-    "at_most",
-    "collect",
-];
-
 /// All up to a semicolon, or up to where the next step begins.
 pub(crate) struct Statement {
     pub(crate) attrs: TokenStream,

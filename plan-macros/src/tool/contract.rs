@@ -1,34 +1,32 @@
 //! `#[derive(Tool)]`: the contract of a tool that is a struct.
 
-use super::signature;
+use super::options::ToolOptions;
+use super::types;
 use crate::docs::text_of;
 use crate::parse::{functions, tidy};
 use crate::report::{Report, as_item};
 use crate::shape::secret;
-use crate::unparsed::{self, Unparsed};
+use crate::unparsed::{self, ParsedType};
 use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::parse::ParseStream;
 use syn::{
-    Data, DeriveInput, Field, Fields, FieldsUnnamed, GenericParam, Ident, LitStr, Meta, Path, Type,
-    parse_quote,
+    Data, DeriveInput, Field, Fields, FieldsUnnamed, GenericParam, Generics, Ident, Meta, Path,
+    Type, WherePredicate, parse_quote,
 };
 
 /// `#[derive(Tool)]`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
-    match syn::parse2(item.clone()) {
-        Ok(input) => contract(&input, Report::default(), None),
-        Err(_) => match Unparsed::read(item) {
-            Some(Unparsed::Separators(input)) => contract(&input, Report::default(), None),
-            Some(Unparsed::Fields(input)) => {
-                let silent = unparsed::silent(&input.ident);
-                contract(&input, Report::default(), Some(silent))
-            }
-            _ => TokenStream::new(),
-        },
-    }
+    let (input, silent) = match ParsedType::read(item) {
+        Some(ParsedType::Whole(input) | ParsedType::Separators(input)) => (input, None),
+        Some(ParsedType::Fields(input)) => {
+            let silent = unparsed::silent(&input.ident);
+            (input, Some(silent))
+        }
+        None => return TokenStream::new(),
+    };
+    contract(&input, Report::default(), silent)
 }
 
 /// The contract of a struct, with the errors that are in the report. If the struct has a syntax error, there is a constant that is `silent`.
@@ -39,7 +37,7 @@ pub(super) fn contract(
 ) -> TokenStream {
     let is_known = report.is_empty() && silent.is_none();
     let ident = &input.ident;
-    let options = ContractOptions::read(input, &mut report);
+    let options = self::options(input, &mut report);
     let Some(krate) = options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
         return report.into_item();
     };
@@ -53,7 +51,7 @@ pub(super) fn contract(
         );
     }
     let output_is_known = match &options.output {
-        Some(output) => signature::is_owned_in_struct(output, &mut report),
+        Some(output) => types::is_owned_in_struct(output, &mut report),
         None => false,
     };
     let errors = silent.unwrap_or_else(|| report.into_compile_errors());
@@ -63,56 +61,25 @@ pub(super) fn contract(
     let name = options
         .name
         .unwrap_or_else(|| text_of(ident).to_snake_case());
-    let description = docs::text(&input.attrs);
-    let read_only = options.read_only;
-    let read_only = read_only.then(|| {
-        quote!(
-            const READ_ONLY: bool = true;
-        )
-    });
+    let constants = super::constants(&name, &docs::text(&input.attrs), options.read_only);
 
     let check = quote!(#krate::check);
     let inside = secret::of_output(&output, &input.generics, &check);
     // A `static` is one for all types that replace a parameter.
     let is_generic = !input.generics.params.is_empty();
     let hand_over = (!is_generic).then(|| lossless::of_output(&quote!(Self::Output), &check));
-
-    let mut generics = input.generics.clone();
-    let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
-    let (mut output_check, mut output_type) = (TokenStream::new(), output.to_token_stream());
-    if generics.params.iter().any(depends) {
-        let serde = quote!(#krate::check::serde);
-        let predicates = &mut generics.make_where_clause().predicates;
-        predicates.push(parse_quote! {
-            Self: #serde::Serialize + #serde::de::DeserializeOwned + #krate::Shape
-        });
-        predicates.push(parse_quote! {
-            #output: #serde::Serialize + #serde::de::DeserializeOwned + ::core::marker::Send + 'static
-        });
-    } else if !is_generic && is_sound {
-        // rustc has one thing to say of a struct without derives, and of an output that JSON cannot hold.
-        let predicates = &mut generics.make_where_clause().predicates;
-        predicates.push(parse_quote! {
-            for<'__tool> #ident: #check::ToolStruct<'__tool, { #check::tool_struct::<#ident>() }>
-        });
+    let (output_check, output_type) = if !output_is_known {
+        // Otherwise an implementation of `Call` would have another output.
+        (TokenStream::new(), json::unknown(&errors, &check))
+    } else if is_generic || !is_sound {
+        (TokenStream::new(), output.to_token_stream())
+    } else {
         let prefix = format!("__Output{}", text_of(ident));
-        (output_check, output_type) = json::checked(&output, output_type, &prefix);
-    }
-    if !is_sound {
-        // Otherwise rustc says in its own words that a borrowed field cannot be read.
-        let refused = errors.clone();
-        let (_, type_generics, _) = input.generics.split_for_impl();
-        let predicates = &mut generics.make_where_clause().predicates;
-        predicates.push(parse_quote! {
-            for<'__tool> #ident #type_generics: #check::ToolStruct<'__tool, { #refused true }>
-        });
-    }
-    if !output_is_known {
-        // Otherwise an implementation of `Call` would have another output than this.
-        output_check = TokenStream::new();
-        output_type = json::unknown(&errors, &check);
-    }
-    // Otherwise they are reported there.
+        json::checked(&output, output.to_token_stream(), &prefix)
+    };
+    let refused = (!is_sound).then_some(&errors);
+    let generics = bounded(input, &output, &krate, refused);
+    // Otherwise the bounds and the output report the errors.
     let errors = (is_sound && output_is_known).then(|| as_item(&errors));
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let tool = quote! {
@@ -120,9 +87,7 @@ pub(super) fn contract(
         #[allow(deprecated)]
         impl #impl_generics #krate::Tool for #ident #type_generics #where_clause {
             type Output = #output_type;
-            const NAME: &'static str = #name;
-            const DESCRIPTION: &'static str = #description;
-            #read_only
+            #constants
             #inside
             #hand_over
         }
@@ -139,6 +104,45 @@ pub(super) fn contract(
             #tool
         };
     }
+}
+
+/// Returns the parameters of the struct with the bounds of the contract. `refused` are the errors about its fields.
+fn bounded(
+    input: &DeriveInput,
+    output: &Type,
+    krate: &Path,
+    refused: Option<&TokenStream>,
+) -> Generics {
+    let (ident, check) = (&input.ident, quote!(#krate::check));
+    let serde = quote!(#check::serde);
+    let (_, type_generics, _) = input.generics.split_for_impl();
+    let mut params = input.generics.params.iter();
+    let depends = params.any(|param| !matches!(param, GenericParam::Lifetime(_)));
+    let mut bounds: Vec<WherePredicate> = Vec::new();
+    if depends {
+        bounds.push(parse_quote! {
+            Self: #serde::Serialize + #serde::de::DeserializeOwned + #krate::Shape
+        });
+        bounds.push(parse_quote! {
+            #output: #serde::Serialize + #serde::de::DeserializeOwned + ::core::marker::Send + 'static
+        });
+    } else if input.generics.params.is_empty() && refused.is_none() {
+        // rustc reports a struct without derives once.
+        bounds.push(parse_quote! {
+            for<'__tool> #ident: #check::ToolStruct<'__tool, { #check::tool_struct::<#ident>() }>
+        });
+    }
+    if refused.is_some() {
+        // Otherwise rustc reports borrowed fields in its own words.
+        bounds.push(parse_quote! {
+            for<'__tool> #ident #type_generics: #check::ToolStruct<'__tool, { #refused true }>
+        });
+    }
+    let mut generics = input.generics.clone();
+    if !bounds.is_empty() {
+        generics.make_where_clause().predicates.extend(bounds);
+    }
+    generics
 }
 
 /// Reports arguments that a tool cannot have, and returns whether they have types that serde can read.
@@ -170,7 +174,7 @@ fn check_fields(input: &DeriveInput, report: &mut Report) -> bool {
             functions::refuse(attrs, "argument", &name, &field.ty, refused, report);
         }
         if is_read(field) {
-            are_owned &= signature::is_owned_in_struct(&field.ty, report);
+            are_owned &= types::is_owned_in_struct(&field.ty, report);
         }
     }
     are_owned
@@ -195,62 +199,21 @@ fn unnamed(ident: &Ident, fields: &FieldsUnnamed) -> String {
     )
 }
 
-struct ContractOptions {
-    krate: Option<Path>,
-    name: Option<String>,
-    output: Option<Type>,
-    read_only: bool,
-}
-
-impl ContractOptions {
-    fn read(input: &DeriveInput, report: &mut Report) -> Self {
-        let mut read = Self {
-            krate: None,
-            name: None,
-            output: None,
-            read_only: false,
-        };
-        let mut tokens = TokenStream::new();
-        for attr in &input.attrs {
-            if !attr.path().is_ident("tool") {
-                continue;
-            }
-            match &attr.meta {
-                Meta::List(list) => {
-                    let list = &list.tokens;
-                    tokens.extend(quote!(#list,));
-                }
-                other => report.error(other, "expected `#[tool(output = Receipt)]`"),
-            }
+fn options(input: &DeriveInput, report: &mut Report) -> ToolOptions {
+    let mut tokens = TokenStream::new();
+    for attr in &input.attrs {
+        if !attr.path().is_ident("tool") {
+            continue;
         }
-        options::read(
-            tokens,
-            &["output", "name", "read_only", "crate"],
-            report,
-            |key, input| {
-                match key {
-                    "output" => read.output = Some(output_type(input)?),
-                    "name" => read.name = Some(options::string(key, input)?.value()),
-                    "read_only" => read.read_only = true,
-                    _ => read.krate = Some(options::krate(input)?),
-                }
-                Ok(())
-            },
-        );
-        read
+        match &attr.meta {
+            Meta::List(list) => {
+                let list = &list.tokens;
+                tokens.extend(quote!(#list,));
+            }
+            other => report.error(other, "expected `#[tool(output = Receipt)]`"),
+        }
     }
-}
-
-fn output_type(input: ParseStream) -> syn::Result<Type> {
-    if input.peek(LitStr) {
-        let quoted: LitStr = input.parse()?;
-        let message = format!(
-            "`output` takes a type without quotes: `output = {}`",
-            quoted.value()
-        );
-        return Err(syn::Error::new(quoted.span(), message));
-    }
-    input.parse()
+    ToolOptions::read(tokens, &["output", "name", "read_only", "crate"], report)
 }
 
 /// Whether serde writes and reads a field, so that its type must be owned.

@@ -1,7 +1,9 @@
 //! `#[tool]` on a function: the struct of its arguments, and what calls it.
 
+use super::options::ToolOptions;
 use super::parameters::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
+use super::types;
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::shape::secret;
@@ -22,7 +24,12 @@ pub(super) fn expand(
     unparsed: Option<&Parameters>,
 ) -> TokenStream {
     let mut report = Report::default();
-    let options = FunctionOptions::read(options, &item, &mut report);
+    let known = ["name", "struct", "read_only", "crate"];
+    let options = ToolOptions::read(options, &known, &mut report);
+    let name = options.name.unwrap_or_else(|| text_of(&item.sig.ident));
+    let ident = options
+        .ident
+        .unwrap_or_else(|| struct_name(&item.sig, &mut report));
     let mut signature = signature::read(&mut item, &mut report);
     let (for_struct, rest) = item
         .attrs
@@ -50,9 +57,9 @@ pub(super) fn expand(
     let tool = Expansion {
         unknown,
         krate,
-        name: &options.name,
+        name: &name,
         read_only: options.read_only,
-        ident: &options.ident,
+        ident: &ident,
         for_struct,
         function: &item,
         signature: &signature,
@@ -218,26 +225,17 @@ impl Expansion<'_> {
             .then(|| lossless::of_output(&quote!(Self::Output), &check));
         let take = self.unknown.is_none().then(|| self.take(&check));
         let description = docs::text(&self.function.attrs);
-        let read_only = self.read_only;
-        let read_only = read_only.then(|| {
-            quote!(
-                const READ_ONLY: bool = true;
-            )
-        });
-        let one_application = self.signature.application.is_some().then(|| {
-            quote!(
-                const ONE_APPLICATION: bool = true;
-            )
-        });
+        let constants = super::constants(name, &description, self.read_only);
+        let one_application = self.signature.application.is_some();
+        let one_application =
+            one_application.then(|| quote! { const ONE_APPLICATION: bool = true; });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
             impl #krate::Tool for #ident {
                 #output
                 #inside
-                const NAME: &'static str = #name;
-                const DESCRIPTION: &'static str = #description;
-                #read_only
+                #constants
                 #one_application
                 #take
                 #hand_over
@@ -376,42 +374,6 @@ impl Expansion<'_> {
     }
 }
 
-struct FunctionOptions {
-    krate: Option<Path>,
-    name: String,
-    read_only: bool,
-    ident: Ident,
-}
-
-impl FunctionOptions {
-    fn read(tokens: TokenStream, function: &ItemFn, report: &mut Report) -> Self {
-        let name = text_of(&function.sig.ident);
-        let mut read = Self {
-            krate: None,
-            name: name.clone(),
-            read_only: false,
-            ident: format_ident!("Tool"),
-        };
-        let mut ident = None;
-        options::read(
-            tokens,
-            &["name", "struct", "read_only", "crate"],
-            report,
-            |key, input| {
-                match key {
-                    "name" => read.name = options::string(key, input)?.value(),
-                    "read_only" => read.read_only = true,
-                    "struct" => ident = Some(options::ident(key, input)?),
-                    _ => read.krate = Some(options::krate(input)?),
-                }
-                Ok(())
-            },
-        );
-        read.ident = ident.unwrap_or_else(|| struct_name(&function.sig, report));
-        read
-    }
-}
-
 fn struct_name(sig: &syn::Signature, report: &mut Report) -> Ident {
     let (function, span) = (text_of(&sig.ident), sig.ident.span());
     let name = function.to_upper_camel_case();
@@ -426,7 +388,7 @@ fn struct_name(sig: &syn::Signature, report: &mut Report) -> Ident {
     };
     ident.set_span(span);
     let is_generic = !sig.generics.params.is_empty();
-    if signature::mentions(sig, &ident) && !is_generic {
+    if types::mentions(sig, &ident) && !is_generic {
         report.error_at(
             span,
             format_args!(

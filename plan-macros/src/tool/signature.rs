@@ -1,5 +1,6 @@
 //! What the signature of a function says of a tool, and what a tool cannot have.
 
+use super::types::{Lifetimes, has_no_impl_trait, is_owned};
 use crate::docs::text_of;
 use crate::parse::functions;
 use crate::parse::owned::{self, is_borrowed_value, may_be_application};
@@ -7,13 +8,9 @@ use crate::report::Report;
 use plan_graph::similar;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, PatWild, PathSegment,
-    ReturnType, Safety, Token, Type, TypeImplTrait, TypeParamBound, TypePath, TypeReference,
-    parse_quote,
+    Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, PatWild, ReturnType, Safety,
+    Token, Type, TypeReference, parse_quote,
 };
 
 /// What a function says of the tool that it is.
@@ -96,22 +93,8 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
                     input.attrs.retain(|attr| !is_for_struct(attr));
                 }
                 _ => {
-                    let read = argument(input, report);
-                    let mut others = signature.arguments.iter();
-                    match read {
-                        Some(it) if others.any(|other| other.ident == it.ident) => {
-                            let name = text_of(&it.ident);
-                            report.error(
-                                &it.ident,
-                                format!("the tool has more than one argument named `{name}`\nhelp: give this one another name"),
-                            );
-                            // A second error of rustc would repeat the message.
-                            *input.pat = Pat::Wild(PatWild {
-                                attrs: Vec::new(),
-                                underscore_token: Token![_](it.ident.span()),
-                            });
-                        }
-                        read => signature.arguments.extend(read),
+                    if let Some(argument) = argument(input, report) {
+                        signature.add(argument, &mut input.pat, report);
                     }
                 }
             },
@@ -132,6 +115,25 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
 }
 
 impl Signature {
+    /// Adds an argument with a new name.
+    fn add(&mut self, argument: Argument, pat: &mut Pat, report: &mut Report) {
+        let ident = &argument.ident;
+        if self.arguments.iter().all(|other| other.ident != *ident) {
+            self.arguments.push(argument);
+            return;
+        }
+        let name = text_of(ident);
+        report.error(
+            ident,
+            format!("the tool has more than one argument named `{name}`\nhelp: give this one another name"),
+        );
+        // A second error of rustc would repeat the message.
+        *pat = Pat::Wild(PatWild {
+            attrs: Vec::new(),
+            underscore_token: Token![_](ident.span()),
+        });
+    }
+
     /// Replaces each `_` in the signature, which is in place of a type that was reported.
     pub(super) fn fill(&mut self, item: &mut ItemFn, unknown: &TokenStream) {
         let fill = |ty: &mut Type| {
@@ -247,16 +249,11 @@ fn application(
         return None;
     }
     let mut ty = unwrapped(*reference.elem);
-    if !no_impl_trait(&ty, report) {
+    if !has_no_impl_trait(&ty, report) {
         return None;
     }
-    let mut lifetimes = Lifetimes(Vec::new());
-    lifetimes.visit_type_mut(&mut ty);
-    lifetimes.bind_object(&mut ty);
-    Some(Application {
-        ty,
-        lifetimes: lifetimes.0,
-    })
+    let lifetimes = Lifetimes::named_in(&mut ty);
+    Some(Application { ty, lifetimes })
 }
 
 /// The type without the parentheses of `&(dyn Mail + Sync)`.
@@ -302,7 +299,7 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
     let good = is_as_its_type
         && is_no_context(input, report)
         && is_owned(&input.ty, report)
-        && no_impl_trait(&input.ty, report);
+        && has_no_impl_trait(&input.ty, report);
     let ty = good.then(|| (*input.ty).clone());
     if !owned::is_sized(&input.ty, &mut Report::default()) {
         *input.ty = parse_quote!(_);
@@ -358,7 +355,7 @@ fn correct_context(input: &mut PatType, report: &mut Report) {
 fn output(item: &mut ItemFn, report: &mut Report) -> Option<Type> {
     match &mut item.sig.output {
         ReturnType::Type(_, ty) => {
-            let good = is_owned(ty, report) & no_impl_trait(ty, report);
+            let good = is_owned(ty, report) & has_no_impl_trait(ty, report);
             if !good {
                 // rustc has other words for a reference without a lifetime, and for a type without a size.
                 **ty = parse_quote!(_);
@@ -379,28 +376,6 @@ fn output(item: &mut ItemFn, report: &mut Report) -> Option<Type> {
     }
 }
 
-/// Whether an argument or the output has a type with this name.
-pub(super) fn mentions(sig: &syn::Signature, name: &Ident) -> bool {
-    struct Mentions<'a>(&'a Ident, bool);
-    impl<'ast> Visit<'ast> for Mentions<'_> {
-        fn visit_type_path(&mut self, path: &'ast TypePath) {
-            let path_alone = path.path.leading_colon.is_none() && path.path.segments.len() == 1;
-            self.1 |= path_alone && path.path.segments[0].ident == *self.0;
-            visit::visit_type_path(self, path);
-        }
-    }
-    let mut mentions = Mentions(name, false);
-    for input in &sig.inputs {
-        if let FnArg::Typed(input) = input
-            && !matches!(&*input.ty, Type::Reference(_))
-        {
-            mentions.visit_type(&input.ty);
-        }
-    }
-    mentions.visit_return_type(&sig.output);
-    mentions.1
-}
-
 /// Attributes that a parameter has for the field that becomes of it.
 pub(super) fn is_for_struct(attr: &Attribute) -> bool {
     ["doc", "serde", "shape"]
@@ -410,124 +385,4 @@ pub(super) fn is_for_struct(attr: &Attribute) -> bool {
 
 pub(super) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg")
-}
-
-fn is_owned(ty: &Type, report: &mut Report) -> bool {
-    Borrows::found(ty, true, report) & owned::is_sized(ty, report)
-}
-
-/// The same of a struct with `#[derive(Tool)]`, whose lifetimes serde may read: it makes an owned `Cow<'a, str>`.
-pub(super) fn is_owned_in_struct(ty: &Type, report: &mut Report) -> bool {
-    Borrows::found(ty, false, report) & owned::is_sized(ty, report)
-}
-
-fn no_impl_trait(ty: &Type, report: &mut Report) -> bool {
-    let mut found = ImplTraits(Vec::new());
-    found.visit_type(ty);
-    for ty in &found.0 {
-        report.error(
-            ty,
-            "the arguments and the output of a tool must have types that can be named\nhelp: write the concrete type",
-        );
-    }
-    found.0.is_empty()
-}
-
-struct Borrows<'a> {
-    report: &'a mut Report,
-    /// Whether it is the signature of a function, and not a struct.
-    of_function: bool,
-    owned: bool,
-}
-
-impl<'a> Borrows<'a> {
-    fn found(ty: &Type, of_function: bool, report: &'a mut Report) -> bool {
-        let mut borrows = Self {
-            report,
-            of_function,
-            owned: true,
-        };
-        borrows.visit_type(ty);
-        borrows.owned
-    }
-}
-
-impl<'ast> Visit<'ast> for Borrows<'_> {
-    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
-        self.owned = false;
-        let instead = owned::instead(&reference.elem);
-        let only = if self.of_function {
-            "; only the first parameter, the application, is borrowed"
-        } else {
-            ""
-        };
-        self.report.error(
-            reference,
-            format_args!(
-                "the arguments and the output of a tool must be owned: they are deserialized from JSON and outlive the call\nhelp: write {instead}{only}"
-            ),
-        );
-    }
-
-    fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
-        if self.of_function || segment.ident != "PhantomData" {
-            visit::visit_path_segment(self, segment);
-        }
-    }
-
-    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
-        if self.of_function && lifetime.ident != "static" {
-            self.owned = false;
-            self.report.error(
-                lifetime,
-                "the arguments and the output of a tool must be owned: they are deserialized from JSON and outlive the call\nhelp: write a type without borrows, or use `'static`",
-            );
-        }
-    }
-}
-
-struct ImplTraits(Vec<TypeImplTrait>);
-
-impl<'ast> Visit<'ast> for ImplTraits {
-    fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
-        self.0.push(ty.clone());
-        visit::visit_type_impl_trait(self, ty);
-    }
-}
-
-/// Names the lifetimes that a parameter's type may leave unnamed and an `impl` may not.
-struct Lifetimes(Vec<Lifetime>);
-
-impl Lifetimes {
-    fn fresh(&mut self, span: proc_macro2::Span) -> Lifetime {
-        let lifetime = Lifetime::new(&format!("'__app{}", self.0.len()), span);
-        self.0.push(lifetime.clone());
-        lifetime
-    }
-
-    /// In `&dyn Mail`, the object lives as long as the reference; in an `impl` it would be `'static`.
-    fn bind_object(&mut self, ty: &mut Type) {
-        if let Type::TraitObject(object) = ty {
-            let bound = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Lifetime(_));
-            if !object.bounds.iter().any(bound) {
-                let lifetime = self.fresh(object.span());
-                object.bounds.push(TypeParamBound::Lifetime(lifetime));
-            }
-        }
-    }
-}
-
-impl VisitMut for Lifetimes {
-    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
-        if lifetime.ident == "_" {
-            *lifetime = self.fresh(lifetime.span());
-        }
-    }
-
-    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
-        if reference.lifetime.is_none() {
-            reference.lifetime = Some(self.fresh(reference.and_token.span));
-        }
-        visit_mut::visit_type_reference_mut(self, reference);
-    }
 }

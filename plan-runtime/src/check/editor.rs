@@ -202,51 +202,17 @@ pub mod keyword {
     pub mod step {}
 }
 
+macro_rules! modules {
+    ($($(#[$doc:meta])* $name:ident $variant:ident $concern:ident $takes:ident $usage:literal {
+        $($(#[$argument_doc:meta])* $argument:ident $(($amount:ident))?),* $(,)?
+    })*) => {
+        $($(#[$doc])* pub mod $name {
+            $($(#[$argument_doc])* pub mod $argument {})*
+        })*
+    };
+}
+
 /// The attributes of steps.
 pub mod attribute {
-    /// `#[after(first, second)]`: the steps that must end first.
-    pub mod after {}
-    /// `#[undo(paid)]`: the step that this one undoes, if that completed and the plan fails, is cancelled or takes too long.
-    pub mod undo {}
-    /// `#[always]`: the step runs when all others have ended, whatever became of them. It sees their outputs as `Result`s.
-    pub mod always {}
-    /// `#[timeout("10s")]`: how long each attempt may take.
-    pub mod timeout {}
-    /// `#[deadline("1m")]`: how long all attempts may take together, with the waits.
-    pub mod deadline {}
-    /// `#[optional]`: its failure does not fail the plan, and its output is an `Option`. `#[optional(each)]` is for the elements of
-    /// a `for`.
-    pub mod optional {
-        /// `#[optional(each)]`: an element of a `for` that fails is `None` in the list.
-        pub mod each {}
-    }
-    /// `#[catch]`: its failure is a value, and its output is a `Result<T, Failure>`. `#[catch(each)]` is for the elements of a `for`.
-    pub mod catch {
-        /// `#[catch(each)]`: an element of a `for` that fails is an `Err` in the list.
-        pub mod each {}
-    }
-    /// `#[concurrency(4)]`: how many elements of a `for` run concurrently.
-    pub mod concurrency {}
-    /// `#[at_most(100, every = "3s")]`: how many rounds a loop has at most.
-    pub mod at_most {
-        /// How many rounds a loop has at most.
-        pub mod rounds {}
-        /// The time from the start of a round to that of the next.
-        pub mod every {}
-    }
-    /// `#[collect]`: the output is a `Vec` of the values of all rounds, and not that of the last one.
-    pub mod collect {}
-    /// `#[fallback(value)]`: the output, if the step fails.
-    pub mod fallback {}
-    /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: how often the step is tried at most.
-    pub mod retry {
-        /// How often the step is tried at most.
-        pub mod attempts {}
-        /// The first wait, which doubles.
-        pub mod backoff {}
-        /// The longest wait.
-        pub mod max {}
-        /// Whether a random part of each wait is left out.
-        pub mod jitter {}
-    }
+    plan_graph::step_attributes!(modules);
 }

@@ -120,8 +120,8 @@ impl Policy {
     /// Where only `attempts` differ, the waits start at 100 milliseconds, double up to 30 seconds, and have jitter.
     pub const DEFAULT: Self = Self {
         attempts: 1,
-        backoff: Duration::from_millis(100),
-        max: Duration::from_secs(30),
+        backoff: plan_graph::BACKOFF,
+        max: plan_graph::LONGEST_WAIT,
         jitter: true,
         timeout: None,
         deadline: None,

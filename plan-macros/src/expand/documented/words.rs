@@ -2,14 +2,12 @@
 
 use super::super::Context;
 use super::escape::Code;
-use crate::ast::{Amount, Block, Body, Catch, Condition, List, Optional, Role, Step, Value};
+use crate::ast::{Block, Body, Condition, List, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
 use crate::parse::{path_text, pattern_text, tidy, value_text};
-use humantime::format_duration;
+use plan_graph::StepAttribute;
 use quote::quote;
-use std::fmt::Write;
-use std::time::Duration;
 
 /// How many characters of an expression are shown.
 const MOST: usize = 60;
@@ -145,72 +143,15 @@ pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     names
 }
 
-/// What a step is for, and its policies, as the attributes that say them: `retry(3)`.
+/// Returns the role and the policy of a step as attributes: `retry(3)`.
 pub(super) fn policies(step: &Step) -> Vec<String> {
-    let policy = &step.policy;
-    let mut policies = Vec::new();
-    match &step.role {
-        Role::Work => {}
-        Role::Undo(undone) => policies.push(format!("undo({})", text_of(undone))),
-        Role::Always => policies.push("always".to_owned()),
-    }
-    let given = |amount: Amount| {
-        let mut amounts = policy.amounts.iter();
-        let given = amounts.find(|(other, _)| *other == amount);
-        given.map(|(_, value)| short(&text(value)))
+    let role = match &step.role {
+        Role::Work => None,
+        Role::Undo(undone) => Some(format!("undo({})", text_of(undone))),
+        Role::Always => Some(StepAttribute::Always.name().to_owned()),
     };
-    let time = |amount, time: Option<Duration>| {
-        given(amount).or_else(|| Some(format!("\"{}\"", format_duration(time?))))
-    };
-    let number = |amount, number: Option<String>| given(amount).or(number);
-    let attempts = policy.attempts.map(|attempts| attempts.to_string());
-    if let Some(attempts) = number(Amount::Attempts, attempts) {
-        let mut retry = format!("retry({attempts}");
-        for (name, wait) in [
-            ("backoff", time(Amount::Backoff, policy.backoff)),
-            ("max", time(Amount::Max, policy.max)),
-        ] {
-            if let Some(wait) = wait {
-                let _ = write!(retry, ", {name} = {wait}");
-            }
-        }
-        if policy.jitter == Some(false) {
-            retry.push_str(", jitter = false");
-        }
-        policies.push(retry + ")");
-    }
-    for (name, limit) in [
-        ("timeout", time(Amount::Timeout, policy.timeout)),
-        ("deadline", time(Amount::Deadline, policy.deadline)),
-    ] {
-        policies.extend(limit.map(|limit| format!("{name}({limit})")));
-    }
-    let concurrency = policy.concurrency.as_ref();
-    let concurrency = concurrency.map(|(_, limit)| limit.to_string());
-    let concurrency = number(Amount::Concurrency, concurrency);
-    policies.extend(concurrency.map(|limit| format!("concurrency({limit})")));
-    let at_most = policy.at_most.map(|rounds| rounds.to_string());
-    if let Some(rounds) = number(Amount::AtMost, at_most) {
-        let every = time(Amount::Every, policy.every);
-        let every = every.map_or_else(String::new, |every| format!(", every = {every}"));
-        policies.push(format!("at_most({rounds}{every})"));
-    }
-    if policy.collect.is_some() {
-        policies.push("collect".to_owned());
-    }
-    match policy.optional {
-        Optional::No => {}
-        Optional::Whole => policies.push("optional".to_owned()),
-        Optional::Each(_) => policies.push("optional(each)".to_owned()),
-    }
-    match policy.catch {
-        Catch::No => {}
-        Catch::Whole(_) => policies.push("catch".to_owned()),
-        Catch::Each(_) => policies.push("catch(each)".to_owned()),
-    }
-    let fallback = policy.fallback.as_ref();
-    policies.extend(fallback.map(|(_, value)| format!("fallback({})", short(&text(value)))));
-    policies
+    let policies = step.policy.attributes(|value| short(&text(value)));
+    role.into_iter().chain(policies).collect()
 }
 
 /// A value as it was written, where it is short.

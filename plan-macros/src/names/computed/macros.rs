@@ -1,6 +1,7 @@
 //! Names in the tokens of macros inside an expression: `format!("{name}")`, `vec![name]`, and macros that are not known.
 
 use super::Finder;
+use super::visit::Access;
 use crate::docs::last_name;
 use crate::syntax::argument_name;
 use proc_macro2::{TokenStream, TokenTree};
@@ -13,28 +14,26 @@ impl Finder<'_> {
     /// Names in a macro's tokens: expressions where the macro is known to take them.
     pub(super) fn visit_tokens(&mut self, call: &mut Macro) {
         match &*last_name(&call.path) {
-            "vec" | "dbg" => self.visit_arguments(call, Self::visit_expr_mut),
+            "vec" | "dbg" => self.visit_arguments(call, Access::Move),
             "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq"
-            | "debug_assert_ne" => self.visit_arguments(call, Self::visit_looked),
+            | "debug_assert_ne" => self.visit_arguments(call, Access::Borrow),
             "format" | "print" | "println" | "eprint" | "eprintln" | "write" | "writeln"
             | "panic" | "unreachable" | "todo" | "unimplemented" | "format_args" => {
                 self.visit_captures(call.tokens.clone());
-                self.visit_arguments(call, Self::visit_looked);
+                self.visit_arguments(call, Access::Borrow);
             }
             "matches" => self.visit_matches(call),
             "stringify" | "concat" => self.visit_foreign(call.tokens.clone()),
             _ => {
                 self.foreign += 1;
-                self.nested += 1;
-                self.visit_arguments(call, Self::visit_taken);
-                self.nested -= 1;
+                self.nested(|finder| finder.visit_arguments(call, Access::UNKNOWN));
                 self.foreign -= 1;
             }
         }
     }
 
     /// Expressions with something between them: `vec![a, b]`, `vec![a; n]`, `format!("…", name = a)`, `map! { "a" => b }`.
-    fn visit_arguments(&mut self, call: &mut Macro, visit: fn(&mut Self, &mut Expr)) {
+    fn visit_arguments(&mut self, call: &mut Macro, access: Access) {
         let parser = |input: ParseStream<'_>| {
             let mut parts = Vec::new();
             while !input.is_empty() {
@@ -57,7 +56,7 @@ impl Finder<'_> {
         };
         call.tokens = TokenStream::new();
         for (name, mut expr, separator) in parts {
-            visit(self, &mut expr);
+            self.visit(&mut expr, access);
             name.to_tokens(&mut call.tokens);
             expr.to_tokens(&mut call.tokens);
             call.tokens.extend(separator);

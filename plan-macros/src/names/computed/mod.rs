@@ -3,6 +3,8 @@
 //! A mentioned name is a shared reference. It becomes what its author means: `count > 5` looks at `*count`, `zip(ids)` takes a clone,
 //! and `ids.len()` is left to Rust.
 
+mod forms;
+mod lender;
 mod macros;
 mod visit;
 
@@ -40,19 +42,11 @@ pub(super) fn analyze(
         ok: true,
     };
     finder.visit_expr_mut(&mut computed.expr);
-    let Finder {
-        found,
-        fields,
-        locals,
-        asks,
-        ok,
-        ..
-    } = finder;
-    computed.fields = fields;
-    computed.names = found;
-    computed.locals = locals;
-    computed.asks = asks;
-    ok
+    computed.fields = finder.fields;
+    computed.names = finder.found;
+    computed.locals = finder.locals;
+    computed.asks = finder.asks;
+    finder.ok
 }
 
 struct Finder<'a> {
@@ -115,7 +109,7 @@ impl Finder<'_> {
             return false;
         }
         match self.names.find(name, self.frames) {
-            Meaning::Local(_) | Meaning::Source => {
+            Meaning::Local(_) | Meaning::Source(_) => {
                 self.record(name);
                 return true;
             }
@@ -144,23 +138,17 @@ impl Finder<'_> {
         }
     }
 
+    /// Visits a body in which `return` and `?` are the author's own.
+    fn nested(&mut self, visit: impl FnOnce(&mut Self)) {
+        self.nested += 1;
+        visit(self);
+        self.nested -= 1;
+    }
+
     fn scoped(&mut self, visit: impl FnOnce(&mut Self)) {
         self.scopes.push(HashSet::new());
         visit(self);
         self.scopes.pop();
-    }
-
-    fn visit_argument(&mut self, expr: &mut Expr) {
-        match source(expr) {
-            Some(name) => {
-                if self.mention_argument(&name) {
-                    *expr = owned(expr, &name);
-                }
-            }
-            // A path may be a function's.
-            None if matches!(expr, Expr::Path(_)) => {}
-            None => self.visit_expr_mut(expr),
-        }
     }
 
     /// The name at the start of a path through fields and elements, if it is one of the plan's.
@@ -183,24 +171,7 @@ impl Finder<'_> {
         let meaning = self.names.find(name, self.frames);
         crate::parse::is_source_name(name)
             && !self.is_bound(name)
-            && matches!(meaning, Meaning::Local(_) | Meaning::Source)
-    }
-
-    /// Refuses to change what is the plan's.
-    fn keep(&mut self, place: &Expr, at: impl ToTokens) {
-        if let Some(name) = self.plans_root(place) {
-            let text = text_of(&name);
-            self.refuse(
-                at,
-                &format!("`{text}` cannot be changed: a step or an input keeps its value\nhelp: change a copy: `{{ let mut {name} = {name}; … }}`"),
-            );
-        }
-    }
-
-    fn visit_guard(&mut self, pat: &mut Pat) {
-        if let Pat::Guard(guard) = pat {
-            self.visit_expr_mut(&mut guard.guard);
-        }
+            && matches!(meaning, Meaning::Local(_) | Meaning::Source(_))
     }
 
     fn refuse(&mut self, tokens: impl ToTokens, message: &str) {

@@ -1,6 +1,6 @@
 //! `step name = …;` and `step name: Type = …;`.
 
-use super::super::{policy, types, value};
+use super::super::{policy, policy_checks, types, value};
 use super::WorkReader;
 use crate::ast::{Body, Step};
 use crate::mistakes::{self, HyphenatedName, Position};
@@ -71,7 +71,7 @@ impl StepReader {
         }
         let is_unclear = report.keep_first(before);
         if !is_unclear {
-            policy::check_body(&step.policy, &step.role, &step.body, report);
+            policy_checks::body(&step.policy, &step.role, &step.body, report);
         }
         if attributes.unclear {
             step.forget_type();

@@ -6,6 +6,7 @@ use crate::plan::{
     Template,
 };
 use crate::print::{Code, Name, Quoted, has_outside, is_seen, root, width, word};
+use plan_graph::{Amount as SharedAmount, StepAttribute, policy_attributes};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
 
@@ -305,13 +306,13 @@ impl InPlan<'_, &Policy> {
     }
 }
 
-/// All of the policy but the fallback. What gives an amount is written by `given`.
+/// Returns all attributes of the policy but the fallback. `given` writes the template of an amount.
 pub(crate) fn attributes(
     policy: &Policy,
     given: &mut dyn FnMut(&Template) -> String,
 ) -> Vec<String> {
     let default = Policy::DEFAULT;
-    let mut amount = |amount: Amount, value: Option<String>| match policy.gives(amount) {
+    let mut written = |amount: Amount, value: Option<String>| match policy.gives(amount) {
         Some(template) => Some(given(template)),
         None => {
             let mut named = policy.named.iter();
@@ -323,55 +324,51 @@ pub(crate) fn attributes(
         }
     };
     let text = |duration: Duration| format!("\"{}\"", humantime::format_duration(duration));
-    let mut retry = String::new();
-    for (kind, name, duration, default) in [
-        (Amount::Backoff, "backoff", policy.backoff, default.backoff),
-        (Amount::Max, "max", policy.max, default.max),
-    ] {
-        let value = (duration != default).then(|| text(duration));
-        if let Some(value) = amount(kind, value) {
-            retry.push_str(&format!(", {name} = {value}"));
+    let wait = |wait: Duration, default: Duration| (wait != default).then(|| text(wait));
+    let waits = [
+        written(Amount::Backoff, wait(policy.backoff, default.backoff)),
+        written(Amount::Max, wait(policy.max, default.max)),
+    ];
+    // The waits of a single attempt are data as well.
+    let has_retry = policy.attempts > 1 || !policy.jitter || waits.iter().any(Option::is_some);
+    let [backoff, max] = waits;
+    let each = |is_each| {
+        if is_each {
+            "each".to_owned()
+        } else {
+            String::new()
         }
-    }
-    if !policy.jitter {
-        retry.push_str(", jitter = false");
-    }
-    let attempts = policy.attempts.max(1);
-    let mut attributes = Vec::new();
-    // How a single attempt would be repeated is data, too.
-    let is_said = attempts != 1 || !retry.is_empty();
-    if let Some(attempts) = amount(Amount::Attempts, is_said.then(|| attempts.to_string())) {
-        attributes.push(format!("retry({attempts}{retry})"));
-    }
-    for (kind, name, limit) in [
-        (Amount::Timeout, "timeout", policy.timeout),
-        (Amount::Deadline, "deadline", policy.deadline),
-    ] {
-        let limit = amount(kind, limit.map(text));
-        attributes.extend(limit.map(|limit| format!("{name}({limit})")));
-    }
-    let concurrency = policy.concurrency.map(|limit| limit.to_string());
-    let concurrency = amount(Amount::Concurrency, concurrency);
-    attributes.extend(concurrency.map(|limit| format!("concurrency({limit})")));
-    let every = amount(Amount::Every, policy.every.map(text));
-    let every = every.map_or_else(String::new, |every| format!(", every = {every}"));
-    let at_most = policy.at_most.map(|rounds| rounds.to_string());
-    let at_most = amount(Amount::AtMost, at_most);
-    attributes.extend(at_most.map(|rounds| format!("at_most({rounds}{every})")));
-    if policy.collect {
-        attributes.push("collect".into());
-    }
-    match policy.optional {
-        Optional::No => {}
-        Optional::Whole => attributes.push("optional".into()),
-        Optional::Each => attributes.push("optional(each)".into()),
-    }
-    match policy.catch {
-        Catch::No => {}
-        Catch::Whole => attributes.push("catch".into()),
-        Catch::Each => attributes.push("catch(each)".into()),
-    }
-    attributes
+    };
+    policy_attributes(|attribute, amount| match amount {
+        None => match attribute {
+            StepAttribute::Retry => (!policy.jitter).then(|| "false".to_owned()),
+            StepAttribute::Collect => policy.collect.then(String::new),
+            StepAttribute::Optional => {
+                (policy.optional != Optional::No).then(|| each(policy.optional == Optional::Each))
+            }
+            StepAttribute::Catch => {
+                (policy.catch != Catch::No).then(|| each(policy.catch == Catch::Each))
+            }
+            _ => None,
+        },
+        Some(SharedAmount::Attempts) => {
+            let attempts = has_retry.then(|| policy.attempts.max(1).to_string());
+            written(Amount::Attempts, attempts)
+        }
+        Some(SharedAmount::Backoff) => backoff.clone(),
+        Some(SharedAmount::Max) => max.clone(),
+        Some(SharedAmount::Timeout) => written(Amount::Timeout, policy.timeout.map(text)),
+        Some(SharedAmount::Deadline) => written(Amount::Deadline, policy.deadline.map(text)),
+        Some(SharedAmount::Concurrency) => {
+            let limit = policy.concurrency.map(|limit| limit.to_string());
+            written(Amount::Concurrency, limit)
+        }
+        Some(SharedAmount::AtMost) => {
+            let rounds = policy.at_most.map(|rounds| rounds.to_string());
+            written(Amount::AtMost, rounds)
+        }
+        Some(SharedAmount::Every) => written(Amount::Every, policy.every.map(text)),
+    })
 }
 
 #[cfg(test)]

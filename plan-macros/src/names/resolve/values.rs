@@ -1,0 +1,351 @@
+//! Values: the names of references and expressions.
+
+use super::super::{Meaning, Source, braces, caught, computed, each};
+use super::Resolver;
+use super::blocks::role_in;
+use crate::ast::{
+    Computed, Field, Fields, FormatPart, Hop, Json, Mention, Outcome, Reference, Rest, Role,
+    Scalar, Test, Value,
+};
+use crate::parse;
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::{Expr, Ident, Lit};
+
+impl Resolver<'_> {
+    pub(super) fn fields(&mut self, fields: &mut Fields) {
+        match fields {
+            Fields::Named(_, fields, rest) => {
+                for field in &mut *fields {
+                    self.value(&mut field.value);
+                }
+                // The author may mean the field or the value, and one message is enough.
+                let is_unknown =
+                    |field: &Field| field.shorthand && matches!(field.value, Value::Broken);
+                for at in 1..fields.len() {
+                    if is_unknown(&fields[at]) {
+                        // `a: b,c` may be `a: b.c`.
+                        fields[at - 1].value = Value::Broken;
+                    }
+                }
+                let before = fields.len();
+                fields.retain(|field| !is_unknown(field));
+                if fields.len() < before {
+                    *rest = Rest::Broken;
+                }
+            }
+            Fields::Unnamed(_, values) => values.iter_mut().for_each(|value| self.value(value)),
+            Fields::Unit => {}
+        }
+    }
+
+    /// Resolves an amount of a policy, which is known at the start of the step.
+    pub(super) fn amount(&mut self, amount: &mut Value) {
+        let before = self.mentions.len();
+        self.value(amount);
+        let steps = self.mentions[before..]
+            .iter()
+            .filter(|mention| matches!(mention.source, Source::Step(_)));
+        let steps: Vec<Ident> = steps.map(|mention| mention.name.clone()).collect();
+        for step in &steps {
+            let message = format!(
+                "`{step}` is a step; policies take constants and inputs\nhelp: make it an input"
+            );
+            self.report.error(step, message);
+        }
+        let bound = match &*amount {
+            Value::Reference(reference) => reference.local.map(|_| &reference.root),
+            Value::Computed(computed) => computed.locals.first().map(|(name, _)| name),
+            _ => None,
+        };
+        if let Some(name) = bound {
+            let message = format!(
+                "`{name}` is bound inside the plan; policies take constants and inputs\nhelp: make it an input"
+            );
+            self.report.error(name, message);
+        }
+        if !steps.is_empty() || bound.is_some() {
+            self.mentions.truncate(before);
+            *amount = Value::Broken;
+        }
+    }
+
+    /// Resolves a value that must be `true` or `false`.
+    pub(super) fn truth(&mut self, value: &mut Value) {
+        self.value(value);
+        if let Value::Reference(reference) = value
+            && reference.outcome == Outcome::One
+        {
+            self.report
+                .error(&reference.root, caught::no_condition(reference));
+            *value = Value::Broken;
+        }
+    }
+
+    pub(super) fn value(&mut self, value: &mut Value) {
+        let before = self.report.len();
+        self.parts_of(value);
+        // A name that is unknown twice is one mistake.
+        self.report.keep_one_of_each(before);
+    }
+
+    fn parts_of(&mut self, value: &mut Value) {
+        match value {
+            Value::Scalar(Scalar {
+                lit: Lit::Str(text),
+                ..
+            }) => {
+                let meant = braces::meant(text, &|name| self.shown(name));
+                self.braces.extend(meant.map(|call| (text.span(), call)));
+            }
+            Value::Scalar(_) | Value::None(_) | Value::Broken => {}
+            Value::Some(_, _, value) => self.value(value),
+            Value::List(_, values) | Value::Tuple(_, values) => {
+                let before = self.report.len();
+                values.iter_mut().for_each(|value| self.value(value));
+                // `(a,b)` may be `a.b`, so the number of values is unknown.
+                let is_broken = values.iter().any(|value| matches!(value, Value::Broken));
+                if is_broken && self.report.len() > before {
+                    *value = Value::Broken;
+                }
+            }
+            Value::Literal(literal) => self.fields(&mut literal.fields),
+            Value::Json(_, json) => self.json(json),
+            // A shown value may be borrowed, as in any `format!`.
+            Value::Format(format) => {
+                for (place, value) in format.args.iter_mut().enumerate() {
+                    match &mut *value {
+                        Value::Computed(computed) => {
+                            if !self.computed(computed) {
+                                *value = Value::Broken;
+                            }
+                        }
+                        value => self.value(value),
+                    }
+                    let is_shown = |part: &FormatPart| matches!(part, FormatPart::Placeholder { arg, spec } if *arg == place && !spec.ends_with('?'));
+                    if let Value::Reference(reference) = value
+                        && reference.outcome == Outcome::One
+                        && format.parts.iter().any(is_shown)
+                    {
+                        let written = reference.written();
+                        self.report.error(
+                            &reference.root,
+                            format!("`{written}` may have failed: it is a `Result`, which `{{}}` cannot show\nhelp: write `{written}?`, which fails if `{written}` did, or `{{:?}}`"),
+                        );
+                        *value = Value::Broken;
+                    }
+                }
+            }
+            Value::Reference(reference) => {
+                if !self.reference(reference) {
+                    *value = Value::Broken;
+                }
+            }
+            Value::Computed(computed) => {
+                let borrowed = borrowed(&computed.expr);
+                let ok = self.computed(computed);
+                let names = computed.names.len() + computed.locals.len();
+                if let Some((at, owned)) = borrowed.filter(|_| ok && names > 0) {
+                    let message = format!(
+                        "a plan passes values, not references to them\nhelp: write `{owned}`"
+                    );
+                    self.report.error_at(at, message);
+                    *value = Value::Broken;
+                } else if !ok {
+                    *value = Value::Broken;
+                }
+            }
+        }
+    }
+
+    fn json(&mut self, json: &mut Json) {
+        match json {
+            Json::Null => {}
+            Json::Value(value) => self.value(value),
+            Json::List(elements) => elements.iter_mut().for_each(|element| self.json(element)),
+            Json::Object(members) => members.iter_mut().for_each(|(_, member)| self.json(member)),
+        }
+    }
+
+    /// Returns the form in which `format!` can show a name of the plan.
+    fn shown(&self, name: &Ident) -> Option<braces::Shown> {
+        if self.frames.get(name).is_some() {
+            return Some(braces::Shown::default());
+        }
+        let source = self.names.get_in(self.frames.scope, name)?;
+        Some(braces::Shown {
+            lists: self.caught.lists(name, source, self.role_of(source)),
+            form: self.forms.get(source),
+        })
+    }
+
+    /// Returns the role of the step around a value, in the block of the source.
+    fn role_of(&self, source: Source) -> &Role {
+        role_in(&self.blocks, self.names.scope_of(source))
+    }
+
+    /// Returns `false` for a reference with an error, which is reported.
+    pub(super) fn reference(&mut self, reference: &mut Reference) -> bool {
+        let name = &reference.root;
+        match self.names.find(name, &self.frames) {
+            Meaning::Local(local) => {
+                reference.local = Some(local);
+                self.frames.mention(name);
+                self.capture_local(name, local);
+            }
+            Meaning::Source(source) => {
+                self.mentions.push(Mention {
+                    name: name.clone(),
+                    source,
+                    whole: reference.hops.is_empty(),
+                });
+                self.capture_source(name, source);
+                let role = self.role_of(source);
+                if self.late.refuse(source, role) {
+                    return false;
+                }
+                if let Some(at) = self.caught.each_meant(reference, source, role) {
+                    self.means_each(source, at, &reference.written());
+                    return false;
+                }
+                if let Some((at, message)) = self.caught.mistake(reference, source, role) {
+                    self.report.error_at(at, message);
+                    return false;
+                }
+                reference.outcome = self.caught.outcome(reference, source, role);
+            }
+            Meaning::Broken => {
+                let asks = matches!(
+                    reference.hops.first(),
+                    Some(Hop::Optional(_) | Hop::Outcome(..))
+                );
+                let mut elements = self.elements.iter_mut().rev();
+                if let Some((_, asked)) = elements.find(|(element, _)| element == name) {
+                    *asked |= asks;
+                }
+                return false;
+            }
+            Meaning::Unknown => {
+                let (message, _) = self.names.unknown(name, &self.frames);
+                self.report.error(name, message);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Returns `false` for an expression with an error, which is reported.
+    pub(super) fn computed(&mut self, computed: &mut Computed) -> bool {
+        let (names, frames) = (self.names, &self.frames);
+        let (caught, blocks) = (&self.caught, &*self.blocks);
+        let is_caught = |name: &Ident| {
+            let source = names.get_in(frames.scope, name);
+            source.is_some_and(|source| {
+                let role = role_in(blocks, names.scope_of(source));
+                caught.is_caught(name, source, role)
+            })
+        };
+        let each = caught.each_meant_in(&computed.expr, |name| {
+            let source = names.get_in(frames.scope, name);
+            source.filter(|_| frames.get(name).is_none() && is_caught(name))
+        });
+        for (element, asked) in &mut self.elements {
+            *asked |= each::asks(&computed.expr, element);
+        }
+        let ok = computed::analyze(computed, names, frames, &is_caught, self.report);
+        for (name, local) in &computed.locals {
+            self.frames.mention(name);
+            self.capture_local(name, *local);
+        }
+        let mut sources = Vec::new();
+        for name in &computed.names {
+            if let Some(source) = self.names.get_in(self.frames.scope, name) {
+                self.capture_source(name, source);
+                sources.push((name, source));
+            }
+        }
+        let is_late = |(_, source): &(_, Source)| self.late.refuse(*source, self.role_of(*source));
+        let is_late = sources.iter().any(is_late);
+        if let Some((source, at, written)) = each.filter(|_| !is_late) {
+            self.means_each(source, at, &written);
+            return false;
+        }
+        let role_of = |source| self.role_of(source);
+        let mistake = self.caught.mistake_in(computed, &sources, role_of);
+        if let Some((at, message)) = mistake.filter(|_| !is_late) {
+            self.report.error_at(at, message);
+            return false;
+        }
+        if let Some(test) = &mut computed.test
+            && let Some(reference) = self.caught_truth(test).filter(|_| !is_late)
+        {
+            self.report
+                .error(&reference.root, caught::no_condition(&reference));
+            return false;
+        }
+        if let Some(test) = &mut computed.test {
+            let mut is_known = ok;
+            test.references(
+                &mut |reference| match self.names.find(&reference.root, &self.frames) {
+                    Meaning::Local(local) => reference.local = Some(local),
+                    Meaning::Source(_) => {}
+                    Meaning::Broken | Meaning::Unknown => is_known = false,
+                },
+            );
+            if !is_known {
+                computed.test = None;
+            }
+        }
+        if ok {
+            let mentions = sources.into_iter().map(|(name, source)| Mention {
+                name: name.clone(),
+                source,
+                whole: true,
+            });
+            self.mentions.extend(mentions);
+        }
+        ok && !is_late
+    }
+
+    /// Returns the first operand of a test that is the `Result` of a step where the test needs a `bool`.
+    fn caught_truth(&self, test: &Test) -> Option<Reference> {
+        let is_caught = |reference: &&Reference| {
+            let Meaning::Source(source) = self.names.find(&reference.root, &self.frames) else {
+                return false;
+            };
+            self.caught.outcome(reference, source, self.role_of(source)) == Outcome::One
+        };
+        caught::truths(test).into_iter().find(is_caught).cloned()
+    }
+}
+
+/// Returns the place of the `&` of a borrowed place expression, and the expression. No argument takes a reference.
+fn borrowed(expr: &Expr) -> Option<(Span, String)> {
+    let Expr::Reference(reference) = expr else {
+        return None;
+    };
+    let place = &reference.expr;
+    is_place(place).then(|| {
+        let owned = parse::tidy(&place.to_token_stream());
+        (reference.and_token.span, owned)
+    })
+}
+
+/// Returns `true` for a name with fields and indices.
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().is_some(),
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Index(index) => {
+            let is_known = match &*index.index {
+                Expr::Lit(_) => true,
+                Expr::Range(range) => range.start.is_none() && range.end.is_none(),
+                _ => false,
+            };
+            is_known && is_place(&index.expr)
+        }
+        Expr::Paren(paren) => is_place(&paren.expr),
+        Expr::Group(group) => is_place(&group.expr),
+        _ => false,
+    }
+}

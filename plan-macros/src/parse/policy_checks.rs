@@ -1,0 +1,229 @@
+//! Attributes that contradict each other or have no effect.
+
+use super::awaited;
+use super::policy::Attributes;
+use crate::ast::{Amount, Body, Catch, Optional, Policy, Role};
+use crate::policy::Given;
+use crate::report::Report;
+use plan_graph::{BACKOFF, Concern, LONGEST_WAIT, StepAttribute, Takes};
+use proc_macro2::Span;
+use std::time::Duration;
+
+/// Reports attributes without an effect on the role of a step.
+pub(super) fn role(read: &mut Attributes, report: &mut Report) {
+    let kind = match &read.role {
+        Role::Work => return,
+        Role::Undo(_) => "an undo step",
+        Role::Always => "an always step",
+    };
+    let all = StepAttribute::ALL.iter();
+    for known in all.filter(|known| known.concern() == Concern::Failure) {
+        if let Some(at) = read.policy.place(*known) {
+            let name = known.name();
+            let message = format!("`#[{name}]` has no effect on {kind}\nhelp: remove it");
+            report.error_at(at, message);
+        }
+    }
+    let policy = &mut read.policy;
+    (policy.optional, policy.catch, policy.fallback) = (Optional::No, Catch::No, None);
+    if let (Role::Undo(_), Some(first)) = (&read.role, read.after.first()) {
+        report.error(
+            first,
+            "undo steps run in the reverse order of the steps that they undo\nhelp: write `#[after(…)]` on those",
+        );
+        read.after.clear();
+    }
+}
+
+/// Reports attributes that contradict each other.
+pub(super) fn conflicts(policy: &Policy, report: &mut Report) {
+    if let (Some(Given::Time(at, timeout)), Some(deadline)) =
+        (policy.given(Amount::Timeout), policy.time(Amount::Deadline))
+        && *timeout > deadline
+    {
+        report.error_at(
+            *at,
+            "no call can take this long, since the `#[deadline]` of all attempts is shorter",
+        );
+    }
+    let mut leaves_none = |attribute: StepAttribute, at: Span, each: &str| {
+        let name = attribute.name();
+        let message = format!(
+            "`#[catch{each}]` leaves no failure for `#[{name}{each}]`\nhelp: remove one of them"
+        );
+        report.error_at(at, message);
+    };
+    match (policy.catch, &policy.optional) {
+        (Catch::Whole(_), Optional::Whole) => {
+            if let Some(at) = policy.place(StepAttribute::Optional) {
+                leaves_none(StepAttribute::Optional, at, "");
+            }
+        }
+        (Catch::Each, Optional::Each(at)) => {
+            leaves_none(StepAttribute::Optional, *at, "(each)");
+        }
+        _ => {}
+    }
+    let Some((at, _)) = &policy.fallback else {
+        return;
+    };
+    if let Catch::Whole(_) = policy.catch {
+        leaves_none(StepAttribute::Fallback, *at, "");
+    }
+    if let Optional::Whole = policy.optional {
+        report.error_at(
+            *at,
+            "`#[fallback]` gives the step an output if it fails, so `#[optional]` has no effect\nhelp: keep one of the two",
+        );
+    }
+}
+
+/// Reports literal waits that contradict each other or the deadline.
+pub(super) fn waits(policy: &Policy, report: &mut Report) {
+    let wait = |amount, default| match policy.given(amount) {
+        None => Some(default),
+        Some(_) => policy.time(amount),
+    };
+    // The author's own values are unknown here.
+    let (Some(mut wait), Some(max)) = (
+        wait(Amount::Backoff, BACKOFF),
+        wait(Amount::Max, LONGEST_WAIT),
+    ) else {
+        return;
+    };
+    if let Some(Given::Time(at, max)) = policy.given(Amount::Max)
+        && *max < wait
+    {
+        let default = match policy.given(Amount::Backoff) {
+            None => ", which is 100ms by default",
+            Some(_) => "",
+        };
+        let message = format!(
+            "the longest wait between attempts is shorter than `backoff`, the first one{default}"
+        );
+        report.error_at(*at, message);
+        return;
+    }
+    if let (Some(Given::Count(at, attempts)), Some(deadline), Some(false)) = (
+        policy.given(Amount::Attempts),
+        policy.time(Amount::Deadline),
+        policy.jitter,
+    ) && *attempts <= 1000
+    {
+        let (mut waits, mut possible) = (Duration::ZERO, 1);
+        while possible < *attempts && waits.saturating_add(wait.min(max)) < deadline {
+            waits = waits.saturating_add(wait.min(max));
+            wait = wait.saturating_mul(2);
+            possible += 1;
+        }
+        if possible < *attempts {
+            let plural = if possible == 1 { "attempt" } else { "attempts" };
+            report.error_at(
+                *at,
+                format!("with these waits, the `#[deadline]` leaves time for at most {possible} {plural}"),
+            );
+        }
+    }
+}
+
+/// Reports attributes without an effect on the body of a step.
+pub(super) fn body(policy: &Policy, role: &Role, body: &Body, report: &mut Report) {
+    if let (Body::Compute(_), Role::Undo(undone)) = (body, role) {
+        report.error(
+            undone,
+            "a step with a type is a value, which undoes nothing\nhelp: call a tool: `step name = Tool { … };`",
+        );
+    }
+    match role {
+        Role::Work => {}
+        Role::Undo(_) => awaited::late(body, "an undo step", report),
+        Role::Always => awaited::late(body, "an always step", report),
+    }
+    if let (Body::Await(_), Some(at)) = (body, policy.place(StepAttribute::Retry)) {
+        report.error_at(
+            at,
+            "a wait has no attempts\nhelp: limit it with `#[timeout]`",
+        );
+    }
+    rounds(policy, body, report);
+    elements(policy, body, report);
+    let mut places = policy.places.iter().rev();
+    let attempts = places.find(|(known, _)| known.concern() == Concern::Attempts);
+    if let (Body::Compute(_), Some((_, at))) = (body, attempts) {
+        report.error_at(
+            *at,
+            "a computed step calls no tool, so there is nothing to retry or to wait for",
+        );
+    }
+}
+
+/// Reports attributes for the elements of a `for` on a step without elements.
+fn elements(policy: &Policy, body: &Body, report: &mut Report) {
+    if matches!(body, Body::For(_) | Body::Broken(_)) {
+        return;
+    }
+    let is_each = |known: &StepAttribute| match known {
+        StepAttribute::Optional => matches!(policy.optional, Optional::Each(_)),
+        StepAttribute::Catch => matches!(policy.catch, Catch::Each),
+        known => known.concern() == Concern::Elements,
+    };
+    for known in StepAttribute::ALL.iter().filter(|known| is_each(known)) {
+        let Some(at) = policy.place(*known) else {
+            continue;
+        };
+        let name = known.name();
+        let (arguments, example, whole) = match known.takes() {
+            Takes::Each => ("(each)", "(each)", format!("\nhelp: write `#[{name}]`")),
+            _ => ("", "(…)", String::new()),
+        };
+        let needs = match known {
+            StepAttribute::Catch => "needs a `for`",
+            _ => "is for the elements of a `for`",
+        };
+        let block = format!(
+            "\nhelp: put the `for` in a block, as a step with this attribute: `{{ #[{name}{example}] step each = for …; each }}`"
+        );
+        let help = if is_around_for(body) { block } else { whole };
+        report.error_at(at, format!("`#[{name}{arguments}]` {needs}{help}"));
+    }
+}
+
+/// Returns `true` for an `if` with a `for` in a branch.
+fn is_around_for(body: &Body) -> bool {
+    let is_for = |body: &Body| matches!(body, Body::For(_)) || is_around_for(body);
+    match body {
+        Body::If(branches) => branches.iter().any(|branch| is_for(&branch.body)),
+        _ => false,
+    }
+}
+
+/// Reports a loop without a bound, and bounds of other steps.
+fn rounds(policy: &Policy, body: &Body, report: &mut Report) {
+    let bound = policy.place(StepAttribute::AtMost);
+    let (instead, limit) = match body {
+        Body::Broken(_) => return,
+        Body::Loop(repeat) => {
+            if bound.is_none() {
+                report.error_at(
+                    repeat.keyword,
+                    "this loop has no bound\nhelp: add `#[at_most(100)]` to the step",
+                );
+            }
+            return;
+        }
+        Body::For(_) => (
+            "\nhelp: a `for` gives a `Vec` already",
+            "for the first elements of a list, write `list.iter().take(5)`; for those that run at one time, `#[concurrency(5)]`",
+        ),
+        Body::Compute(_) | Body::Await(_) => ("", "remove it"),
+        _ => ("", "for attempts, write `#[retry(3)]`"),
+    };
+    // Otherwise the attribute is reported already.
+    let is_read = policy.given(Amount::AtMost).is_some();
+    if let Some(at) = bound.filter(|_| is_read) {
+        report.error_at(at, format!("`#[at_most]` needs a `loop`\nhelp: {limit}"));
+    }
+    if let Some(at) = policy.collect {
+        report.error_at(at, format!("`#[collect]` needs a `loop`{instead}"));
+    }
+}

@@ -1,0 +1,162 @@
+//! The types in the signature of a tool.
+
+use crate::parse::owned;
+use crate::report::Report;
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    FnArg, Ident, Lifetime, PathSegment, Signature, Type, TypeImplTrait, TypeParamBound, TypePath,
+    TypeReference,
+};
+
+/// Returns `true` if an argument or the output has a type with this name.
+pub(super) fn mentions(sig: &Signature, name: &Ident) -> bool {
+    struct Mentions<'a>(&'a Ident, bool);
+    impl<'ast> Visit<'ast> for Mentions<'_> {
+        fn visit_type_path(&mut self, path: &'ast TypePath) {
+            let path_alone = path.path.leading_colon.is_none() && path.path.segments.len() == 1;
+            self.1 |= path_alone && path.path.segments[0].ident == *self.0;
+            visit::visit_type_path(self, path);
+        }
+    }
+    let mut mentions = Mentions(name, false);
+    for input in &sig.inputs {
+        if let FnArg::Typed(input) = input
+            && !matches!(&*input.ty, Type::Reference(_))
+        {
+            mentions.visit_type(&input.ty);
+        }
+    }
+    mentions.visit_return_type(&sig.output);
+    mentions.1
+}
+
+pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
+    Borrows::found(ty, true, report) & owned::is_sized(ty, report)
+}
+
+/// Returns `true` for an owned type in a struct with `#[derive(Tool)]`. Its lifetimes are allowed, since serde makes an owned `Cow<'a, str>`.
+pub(super) fn is_owned_in_struct(ty: &Type, report: &mut Report) -> bool {
+    Borrows::found(ty, false, report) & owned::is_sized(ty, report)
+}
+
+pub(super) fn has_no_impl_trait(ty: &Type, report: &mut Report) -> bool {
+    let mut found = ImplTraits(Vec::new());
+    found.visit_type(ty);
+    for ty in &found.0 {
+        report.error(
+            ty,
+            "the arguments and the output of a tool must have types that can be named\nhelp: write the concrete type",
+        );
+    }
+    found.0.is_empty()
+}
+
+struct Borrows<'a> {
+    report: &'a mut Report,
+    /// `true` in the signature of a function, `false` in a struct.
+    of_function: bool,
+    owned: bool,
+}
+
+impl<'a> Borrows<'a> {
+    fn found(ty: &Type, of_function: bool, report: &'a mut Report) -> bool {
+        let mut borrows = Self {
+            report,
+            of_function,
+            owned: true,
+        };
+        borrows.visit_type(ty);
+        borrows.owned
+    }
+}
+
+impl<'ast> Visit<'ast> for Borrows<'_> {
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        self.owned = false;
+        let instead = owned::instead(&reference.elem);
+        let only = if self.of_function {
+            "; only the first parameter, the application, is borrowed"
+        } else {
+            ""
+        };
+        self.report.error(
+            reference,
+            format_args!(
+                "the arguments and the output of a tool must be owned: they are deserialized from JSON and outlive the call\nhelp: write {instead}{only}"
+            ),
+        );
+    }
+
+    fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
+        if self.of_function || segment.ident != "PhantomData" {
+            visit::visit_path_segment(self, segment);
+        }
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if self.of_function && lifetime.ident != "static" {
+            self.owned = false;
+            self.report.error(
+                lifetime,
+                "the arguments and the output of a tool must be owned: they are deserialized from JSON and outlive the call\nhelp: write a type without borrows, or use `'static`",
+            );
+        }
+    }
+}
+
+struct ImplTraits(Vec<TypeImplTrait>);
+
+impl<'ast> Visit<'ast> for ImplTraits {
+    fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
+        self.0.push(ty.clone());
+        visit::visit_type_impl_trait(self, ty);
+    }
+}
+
+/// The new names of lifetimes without a name, which an `impl` must name.
+pub(super) struct Lifetimes(Vec<Lifetime>);
+
+impl Lifetimes {
+    /// Names all lifetimes of a type, and returns the new names.
+    pub(super) fn named_in(ty: &mut Type) -> Vec<Lifetime> {
+        let mut lifetimes = Self(Vec::new());
+        lifetimes.visit_type_mut(ty);
+        lifetimes.bind_object(ty);
+        lifetimes.0
+    }
+
+    fn fresh(&mut self, span: Span) -> Lifetime {
+        let lifetime = Lifetime::new(&format!("'__app{}", self.0.len()), span);
+        self.0.push(lifetime.clone());
+        lifetime
+    }
+
+    /// In `&dyn Mail`, the object lives as long as the reference; in an `impl` it would be `'static`.
+    fn bind_object(&mut self, ty: &mut Type) {
+        if let Type::TraitObject(object) = ty {
+            let bound = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Lifetime(_));
+            if !object.bounds.iter().any(bound) {
+                let lifetime = self.fresh(object.span());
+                object.bounds.push(TypeParamBound::Lifetime(lifetime));
+            }
+        }
+    }
+}
+
+impl VisitMut for Lifetimes {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if lifetime.ident == "_" {
+            *lifetime = self.fresh(lifetime.span());
+        }
+    }
+
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        if reference.lifetime.is_none() {
+            reference.lifetime = Some(self.fresh(reference.and_token.span));
+        }
+        visit_mut::visit_type_reference_mut(self, reference);
+    }
+}
