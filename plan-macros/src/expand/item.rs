@@ -3,6 +3,7 @@
 use super::data::Data;
 use super::documented::{self, Audience};
 use super::tokens::located;
+use super::unordered::Warnings;
 use super::value::Builder;
 use super::{Context, cycle, start, step};
 use crate::ast::{Body, Header, Input, Plan, Role, Step};
@@ -32,6 +33,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
         Some(head) => {
             let errors = report.into_item();
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
+            let unordered = Warnings::new(&cx, &head.name);
             let inside = item(head, &cx);
             let krate = cx.krate();
             let allowed = head.attrs.iter();
@@ -46,9 +48,10 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 .any(is_deprecated)
                 .then(|| quote!(#[allow(deprecated)]));
             // Beside the struct, so that a warning names it.
-            let texts = (!plan.braces.is_empty()).then(|| {
+            let Warnings { constants, uses } = unordered;
+            let texts = (!plan.braces.is_empty() || !constants.is_empty()).then(|| {
                 let (name, texts) = (&head.name, braces(plan));
-                quote!(#old impl #name { #texts })
+                quote!(#old impl #name { #texts #constants })
             });
             let items = &head.items;
             quote! {
@@ -64,6 +67,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                     #[allow(unused_imports)]
                     use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtList as _, AtOption as _, AtValue as _, NoKind as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
+                    #uses
                 };
             }
         }
@@ -452,21 +456,21 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         builder.into_item(output_name())
     });
     let steps = start::steps(&quote!(ThisUnnamedPlan), &TokenStream::new(), cx);
+    let name = Ident::new("ThisUnnamedPlan", Span::call_site());
+    let Warnings { constants, uses } = Warnings::new(cx, &name);
+    let unordered = (!uses.is_empty()).then(|| quote!(impl #name { #constants } #uses));
     quote! {
         struct ThisUnnamedPlan;
         #shared
+        #unordered
         #steps
         #outside
         __plan::Inline::<_, ThisUnnamedPlan>::new(&__PLAN, __plan::witness(&|| #value))
     }
 }
 
-/// Lets rustc warn of inputs, computed steps and bound names that nothing uses, and of text that looks like `format!`.
-fn unused(cx: &Context<'_>) -> TokenStream {
-    if cx.error.is_some() {
-        // What should use them may be what is wrong.
-        return TokenStream::new();
-    }
+/// Returns the inputs and the steps that something in the plan uses.
+pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut used: BTreeSet<Source> = cx.plan.mentions().map(|mention| mention.source).collect();
     for step in &cx.steps {
         let undone = match &step.role {
@@ -480,6 +484,16 @@ fn unused(cx: &Context<'_>) -> TokenStream {
             used.extend(block.value().map(|step| Source::Step(step.number)));
         });
     }
+    used
+}
+
+/// Lets rustc warn of inputs, computed steps and bound names that nothing uses, and of text that looks like `format!`.
+fn unused(cx: &Context<'_>) -> TokenStream {
+    if cx.error.is_some() {
+        // What should use them may be what is wrong.
+        return TokenStream::new();
+    }
+    let used = used(cx);
     let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let inputs = inputs
         .iter()

@@ -21,6 +21,7 @@ mod step;
 mod test;
 mod tokens;
 mod types;
+mod unordered;
 mod value;
 #[cfg(test)]
 mod written;
