@@ -3,10 +3,10 @@
 use super::data::Data;
 use super::documented::{self, Audience};
 use super::tokens::located;
-use super::unordered::Warnings;
+use super::unordered::{Warnings, used};
 use super::value::Builder;
 use super::{Context, cycle, start, step};
-use crate::ast::{Body, Header, Input, Plan, Role, Step};
+use crate::ast::{Body, Header, Input, Plan, Step};
 use crate::docs;
 use crate::docs::text_of;
 use crate::graph::StepGraph;
@@ -21,7 +21,6 @@ use crate::shape::secret;
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::BTreeSet;
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Type};
 
@@ -467,24 +466,6 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         #outside
         __plan::Inline::<_, ThisUnnamedPlan>::new(&__PLAN, __plan::witness(&|| #value))
     }
-}
-
-/// Returns the inputs and the steps that something in the plan uses.
-pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
-    let mut used: BTreeSet<Source> = cx.plan.mentions().map(|mention| mention.source).collect();
-    for step in &cx.steps {
-        let undone = match &step.role {
-            Role::Undo(undone) => Some(undone),
-            Role::Work | Role::Always => None,
-        };
-        let scope = cx.names.scope_of(Source::Step(step.number));
-        let named = step.after.iter().chain(undone);
-        used.extend(named.filter_map(|name| cx.names.own(scope, name)));
-        step.body.blocks(&mut |block| {
-            used.extend(block.value().map(|step| Source::Step(step.number)));
-        });
-    }
-    used
 }
 
 /// Lets rustc warn of inputs, computed steps and bound names that nothing uses, and of text that looks like `format!`.

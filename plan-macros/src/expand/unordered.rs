@@ -4,7 +4,6 @@
 //! check fails. The macro finds the pairs of such steps. Only rustc knows which tools check and which tools change something, so each pair
 //! has a `const`, and the `const` selects the type in which rustc looks up a deprecated constant.
 
-use super::item::used;
 use super::tokens::located;
 use super::{Context, flow};
 use crate::ast::{Body, Catch, Optional, Role, Step, Value};
@@ -254,4 +253,22 @@ fn called(body: &Body, number: usize) -> Vec<TokenStream> {
         tools.extend(steps.flat_map(|step| called(&step.body, step.number)));
     });
     tools
+}
+
+/// Returns the inputs and the steps that something in the plan uses.
+pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
+    let mut used: BTreeSet<Source> = cx.plan.mentions().map(|mention| mention.source).collect();
+    for step in &cx.steps {
+        let undone = match &step.role {
+            Role::Undo(undone) => Some(undone),
+            Role::Work | Role::Always => None,
+        };
+        let scope = cx.names.scope_of(Source::Step(step.number));
+        let named = step.after.iter().chain(undone);
+        used.extend(named.filter_map(|name| cx.names.own(scope, name)));
+        step.body.blocks(&mut |block| {
+            used.extend(block.value().map(|step| Source::Step(step.number)));
+        });
+    }
+    used
 }

@@ -17,7 +17,7 @@ use std::fmt::{Display, Formatter, Result};
 /// |---|---|
 /// | an input | a parallelogram |
 /// | a step that calls a tool | a rectangle: its name and the tool's, the intent, the policies |
-/// | a step that waits for no other step | an open circle before its name |
+/// | a step without dependencies | an open circle before its name |
 /// | a computed step | a rectangle with round corners, which has the expression |
 /// | a step that waits for a value | a box that is open on one side |
 /// | a step with an `if` or a `for` | a frame, with diamonds for conditions, hexagons for loops, and thick arrows between them |
