@@ -242,6 +242,7 @@ plan-runtime/src/dynamic/check/instead.rs MOST_NAMED: suggestions
 plan-runtime/src/dynamic/check/instead.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/leads_nowhere.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/reference.rs MOST_TRIED: suggestions
+plan-runtime/src/dynamic/check/unordered.rs MOST_NAMED: steps in a message
 plan-runtime/src/dynamic/check/value/mod.rs MOST_COMPARED: suggestions
 plan-runtime/src/dynamic/check/value/mod.rs MOST_COUNTED: values in a message
 plan-runtime/src/dynamic/check/value/mod.rs MOST_READ: suggestions
@@ -265,6 +266,8 @@ plan-graph/src/similar.rs MOST: suggestions
 plan-macros/src/expand/documented/words.rs MOST: as `EXPRESSION`
 plan-macros/src/expand/policy.rs LONGEST_WAIT: as `Policy::DEFAULT.max`
 plan-macros/src/expand/test.rs WIDEST: tuples of tuples
+plan-macros/src/expand/unordered.rs MOST_PAIRS: warnings
+plan-macros/src/expand/unordered.rs MOST_TOGETHER: steps in a message
 ";
 
 /// The page on limits has the numbers of the code, and all of them.

@@ -60,7 +60,12 @@ impl StepGraph {
 
     /// Whether a step needs another, directly or through others.
     pub(crate) fn is_needed(&self, step: usize, needed: usize) -> bool {
-        self.plain.reachable(step)[needed]
+        self.reached(step)[needed]
+    }
+
+    /// Returns for each step whether a step needs it, directly or through others.
+    pub(crate) fn reached(&self, step: usize) -> Vec<bool> {
+        self.plain.reachable(step)
     }
 
     /// The steps that must end before this one, in ascending order.

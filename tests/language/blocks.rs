@@ -284,6 +284,7 @@ plan ingest -> Vec<Result<u64, Failure>>
       url:  url
       text: text
   }
+    // starts at once
 
   output pages
 "

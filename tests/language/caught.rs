@@ -328,6 +328,7 @@ plan described -> (String, bool, Result<Item, Failure>)
   #[catch]
   step found = find
     name: name
+    // starts at once
 
   step text = describe
     id:   found.ok()?.id

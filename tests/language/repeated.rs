@@ -265,6 +265,7 @@ plan asking -> usize
       text: format!(\"{} {:?}\", question, last)
     noted
   } while noted > 3
+    // starts at once
 
   #[at_most(2)]
   step done = loop |before| {
@@ -280,6 +281,7 @@ plan asking -> usize
     note
       text: question
   } while more_than(end, 100)
+    // starts at once
 
   output end + asked + done.len()
 "

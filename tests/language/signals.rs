@@ -265,6 +265,7 @@ plan spend -> Option<String>
   input patience: Duration
 
   step asked = nothing
+    // starts at once
 
   #[timeout(patience)]
   #[fallback({ granted: false, why: \"silence\" })]

@@ -148,6 +148,7 @@ fn for_people() {
   step sent = mail.send  // Send the greeting.
     message: { to: [name, "archive"], body: format!("Hello {}, {:>3} times", name, times) }
     urgent:  times * 2 > 6
+    // starts at once
 
   step sum = add  // Count on.
     left:  1

@@ -301,3 +301,48 @@ fn items() {
         [4, 1, 5]
     );
 }
+
+/// Fails if an amount is too large.
+#[tool(read_only)]
+async fn check_amount(cents: u64) -> Result<()> {
+    let _ = cents;
+    Ok(())
+}
+
+/// Finds the price of an amount.
+#[tool(read_only)]
+async fn find_price(cents: u64) -> Result<u64> {
+    Ok(cents)
+}
+
+/// Pays an amount.
+#[tool]
+async fn pay(cents: u64) -> Result<u64> {
+    Ok(cents)
+}
+
+plan! {
+    /// Pays after a check, and reads beside the check.
+    #[derive(Debug)]
+    Spend(
+        /// The amount.
+        cents: u64,
+    ) -> u64 {
+        step ok = CheckAmount { cents };
+        step price = FindPrice { cents };
+        #[after(ok)]
+        step paid = Pay { cents: price };
+        paid
+    }
+}
+
+#[test]
+fn effects_in_order() {
+    assert_eq!(smol::block_on(Spend { cents: 3 }.run(&App)).unwrap(), 3);
+    let unnamed = plan! {
+        step ok = CheckAmount { cents: 1 };
+        step price = FindPrice { cents: 2 };
+        price
+    };
+    assert_eq!(smol::block_on(unnamed.run(&App)).unwrap(), 2);
+}

@@ -4,6 +4,7 @@ use super::Context;
 use super::builder::{Lowered, TemplateData};
 use super::documented::{self, Audience};
 use super::shared::{inline, output_name, shared, type_name};
+use super::unordered::Warnings;
 use super::{lints, start};
 use crate::ast::{Header, Input, Plan};
 use crate::docs::{self, text_of};
@@ -30,6 +31,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
         Some(head) => {
             let errors = report.into_item();
             let definition = definition(head, &cx, Audience::Rustdoc, std::convert::identity);
+            let unordered = Warnings::new(&cx, &head.name);
             let inside = item(head, &cx);
             let krate = cx.krate();
             let allowed = head.attrs.iter();
@@ -44,9 +46,10 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 .any(is_deprecated)
                 .then(|| quote!(#[allow(deprecated)]));
             // Beside the struct, so that a warning names it.
-            let texts = (!plan.braces.is_empty()).then(|| {
+            let Warnings { constants, uses } = unordered;
+            let texts = (!plan.braces.is_empty() || !constants.is_empty()).then(|| {
                 let (name, texts) = (&head.name, lints::braces(plan));
-                quote!(#old impl #name { #texts })
+                quote!(#old impl #name { #texts #constants })
             });
             let items = &head.items;
             quote! {
@@ -62,6 +65,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                     #[allow(unused_imports)]
                     use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtList as _, AtOption as _, AtValue as _, NoKind as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
+                    #uses
                 };
             }
         }

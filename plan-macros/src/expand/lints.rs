@@ -58,7 +58,7 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
 }
 
 /// Returns the inputs and steps that a part of the plan uses.
-fn used(cx: &Context<'_>) -> BTreeSet<Source> {
+pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut used: BTreeSet<Source> = cx.plan.mentions().map(|mention| mention.source).collect();
     for step in &cx.steps {
         let undone = match &step.role {

@@ -25,6 +25,7 @@ mod table;
 mod test;
 mod tokens;
 mod types;
+mod unordered;
 mod value;
 mod way;
 #[cfg(test)]

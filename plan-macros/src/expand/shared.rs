@@ -2,6 +2,7 @@
 
 use super::builder::{Builder, Lowered, TemplateData};
 use super::table::Table;
+use super::unordered::Warnings;
 use super::{Context, cycle, lints, start, step};
 use crate::ast::{Header, Input};
 use crate::docs::{self, text_of};
@@ -113,9 +114,13 @@ pub(super) fn inline(cx: &Context<'_>) -> TokenStream {
         (builder.into_item(output_name()), lowered.data)
     });
     let steps = start::steps(&quote!(ThisUnnamedPlan), &TokenStream::new(), cx);
+    let name = Ident::new("ThisUnnamedPlan", Span::call_site());
+    let Warnings { constants, uses } = Warnings::new(cx, &name);
+    let unordered = (!uses.is_empty()).then(|| quote!(impl #name { #constants } #uses));
     quote! {
         struct ThisUnnamedPlan;
         #shared
+        #unordered
         #steps
         #outside
         __plan::Inline::<_, ThisUnnamedPlan>::new(&__PLAN, __plan::witness(&|| #value))

@@ -7,6 +7,7 @@
 //! | arguments | a struct literal, whose values pass `Takes`, `Allows` and `CanBe` (`argument.rs`) |
 //! | types that JSON has to hold | a `const` in a bound (`json.rs`) |
 //! | `?` in Rust expressions | a `match` that calls `Asked` and `FailsStep` (`asked.rs`) |
+//! | effects without an order | a path that leads to a deprecated constant if the tools are an effect and a check (`order.rs`) |
 //! | the application | the bounds of `run`, with the first tool before the others (`application.rs`) |
 //!
 //! The pattern of a `for` is in the code twice, for types and for values. If the first use has an error, `known` makes the list of the second use unknown, so rustc reports one error (`flow.rs`).
@@ -24,6 +25,7 @@ mod flow;
 mod json;
 mod literal;
 mod lossless;
+mod order;
 mod run;
 mod segment;
 
@@ -62,6 +64,7 @@ pub use literal::{
     literal, slot, takable, takable_result, value_of, witness,
 };
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
+pub use order::{Select, Selected, is_silent, may_change};
 pub use run::{
     CanRun, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
     begun, called, called_in, input, once, plan_of, received, run_on,

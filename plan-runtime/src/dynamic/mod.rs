@@ -119,6 +119,7 @@
 //! plan plan
 //!
 //!   step mails = find_mails
+//!     // starts at once
 //!
 //!   #[catch(each)]
 //!   step sent = for mail in mails {

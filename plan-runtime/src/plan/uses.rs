@@ -1,6 +1,6 @@
 //! Which references a plan contains, and where.
 
-use super::{Entry, Key, Part, Reference, Role, Source, Step, Template};
+use super::{Body, Entry, Key, Part, Reference, Role, Source, Step, Template};
 use crate::print::{Quoted, is_word};
 use std::fmt::Write;
 
@@ -50,6 +50,16 @@ impl Step {
                 .chain(self.after.iter().copied())
                 .collect(),
         )
+    }
+
+    /// Returns `true` if the step does more than compute a value, and waits for no step of its plan.
+    pub(crate) fn starts_at_once(&self) -> bool {
+        let works = match &self.body {
+            Body::Action(action) => action.tool.is_some(),
+            Body::If(branches) => !branches.is_empty(),
+            Body::For(_) | Body::Block(_) | Body::Loop(_) | Body::Await(_) => true,
+        };
+        works && self.role == Role::Work && self.needs().is_empty()
     }
 
     /// Those of [`Step::after`] that the step does not read anyway.

@@ -1,7 +1,8 @@
 //! Plans as a whole: what is not used, what waits for nothing, inputs, and when a document is checked.
 
 use crate::checks::{action, blueprint, check, read, tool, tool_out, tools};
-use plan_runtime::dynamic::{Code, Profile, Reader, Severity};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Profile, Reader, Severity};
+use serde_json::json;
 
 #[test]
 fn an_output_that_nothing_uses() {
@@ -17,6 +18,60 @@ warning[unused-output]: nothing uses the output of step `a`, and `read_person` o
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "y"}}"#,
     );
+}
+
+/// Reads a plan whose output is that of the step `paid`, with tools that check, pay and tell.
+fn read_payment(steps: &str) -> Findings {
+    let nothing = || json!({"type": "null"});
+    let tools: Contracts = [
+        Contract::new("check").read_only(),
+        Contract::new("approve").output(nothing()),
+        Contract::new("pay").output(json!({"type": "integer"})),
+        Contract::new("tell").output(nothing()),
+    ]
+    .into_iter()
+    .collect();
+    let text = format!("{{\"steps\": [\n{steps}\n], \"output_steps\": [\"paid\"]}}");
+    match Reader::new().tools(&tools).read(&text) {
+        Ok(document) => document.warnings().clone(),
+        Err(findings) => findings,
+    }
+}
+
+#[test]
+fn an_effect_that_does_not_wait_for_a_check() {
+    let one = r#"{"id": "ok", "tool": "check"}, {"id": "paid", "tool": "pay"}"#;
+    let expected = "\
+warning[unordered-effect]: step `paid` may run although step `ok` fails
+  --> 2:39 in step `paid`
+   = help: write `\"after\": [\"ok\"]` in step `paid`, or remove step `ok`, whose output nothing uses
+";
+    assert_eq!(read_payment(one).to_string(), expected);
+    // One warning names both checks, and is enough for the later effect.
+    let two = r#"{"id": "ok", "tool": "check"}, {"id": "yes", "tool": "approve"},
+{"id": "paid", "tool": "pay"}, {"id": "told", "tool": "tell", "after": ["paid"]}"#;
+    let expected = "\
+warning[unordered-effect]: step `paid` may run although step `ok` or step `yes` fails
+  --> 3:8 in step `paid`
+   = help: write `\"after\": [\"ok\", \"yes\"]` in step `paid`, or remove step `ok` or step `yes`, whose output nothing uses
+";
+    assert_eq!(read_payment(two).to_string(), expected);
+}
+
+#[test]
+fn effects_that_need_no_order() {
+    for steps in [
+        r#"{"id": "ok", "tool": "check"}, {"id": "paid", "tool": "pay", "after": ["ok"]}"#,
+        r#"{"id": "ok", "tool": "check", "policy": {"catch": true}}, {"id": "paid", "tool": "pay"}"#,
+        r#"{"id": "paid", "tool": "pay"}, {"id": "told", "tool": "tell"}, {"id": "again", "tool": "tell"}"#,
+        r#"{"id": "paid", "tool": "pay"}, {"id": "ok", "tool": "check", "after": ["paid"]}"#,
+    ] {
+        let codes: Vec<Code> = read_payment(steps).iter().map(|it| it.code).collect();
+        assert!(
+            !codes.contains(&Code::UnorderedEffect),
+            "{steps}: {codes:?}"
+        );
+    }
 }
 
 #[test]

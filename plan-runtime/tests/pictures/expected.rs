@@ -90,7 +90,7 @@ title: "answer"
 ---
 flowchart TB
   input_sender[/"sender: String"/]:::input
-  step_inbox["inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, including those that were<br/>read.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
+  step_inbox["○ inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, including those that were<br/>read.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
   step_sent["sent = reply"]
   step_end["end = reply<br/>optional"]:::optional
   output(["output: String"]):::output
@@ -112,7 +112,7 @@ flowchart TB
   node [shape=box, fontname="sans-serif"];
   edge [fontname="sans-serif", fontsize=11];
   input_sender [label="sender: String", shape=parallelogram];
-  step_inbox [label="inbox = fetch\nFind the \"latest\" mails of the\nsender, including those that were\nread.\nretry(3, backoff = \"200ms\")\ntimeout(\"10s\")"];
+  step_inbox [label="○ inbox = fetch\nFind the \"latest\" mails of the\nsender, including those that were\nread.\nretry(3, backoff = \"200ms\")\ntimeout(\"10s\")"];
   step_sent [label="sent = reply"];
   step_end [label="end = reply\noptional", style=dashed];
   output [label="output: String", shape=oval];
@@ -163,7 +163,7 @@ flowchart TB
   step_all("all = answers.len() + last.len()")
   step_words["words = reply"]
   output(["output: Vec#60;Option#60;String#62;#62;"]):::output
-  subgraph step_answers["answers<br/>concurrency(4)"]
+  subgraph step_answers["○ answers<br/>concurrency(4)"]
     step_answers_for{{"for mail in mails"}}
     step_answers_if{"if let Some(boss) =<br/>mail.from.manager"}
     step_answers_call["reply"]
@@ -209,7 +209,7 @@ flowchart TB
   step_words [label="words = reply"];
   output [label="output: Vec<Option<String>>", shape=oval];
   subgraph cluster_step_answers {
-    graph [label="answers\nconcurrency(4)", style="rounded"];
+    graph [label="○ answers\nconcurrency(4)", style="rounded"];
     step_answers_for [label="for mail in mails", shape=hexagon];
     step_answers_if [label="if let Some(boss) =\nmail.from.manager", shape=diamond];
     step_answers_call [label="reply"];
@@ -269,7 +269,7 @@ flowchart LR
   step_all("all = answers.len() + last.len()")
   step_words["words = reply"]
   output(["output: Vec#60;Option#60;String#62;#62;"]):::output
-  subgraph step_answers["answers<br/>concurrency(4)"]
+  subgraph step_answers["○ answers<br/>concurrency(4)"]
     step_answers_for{{"for mail in mails"}}
     step_answers_if{"if let Some(boss) =<br/>mail.from.manager"}
     step_answers_call["reply"]
@@ -368,7 +368,7 @@ title: "travel"
 flowchart TB
   input_city[/"city"/]:::input
   input_urls[/"urls"/]:::input
-  subgraph step_trip["trip<br/>optional"]
+  subgraph step_trip["○ trip<br/>optional"]
     step_trip_input_city[/"city"/]:::input
     step_trip_step_flight["flight = book_flight"]
     step_trip_step_hotel["hotel = book_hotel"]
@@ -385,7 +385,7 @@ flowchart TB
       step_pages_block_output(["output"]):::output
     end
   end
-  subgraph step_nothing["nothing"]
+  subgraph step_nothing["○ nothing"]
     step_nothing_call("null")
   end
   step_trip_input_city --> step_trip_step_flight

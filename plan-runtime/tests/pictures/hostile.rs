@@ -119,9 +119,12 @@ fn keywords_as_names() {
         .collect();
     let plan: Plan = serde_json::from_value(json!({"name": "graph", "steps": steps})).unwrap();
     let (mermaid, dot) = drawn(&plan);
-    assert!(mermaid.contains("  step_end[\"end = end\"]\n"), "{mermaid}");
     assert!(
-        dot.contains("  step_subgraph [label=\"subgraph = subgraph\"];\n"),
+        mermaid.contains("  step_end[\"○ end = end\"]\n"),
+        "{mermaid}"
+    );
+    assert!(
+        dot.contains("  step_subgraph [label=\"○ subgraph = subgraph\"];\n"),
         "{dot}"
     );
     keep("keywords", &mermaid, &dot);

@@ -125,6 +125,7 @@ fn a_block_is_printed_as_it_would_be_written() {
       // needs flight
     hotel
   }
+    // starts at once
 
   step pages = for url in urls {
     step page = fetch
@@ -148,6 +149,7 @@ fn a_block_is_printed_as_it_would_be_written() {
 
   step nothing = {
   }
+    // starts at once
 
   output trip
 "#;

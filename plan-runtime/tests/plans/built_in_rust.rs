@@ -145,6 +145,7 @@ fn prints() {
 
   step inbox = fetch_emails  // Find the sender's e-mails.
     filters: { sender: sender }
+    // starts at once
 
   step sent = reply_email
     subject: format!("Re: {:>8}", inbox.data[0].subject)

@@ -66,6 +66,7 @@ fn prints_as_it_would_be_written() {
   #[timeout("10s")]
   #[deadline("1m")]
   step inbox = fetch  // Find them.
+    // starts at once
 
   #[concurrency(4)]
   #[optional(each)]

@@ -74,9 +74,11 @@ fn compat_action_plans() {
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: "{{ a.result }}"
+    // starts at once
 
   output { a: a, b: b }
 
@@ -90,6 +92,7 @@ warning[malformed-reference]: a reference cannot contain spaces
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: format!("{{{{c.result}}}} and {}", a)
@@ -106,6 +109,7 @@ warning[unknown-step]: there is no step `c`
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: a.pointer("/x").unwrap_or("{{a.x}}")
@@ -119,9 +123,11 @@ warning[unknown-step]: there is no step `c`
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: "{{c.x}}"
+    // starts at once
 
   output { a: a, b: b }
 
@@ -135,9 +141,11 @@ warning[malformed-reference]: `{{c.x}}` does not say that it reads the step's ou
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: "{a.result.x}"
+    // starts at once
 
   output { a: a, b: b }
 

@@ -123,9 +123,11 @@ fn compat_blueprints() {
             r#"plan r
 
   step step0 = t
+    // starts at once
 
   step step1 = t
     x: "${steps[0].data.x}"
+    // starts at once
 
   output { step0: step0, step1: step1 }
 

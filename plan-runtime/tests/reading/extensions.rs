@@ -758,8 +758,10 @@ warning[unknown-member]: unknown member `if` in a step
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
+    // starts at once
 
   output { a: a, b: b }
 
@@ -777,8 +779,10 @@ warning[unknown-member]: unknown member `await` in a step
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
+    // starts at once
 
   output { a: a, b: b }
 
@@ -800,8 +804,10 @@ warning[unknown-member]: unknown member `value` in a step
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
+    // starts at once
 
   output { a: a, b: b }
 
@@ -815,8 +821,10 @@ warning[unknown-member]: unknown member `undo` in a step
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
+    // starts at once
 
   output { a: a, b: b }
 
@@ -830,8 +838,10 @@ warning[unknown-member]: unknown member `always` in a step
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
+    // starts at once
 
   output { a: a, b: b }
 
@@ -845,8 +855,10 @@ warning[unknown-member]: unknown member `after` in a step
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
+    // starts at once
 
   output { a: a, b: b }
 

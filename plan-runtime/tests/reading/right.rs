@@ -18,6 +18,7 @@ fn what_is_right() {
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: a
@@ -39,6 +40,7 @@ fn what_is_right() {
                 "plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: a.y
@@ -55,6 +57,7 @@ fn what_is_right() {
                 "plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     a
@@ -71,6 +74,7 @@ fn what_is_right() {
                 "plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     a
@@ -84,6 +88,7 @@ fn what_is_right() {
                 "plan n -> u8
 
   step a = t  // Why.
+    // starts at once
 
   output a.x
 ",
@@ -102,6 +107,7 @@ fn what_is_right() {
                 r#"plan r
 
   step step0 = t
+    // starts at once
 
   step step1 = t
     x: step0.b
@@ -117,6 +123,7 @@ fn what_is_right() {
                 "plan plan
 
   step step0 = t
+    // starts at once
 
   output { step0: step0 }
 ",
@@ -131,6 +138,7 @@ fn what_is_right() {
             r#"plan r
 
   step step0 = t
+    // starts at once
 
   #[retry(3)]
   #[timeout("500ms")]
@@ -156,6 +164,7 @@ fn what_is_right() {
   input q: String
 
   step a = t
+    // starts at once
 
   step b = t
     x: a
@@ -174,6 +183,7 @@ fn what_is_right() {
 
   step a = t
     x: q
+    // starts at once
 
   output { a: a }
 ",
@@ -188,6 +198,7 @@ fn what_is_right() {
             r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: a.pointer("/b")
@@ -205,6 +216,7 @@ fn what_is_right() {
             r#"plan r
 
   step step0 = t
+    // starts at once
 
   step step1 = t
     x: step0.b
@@ -223,6 +235,7 @@ fn what_is_right() {
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: a.pointer("/b").unwrap_or("{{a.result.b}}")
@@ -237,9 +250,11 @@ fn what_is_right() {
   input q: Option<String>
 
   step a = t
+    // starts at once
 
   step b = t
     x: q?.unwrap_or("{{PLACEHOLDER_q}}")
+    // starts at once
 
   output { a: a, b: b }
 "#,

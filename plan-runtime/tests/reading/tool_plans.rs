@@ -306,9 +306,11 @@ fn compat_tool_plans() {
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: "$ref: a"
+    // starts at once
 
   output { a: a, b: b }
 
@@ -322,9 +324,11 @@ warning[malformed-reference]: the id of a step is missing after `$ref:`
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: "see $ref:a"
+    // starts at once
 
   output { a: a, b: b }
 
@@ -338,9 +342,11 @@ warning[malformed-reference]: a `$ref:` is not a reference inside a longer text
                 r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     x: "$ref:a!"
+    // starts at once
 
   output { a: a, b: b }
 
@@ -369,9 +375,11 @@ warning[malformed-reference]: `!` cannot be part of a reference
             r#"plan plan
 
   step a = t
+    // starts at once
 
   step b = t
     "$ref:a": 1
+    // starts at once
 
   output { a: a, b: b }
 

@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::escape::Text;
 use super::words;
-use crate::ast::{Body, Optional, Step};
+use crate::ast::{Body, Optional, Role, Step};
 use crate::docs::text_of;
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::BTreeMap;
@@ -67,7 +67,12 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
             svg.markup("</g>\n");
             for (place, step) in steps.iter().enumerate() {
                 let (at, width) = (layout.boxes[place], sizes[place].0);
-                svg.tag("g").inside(|g| write_box(g, step, &does[place], at, width));
+                svg.tag("g").inside(|g| {
+                    write_box(g, step, &does[place], at, width);
+                    if starts_at_once(step) && cx.graph.needs(place).is_empty() {
+                        write_start(g, at);
+                    }
+                });
                 svg.markup("\n");
             }
         });
@@ -107,6 +112,22 @@ fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
         let element = element.attr("y", format_args!("{:.1}", y + below));
         element.markup(style).text(cut(text));
     }
+}
+
+/// Returns `true` if a step starts at once unless it waits for another step.
+fn starts_at_once(step: &Step) -> bool {
+    let works = !matches!(step.body, Body::Compute(_) | Body::Broken(_));
+    works && matches!(step.role, Role::Work)
+}
+
+/// Draws an open circle on the upper edge of a box.
+fn write_start(g: &mut Html, middle: Point) {
+    let circle = g.tag("circle").attr("cx", format_args!("{:.1}", middle.0));
+    let circle = circle.attr("cy", format_args!("{:.1}", middle.1 - HEIGHT / 2.0));
+    let circle = circle.attr("r", 4);
+    circle
+        .markup("style=\"fill:var(--main-background-color,transparent);stroke:currentColor\"")
+        .empty();
 }
 
 fn may_be_skipped(body: &Body) -> bool {

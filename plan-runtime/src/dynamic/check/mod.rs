@@ -28,6 +28,7 @@ mod reference;
 mod replacement;
 mod test;
 mod text;
+mod unordered;
 mod unresolved;
 mod unused;
 mod value;

@@ -6,6 +6,7 @@ use crate::dynamic::spans::StepSpans;
 use crate::plan::{Action, Role, Source, Step, Template};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
+use std::ops::Range;
 
 impl Checker<'_, '_> {
     /// Looks for what has no use.
@@ -19,7 +20,7 @@ impl Checker<'_, '_> {
     }
 
     fn outputs(&mut self, again: Option<&Template>) {
-        let (plan, spans) = (self.known.plan, self.known.spans);
+        let plan = self.known.plan;
         let again = again.map(Template::reads).unwrap_or_default();
         let reads = plan.output.value.reads().into_iter().chain(again);
         let of_output = reads.filter_map(|source| match source {
@@ -28,17 +29,13 @@ impl Checker<'_, '_> {
         });
         let needs = plan.steps.iter().flat_map(Step::needs);
         let used: HashSet<usize> = needs.chain(of_output).collect();
+        let checks = self.unordered(&used);
         for (index, step) in plan.steps.iter().enumerate() {
-            if used.contains(&index) || step.role != Role::Work || !self.only_reads(step) {
+            let is_used = used.contains(&index) || checks.contains(&index);
+            if is_used || step.role != Role::Work || !self.only_reads(step) {
                 continue;
             }
-            let place = spans.steps.get(index).map_or(0..0, |spans| {
-                if spans.id == spans.whole {
-                    spans.tool.range()
-                } else {
-                    spans.id.range()
-                }
-            });
+            let place = self.place(index);
             let tool = step.tool().map_or_else(
                 || "its tools only read".to_owned(),
                 |tool| format!("`{}` only reads", short(&tool.name)),
@@ -53,6 +50,18 @@ impl Checker<'_, '_> {
                     .help("remove the step, or use its output".to_owned()),
             );
         }
+    }
+
+    /// Returns the place of a step's id, or of its tool if the document contains no ids.
+    pub(super) fn place(&self, index: usize) -> Range<usize> {
+        let spans = self.known.spans.steps.get(index);
+        spans.map_or(0..0, |spans| {
+            if spans.id == spans.whole {
+                spans.tool.range()
+            } else {
+                spans.id.range()
+            }
+        })
     }
 
     fn dependencies(&mut self) {

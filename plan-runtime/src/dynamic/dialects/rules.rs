@@ -9,6 +9,7 @@ use crate::Plan;
 use crate::dynamic::Unsupported;
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Reference, Segment};
+use crate::resolve::describe::short;
 use std::collections::HashSet;
 
 /// Finds the references in a string.
@@ -46,6 +47,8 @@ pub(crate) struct Rules {
     pub(crate) retries: Option<&'static str>,
     /// How a message names a step by its index and its id.
     pub(crate) step: fn(usize, &str) -> String,
+    /// The member of a step that waits for the steps with these indexes and ids.
+    pub(crate) after: fn(&[(usize, &str)]) -> String,
 
     /// Where in a string references may be.
     pub(crate) places: Places,
@@ -73,4 +76,12 @@ pub(crate) struct Rules {
     pub(crate) literal: fn(&str) -> String,
     /// How a part of a text, the second one, is written, so that it stays text.
     pub(crate) literal_in: fn(&str, &str) -> String,
+}
+
+/// Returns the member of a step that waits for the steps with these ids.
+pub(crate) fn after_ids(steps: &[(usize, &str)]) -> String {
+    let ids = steps
+        .iter()
+        .map(|(_, id)| format!("{:?}", short(id).to_string()));
+    format!("\"after\": [{}]", ids.collect::<Vec<_>>().join(", "))
 }

@@ -169,6 +169,8 @@ codes! {
     UnusedOutput = "unused-output",
     /// A step waits for another without a reason.
     UnneededDependency = "unneeded-dependency",
+    /// A step that changes something does not wait for a step that only checks.
+    UnorderedEffect = "unordered-effect",
 }
 
 impl Serialize for Code {

@@ -100,7 +100,10 @@ fn write_comment(f: &mut Formatter<'_>, indent: usize, text: &str) -> Result {
 }
 
 /// What the comments begin with in which a step's dependencies are named.
-const NOTES: [&str; 2] = ["needs ", "after "];
+const NOTES: [&str; 3] = ["needs ", "after ", AT_ONCE];
+
+/// The comment about a step that waits for nothing.
+const AT_ONCE: &str = "starts at once";
 
 fn widest(names: &[String]) -> usize {
     names.iter().map(|name| width(name)).max().unwrap_or(0)

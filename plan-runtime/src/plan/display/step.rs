@@ -1,6 +1,6 @@
 //! Steps as text for people.
 
-use super::{name_of, widest, write_beside};
+use super::{AT_ONCE, name_of, widest, write_beside};
 use crate::plan::{
     Action, Amount, Body, Bound, Catch, Condition, InPlan, Key, Optional, Policy, Role, Step,
     Template,
@@ -18,7 +18,12 @@ impl Display for Step {
 
 impl Display for InPlan<'_, &Step> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        self.write(f, 2)
+        self.write(f, 2)?;
+        // A step in a block waits for its block.
+        if self.part.starts_at_once() {
+            writeln!(f, "    // {AT_ONCE}")?;
+        }
+        Ok(())
     }
 }
 

@@ -13,6 +13,8 @@ use std::collections::HashMap;
 
 /// How many characters of an intent are shown.
 const INTENT: usize = 160;
+/// The mark of a step that waits for nothing.
+const AT_ONCE: &str = "○ ";
 /// How many lines an edge's label has at most.
 const LINES: usize = 6;
 
@@ -204,6 +206,9 @@ impl<'p> Builder<'p> {
         lines.extend(role.map(|role| short_to(&role, EXPRESSION)));
         let policies = InPlan::new(drawing.plan, &*step.policy).attributes();
         lines.extend(policies.iter().map(|policy| short_to(policy, EXPRESSION)));
+        // A step in a frame waits for the frame.
+        let is_first = group == 0 && step.starts_at_once();
+        let mark = if is_first { AT_ONCE } else { "" };
         let end = match &step.body {
             Body::Action(action) => {
                 let called = called(drawing, action, &place);
@@ -212,16 +217,16 @@ impl<'p> Builder<'p> {
                     Block::TAIL => called,
                     id => format!("{} = {called}", Name(id)),
                 };
-                lines.insert(0, name);
+                lines.insert(0, format!("{mark}{name}"));
                 self.action(drawing, action, lines, id.clone(), &place)
             }
             Body::Await(wait) => {
                 let name = typed(&step.id, &wait.type_name);
-                lines.insert(0, format!("{name} = await"));
+                lines.insert(0, format!("{mark}{name} = await"));
                 End::Node(self.node(id.clone(), NodeKind::Await, lines, group, place.optional))
             }
             body => {
-                lines.insert(0, Name(&step.id).to_string());
+                lines.insert(0, format!("{mark}{}", Name(&step.id)));
                 let frame = self.group(id.clone(), lines, group, place.optional);
                 place.group = frame;
                 place.optional = step.policy.optional == Optional::Each;

@@ -17,6 +17,7 @@ use std::fmt::{Display, Formatter, Result};
 /// |---|---|
 /// | an input | a parallelogram |
 /// | a step that calls a tool | a rectangle: its name and the tool's, the intent, the policies |
+/// | a step without dependencies | an open circle before its name |
 /// | a computed step | a rectangle with round corners, which has the expression |
 /// | a step that waits for a value | a box that is open on one side |
 /// | a step with an `if` or a `for` | a frame, with diamonds for conditions, hexagons for loops, and thick arrows between them |
@@ -117,7 +118,7 @@ impl Plan {
     /// ---
     /// flowchart TB
     ///   input_team[/"team: String"/]:::input
-    ///   step_people["people = find<br/>Who is it?"]
+    ///   step_people["○ people = find<br/>Who is it?"]
     ///   step_greeting["greeting = greet"]
     ///   output(["output: String"]):::output
     ///   input_team --> step_people
@@ -140,7 +141,7 @@ impl Plan {
     ///     {"id": "b", "tool": {"name": "t"}, "after": ["node"]}
     /// ]}"#)?;
     /// let dot = plan.dot().to_string();
-    /// assert!(dot.contains("  step_node [label=\"node = t\"];\n"));
+    /// assert!(dot.contains("  step_node [label=\"○ node = t\"];\n"));
     /// assert!(dot.contains("  step_node -> step_b [style=dashed];\n"));
     /// # Ok::<(), serde_json::Error>(())
     /// ```

@@ -80,11 +80,11 @@ fn what_cannot_be_seen_is_shown() {
     );
     let dot = plan.dot().to_string();
     assert!(
-        dot.contains(r#"[label="\"x\\u{200b}\" = tool \"send\\u{1b}[8m\""]"#),
+        dot.contains(r#"[label="○ \"x\\u{200b}\" = tool \"send\\u{1b}[8m\""]"#),
         "{dot}"
     );
     assert!(
-        dot.contains(r#"[label="\"y\\nz\" = tool \"\\\\N\""]"#),
+        dot.contains(r#"[label="○ \"y\\nz\" = tool \"\\\\N\""]"#),
         "{dot}"
     );
 }

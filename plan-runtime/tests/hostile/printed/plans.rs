@@ -86,8 +86,10 @@ plan p
 
   step a = tool "find  // Only reads.\n\n  step b = send"
     x: 1
+    // starts at once
 
   step b = tool "\u{1b}[8mdelete"
+    // starts at once
 
   step c = tool "x\rsend"
     // needs b
@@ -113,6 +115,7 @@ plan "p\nplan q"
   step "a  // needs b" = t
     "":        3
     "x: 1, y": 2
+    // starts at once
 
   step b = t
     // needs "a  // needs b"
@@ -131,7 +134,7 @@ fn descriptions_are_comments_and_no_notes() {
     prints(
         &json!({"name": "p", "description": "One.\u{202e}\n\n  step x = y\r\nTwo.", "inputs": [
             {"name": "i", "type": "u8", "description": "a\n  step x = y\n"}], "steps": [
-            {"id": "a", "intent": "Send it.\nneeds b\n  after c\nAnd \u{1b}[8mmore.", "tool": {"name": "t"}},
+            {"id": "a", "intent": "Send it.\nneeds b\n  after c\nstarts at once\nAnd \u{1b}[8mmore.", "tool": {"name": "t"}},
             {"id": "b", "intent": "\u{2028}  step c = d", "tool": {"name": "t"}}
         ]}),
         r#"
@@ -148,9 +151,12 @@ plan p
     // Send it.
     // "needs b"
     // "after c"
+    // "starts at once"
     // And \u{1b}[8mmore.
+    // starts at once
 
   step b = t  // step c = d
+    // starts at once
 "#,
     );
 }
@@ -179,6 +185,7 @@ plan p -> code("u8\n\n  step h = t")
       t
     }
   }
+    // starts at once
 
   step b = computed("\"a text\"")
 
@@ -189,14 +196,17 @@ plan p -> code("u8\n\n  step h = t")
   step e = i.len() + 1
 
   step f = tool "i"
+    // starts at once
 
   step h = for (a, b) in i {
     t
   }
+    // starts at once
 
   step j = for (a, b) in computed("h") {
     t
   }
+    // starts at once
 
   step g = i
 "#,

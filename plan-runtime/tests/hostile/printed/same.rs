@@ -448,7 +448,7 @@ fn renamed_steps_are_printed_by_their_names() {
     plan.output.value = first().into();
     let printed = |name: &str, input: &str| {
         format!(
-            "plan p\n  input {}\n\n  step {name} = t\n    null\n\n  #[fallback({name}.data)]\n  step second = for mail in {name}.data {{\n    \
+            "plan p\n  input {}\n\n  step {name} = t\n    null\n    // starts at once\n\n  #[fallback({name}.data)]\n  step second = for mail in {name}.data {{\n    \
              if {name}.data {{\n      send\n        mail:  mail.id\n        all:   [{name}.data]\n        input: {input}\n    }}\n  }}\n    \
              // needs {name}\n\n  output {name}.data\n",
             input.trim_start_matches('&')

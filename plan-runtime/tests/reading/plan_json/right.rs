@@ -42,6 +42,7 @@ fn what_is_right() {
   input q
 
   step a = t  // Why.
+    // starts at once
 
   #[timeout("1m 30s")]
   #[fallback(null)]

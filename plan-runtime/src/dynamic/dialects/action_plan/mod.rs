@@ -16,7 +16,7 @@ use super::guide::Guide;
 use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, ReferenceTarget, ScannedReference, Target, end_where_missing};
-use super::rules::Rules;
+use super::rules::{Rules, after_ids};
 use crate::dynamic::json_node::JsonType;
 use crate::plan::Reference;
 use crate::print::short;
@@ -52,6 +52,7 @@ pub(super) static RULES: Rules = Rules {
     arguments: "arguments",
     retries: None,
     step: |_, id| format!("step `{}`", short(id)),
+    after: after_ids,
 
     places: Places::Anywhere,
     mark: Some(scan::MARK),

@@ -52,6 +52,13 @@ pub(super) static RULES: Rules = Rules {
     arguments: "params",
     retries: Some("retryCount"),
     step: |index, _| format!("step[{index}]"),
+    after: |steps| {
+        let indexes = steps.iter().map(|(index, _)| index.to_string());
+        format!(
+            "\"dependsOn\": [{}]",
+            indexes.collect::<Vec<_>>().join(", ")
+        )
+    },
 
     places: Places::Anywhere,
     mark: Some(scan::MARK),

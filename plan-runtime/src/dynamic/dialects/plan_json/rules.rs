@@ -6,7 +6,7 @@ use crate::dynamic::dialects::guide::Guide;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
-use crate::dynamic::dialects::rules::Rules;
+use crate::dynamic::dialects::rules::{Rules, after_ids};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::{Unsupported, UnsupportedPart};
 use crate::plan::json::names::{self, element, reference, segment, source, template};
@@ -44,6 +44,7 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     arguments: names::step::ARGUMENTS,
     retries: None,
     step: |_, id| format!("step `{}`", short(id)),
+    after: after_ids,
 
     places: Places::Nowhere,
     mark: None,

@@ -18,7 +18,7 @@ use super::guide::Guide;
 use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, end_where_missing};
-use super::rules::Rules;
+use super::rules::{Rules, after_ids};
 use crate::dynamic::json_node::JsonType;
 use crate::print::short;
 use std::collections::HashSet;
@@ -50,6 +50,7 @@ pub(super) static RULES: Rules = Rules {
     arguments: "arguments",
     retries: None,
     step: |_, id| format!("step `{}`", short(id)),
+    after: after_ids,
 
     places: Places::Whole,
     mark: Some(scan::MARK),

@@ -134,6 +134,11 @@ fn write_box(
         let rect = rect.attr("width", width).attr("height", height);
         rect.attr("rx", round).empty();
     }
+    if page.plan.steps[step].starts_at_once() {
+        let circle = node.tag("circle").attr("class", "start");
+        let circle = circle.attr("cx", Tenths(middle.0)).attr("cy", Tenths(y));
+        circle.attr("r", 4).empty();
+    }
     let mut text = |class: &str, x: f64, y: f64, text: &dyn Display| {
         let element = node.tag("text").attr("class", class);
         element.attr("x", Tenths(x)).attr("y", Tenths(y)).text(text);

@@ -1,0 +1,30 @@
+//! Calls that a plan leaves without an order.
+
+use crate::Tool;
+
+/// Returns `true` if a call of the tool may change something.
+pub const fn may_change<T: Tool>() -> bool {
+    !T::READ_ONLY
+}
+
+/// Returns `true` if the tool's output contains no information.
+pub const fn is_silent<T: Tool>() -> bool {
+    size_of::<T::Output>() == 0
+}
+
+/// Selects one of two types.
+pub struct Select<const FIRST: bool>;
+
+/// The type that [`Select`] selects.
+pub trait Selected<First, Second> {
+    /// The selected type.
+    type Type;
+}
+
+impl<First, Second> Selected<First, Second> for Select<true> {
+    type Type = First;
+}
+
+impl<First, Second> Selected<First, Second> for Select<false> {
+    type Type = Second;
+}
