@@ -5,10 +5,10 @@
 use super::binding::LocalFrame;
 use super::types;
 use super::value::Builder;
-use crate::ast::{Block, Captured, Local, Loop, Step};
+use crate::ast::{Block, BlockTail, Captured, Local, Loop, Step};
 use crate::docs::text_of;
 use crate::names::{Reader, Source};
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 /// The plan, or a block in it, while it is expanded.
@@ -108,10 +108,17 @@ impl Builder<'_> {
         name.clone()
     }
 
-    /// Writes a block as data, and checks it.
-    pub(super) fn block(&mut self, block: &Block) {
+    /// Writes a block as data, and checks it. A value at its end has the type `ty`.
+    pub(super) fn block(&mut self, block: &Block, ty: Option<&(TokenStream, Span)>) {
         self.data.tag('B');
         self.enter(block, false, None);
+        match (&block.tail, ty) {
+            (BlockTail::Value(value), Some((ty, at))) => {
+                self.value_of(value, ty, *at);
+                self.inner_roots.clear();
+            }
+            _ => self.value_of_step(block),
+        }
         self.levels.pop();
     }
 
@@ -139,6 +146,7 @@ impl Builder<'_> {
         });
         self.data.tag('L');
         self.enter(&repeat.round, true, last);
+        self.value_of_step(&repeat.round);
         if let Some(level) = self.levels.last_mut() {
             level.names = repeat.scope;
         }
@@ -152,7 +160,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Writes what a block reads, its steps and its value. The level is that of the block then. `last` is an input that is null at first.
+    /// Writes what a block reads, and its steps. The level is that of the block then. `last` is an input that is null at first.
     fn enter(&mut self, block: &Block, is_loop: bool, last: Option<Local>) {
         let is_last = |of: Captured| last.is_some_and(|last| of == Captured::Local(last));
         if is_loop {
@@ -196,6 +204,10 @@ impl Builder<'_> {
         if let Some(level) = self.levels.last_mut() {
             level.reader = Reader::Work;
         }
+    }
+
+    /// Writes the value of a block that ends with a step.
+    fn value_of_step(&mut self, block: &Block) {
         match block.value() {
             Some(step) => {
                 let place = self.place(Source::Step(step.number));

@@ -4,7 +4,7 @@ use super::binding::{Binds, LocalFrame};
 use super::literal::Fielded;
 use super::reference::path;
 use super::value::{Builder, ends, it};
-use super::{Context, step};
+use super::{Context, step, types};
 use crate::ast::{Body, Branch, Condition, Fields, For, List, Literal, Scalar, Step, Value};
 use crate::parse::{self, binds_one, pattern_text, tidy};
 use crate::shape::secret;
@@ -18,27 +18,33 @@ impl Builder<'_> {
         match body {
             Body::Call(literal) => self.call(literal, step, tools),
             Body::Compute(value) => {
-                self.data.tag('V');
-                let check = self.value(value);
                 let ty = step::declared(step, self.cx);
                 let at = step::place(step);
-                self.bindings
-                    .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
+                self.data.tag('V');
+                self.value_of(value, &ty.to_token_stream(), at);
             }
             Body::If(branches) => {
                 self.data.tag('I').number(branches.len());
+                let ty = types::of_branches(step, tools.count, branches);
                 for branch in branches {
-                    self.branch(branch, step, tools);
+                    self.branch(branch, ty.as_ref(), step, tools);
                 }
             }
             Body::For(repeat) => self.repeat(repeat, step, tools),
-            Body::Block(block) => self.block(block),
+            Body::Block(block) => self.block(block, None),
             Body::Await(at) => self.wait(step, *at),
             Body::Loop(repeat) => self.looped(repeat),
             Body::Broken(_) => {
                 self.data.tag('V').tag('n');
             }
         }
+    }
+
+    /// A value whose type is declared at this place.
+    pub(super) fn value_of(&mut self, value: &Value, ty: &TokenStream, at: Span) {
+        let check = self.value(value);
+        self.bindings
+            .extend(quote_spanned!(at=> let _ = || -> #ty { #check };));
     }
 
     /// A value from outside, which has to be of the step's type.
@@ -95,7 +101,13 @@ impl Builder<'_> {
         }
     }
 
-    fn branch(&mut self, branch: &Branch, step: &Step, tools: &mut Tools) {
+    fn branch(
+        &mut self,
+        branch: &Branch,
+        ty: Option<&(TokenStream, Span)>,
+        step: &Step,
+        tools: &mut Tools,
+    ) {
         self.data.number(branch.conditions.len());
         let around = self.frames.len();
         // Between others, a pattern that always matches names a value, which rustc has no objections to.
@@ -125,7 +137,14 @@ impl Builder<'_> {
                 }
             }
         }
-        self.body(&branch.body, step, tools);
+        match (&branch.body, ty) {
+            (Body::Compute(value), Some((ty, at))) => {
+                self.data.tag('V');
+                self.value_of(value, ty, *at);
+            }
+            (Body::Block(block), ty) => self.block(block, ty),
+            (body, _) => self.body(body, step, tools),
+        }
         while self.frames.len() > around {
             self.leave();
         }

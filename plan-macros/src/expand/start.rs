@@ -1,7 +1,7 @@
 //! What starts the actions of a plan, and what they ask of an application.
 
 use super::value::ends;
-use super::{Context, flow, reference, step};
+use super::{Context, flow, reference, step, types};
 use crate::ast::{Body, Mention, Step};
 use crate::lossless;
 use crate::names::Source;
@@ -17,7 +17,7 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     let mut known = HashMap::new();
     let mut call_index = 0;
     let mut start = |leaf: Leaf<'_>| {
-        let Leaf { step: of, path } = leaf;
+        let Leaf { step: of, path, ty } = leaf;
         let index = of.number;
         if let Some((path, number)) = path {
             let tool = &cx.tools[index][number];
@@ -29,7 +29,7 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
                 arms.len() - 1
             });
             arms[arm].0.push(call_index);
-        } else if let (Some(ty), Body::Compute(_)) = (step::declared(of, cx), &of.body) {
+        } else if let Some(ty) = ty {
             let hand_over = if handed.contains(&Source::Step(index)) {
                 lossless::hand_over(&ty, &quote!(__plan))
             } else {
@@ -40,7 +40,7 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
         }
         call_index += 1;
     };
-    leaves(&cx.plan.steps, &mut start);
+    leaves(&cx.plan.steps, cx, &mut start);
     let starts = arms
         .iter()
         .map(|(call_indices, start)| quote!(#(#call_indices)|* => #start,));
@@ -76,35 +76,54 @@ struct Leaf<'a> {
     step: &'a Step,
     /// The tool that is called, and which of the step's tools it is.
     path: Option<(&'a syn::Path, usize)>,
+    /// The type of the value that is computed.
+    ty: Option<TokenStream>,
 }
 
 /// Hands over the actions and blocks, in the order of their numbers: a block comes before what is in it.
-fn leaves<'a>(steps: &'a [Step], f: &mut impl FnMut(Leaf<'a>)) {
+fn leaves<'a>(steps: &'a [Step], cx: &Context<'_>, f: &mut impl FnMut(Leaf<'a>)) {
     for step in steps {
-        leaves_in(&step.body, step, &mut 0, f);
+        let mut within = Leaves { step, tools: 0, cx };
+        within.visit(&step.body, step::declared(step, cx), f);
     }
 }
 
-fn leaves_in<'a>(body: &'a Body, step: &'a Step, tools: &mut usize, f: &mut impl FnMut(Leaf<'a>)) {
-    match body {
-        Body::Call(literal) => {
-            let path = Some((&literal.path, *tools));
-            *tools += 1;
-            f(Leaf { step, path });
-        }
-        Body::Compute(_) | Body::Broken(_) => f(Leaf { step, path: None }),
-        Body::Await(_) => {}
-        Body::If(branches) => branches
-            .iter()
-            .for_each(|branch| leaves_in(&branch.body, step, tools, f)),
-        Body::For(repeat) => leaves_in(&repeat.body, step, tools, f),
-        Body::Block(block) => {
-            f(Leaf { step, path: None });
-            leaves(&block.steps, f);
-        }
-        Body::Loop(repeat) => {
-            f(Leaf { step, path: None });
-            leaves(&repeat.round.steps, f);
+/// The actions and blocks of a step.
+struct Leaves<'a, 'c> {
+    step: &'a Step,
+    /// The number of the tools that were handed over.
+    tools: usize,
+    cx: &'c Context<'c>,
+}
+
+impl<'a> Leaves<'a, '_> {
+    /// Hands over those of a body. A value has the type `ty`.
+    fn visit(&mut self, body: &'a Body, ty: Option<TokenStream>, f: &mut impl FnMut(Leaf<'a>)) {
+        let step = self.step;
+        let leaf = |path, ty| Leaf { step, path, ty };
+        match body {
+            Body::Call(literal) => {
+                f(leaf(Some((&literal.path, self.tools)), None));
+                self.tools += 1;
+            }
+            Body::Compute(_) => f(leaf(None, ty)),
+            Body::Broken(_) => f(leaf(None, None)),
+            Body::Await(_) => {}
+            Body::If(branches) => {
+                let ty = types::of_branches(step, self.tools, branches).map(|(ty, _)| ty);
+                for branch in branches {
+                    self.visit(&branch.body, ty.clone(), f);
+                }
+            }
+            Body::For(repeat) => self.visit(&repeat.body, None, f),
+            Body::Block(block) => {
+                f(leaf(None, None));
+                leaves(&block.steps, self.cx, f);
+            }
+            Body::Loop(repeat) => {
+                f(leaf(None, None));
+                leaves(&repeat.round.steps, self.cx, f);
+            }
         }
     }
 }

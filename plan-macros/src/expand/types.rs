@@ -2,7 +2,9 @@
 
 use super::flow::tool;
 use super::value::ends;
-use crate::ast::{Block, BlockTail, Body, Catch, Literal, Loop, Optional, Policy, Step};
+use crate::ast::{
+    Block, BlockTail, Body, Branch, Catch, Literal, Loop, Optional, Policy, Step, is_value, typed,
+};
 use crate::scan::tokens::placed;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -60,8 +62,8 @@ impl Types {
                 })
             }
             Body::If(branches) => {
-                let types: Vec<_> = branches
-                    .iter()
+                let bodies = branches.iter().filter(|branch| !is_value(branch));
+                let types: Vec<_> = bodies
                     .map(|branch| (self.of(&branch.body), place(&branch.body)))
                     .collect();
                 let mut types = types.into_iter();
@@ -75,9 +77,7 @@ impl Types {
                 }
                 let exhaustive = branches.iter().any(|branch| branch.conditions.is_empty());
                 // An `Option` already: null has either reason.
-                let nested = branches
-                    .first()
-                    .is_some_and(|branch| may_be_absent(&branch.body));
+                let nested = typed(branches).is_some_and(may_be_absent);
                 Some(if exhaustive || nested {
                     first
                 } else {
@@ -99,6 +99,24 @@ impl Types {
             }
         }
     }
+}
+
+/// Returns the type of the values among these branches, and where it is declared: the other branches have it. `tools` is the number of the
+/// step's tools before the branches.
+pub(super) fn of_branches(
+    step: &Step,
+    tools: usize,
+    branches: &[Branch],
+) -> Option<(TokenStream, Span)> {
+    if !branches.iter().any(is_value) {
+        return None;
+    }
+    let body = typed(branches)?;
+    let mut types = Types {
+        tools,
+        ..Types::new(step.number, &step.policy)
+    };
+    Some((types.of(body)?, place(body)))
 }
 
 /// The output type of the first block that a body is, or that a branch of it is.
@@ -145,7 +163,7 @@ pub(super) fn may_be_absent(body: &Body) -> bool {
     !branches
         .last()
         .is_some_and(|last| last.conditions.is_empty())
-        || branches.first().is_some_and(|it| may_be_absent(&it.body))
+        || typed(branches).is_some_and(may_be_absent)
 }
 
 /// Whether what a body gives, or an element of that, is an `Option` because no branch may be taken.
@@ -160,9 +178,7 @@ pub(super) fn has_absent(body: &Body) -> bool {
 pub(super) fn place(body: &Body) -> Span {
     match body {
         Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => ends(path).0,
-        Body::If(branches) => branches
-            .first()
-            .map_or_else(Span::call_site, |branch| place(&branch.body)),
+        Body::If(branches) => typed(branches).map_or_else(Span::call_site, place),
         Body::For(repeat) => place(&repeat.body),
         Body::Block(block) => block.value().map_or(block.end, super::step::place),
         Body::Loop(repeat) => {

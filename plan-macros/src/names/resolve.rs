@@ -161,7 +161,7 @@ impl Resolver<'_> {
                 let scope = repeat.round.scope;
                 self.names.own(scope, tail).is_none() || self.names.is_broken(scope, tail)
             }
-            BlockTail::None | BlockTail::Step => false,
+            BlockTail::None | BlockTail::Step | BlockTail::Value(_) => false,
         };
         if let Some(last) = &repeat.last {
             let names = vec![(text_of(last), None)];
@@ -267,8 +267,19 @@ impl Resolver<'_> {
         *again = Value::Broken;
     }
 
-    /// The name at the end of a block, which is that of a step in it.
+    /// The name at the end of a block, which is that of a step in it, or the value there.
     fn tail(&mut self, block: &mut Block) {
+        if let BlockTail::Value(value) = &mut block.tail {
+            let before = self.mentions.len();
+            self.value(value);
+            for mention in self.mentions.split_off(before) {
+                if self.names.scope_of(mention.source) == block.scope {
+                    block.mentions.push(mention);
+                } else {
+                    self.mentions.push(mention);
+                }
+            }
+        }
         let BlockTail::Name(name) = &block.tail else {
             return;
         };

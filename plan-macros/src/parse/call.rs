@@ -202,7 +202,9 @@ fn other_control_flow(tokens: &TokenStream, name: &Ident) -> Option<(Span, Strin
             return Some((
                 word.span(),
                 format!(
-                    "a step chooses between calls with `if`, `else if` and `if let`, not with `match`\nhelp: to compute a value with `match`, give the step a type: `{help}`"
+                    "a `match` between calls compares with variants without fields, numbers or truth values, and has at least two arms\n\
+                     help: for other patterns, write `if let … {{ … }} else if … {{ … }} else {{ … }}`\n\
+                     help: to compute a value with `match`, give the step a type: `{help}`"
                 ),
             ));
         }

@@ -73,7 +73,7 @@ fn is_read_as_name(name: &Ident) -> bool {
     text != "gen" && plain.chars().all(|c| c == '_' || c.is_alphanumeric())
 }
 
-fn operand(expr: &Expr, depth: usize) -> Option<Test> {
+pub(super) fn operand(expr: &Expr, depth: usize) -> Option<Test> {
     if depth > DEEPEST {
         return None;
     }

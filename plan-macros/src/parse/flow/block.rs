@@ -34,7 +34,7 @@ pub(super) fn is_call(group: &Group) -> bool {
 fn is_work(tokens: &TokenStream) -> bool {
     let first = tokens.clone().into_iter().next();
     if let Some(TokenTree::Ident(word)) = &first
-        && (word == "if" || word == "for")
+        && (word == "if" || word == "for" || word == "match")
     {
         return true;
     }
@@ -54,7 +54,7 @@ fn is_work(tokens: &TokenStream) -> bool {
 /// Reads what the braces of a loop contain: a block, or one call.
 pub(super) fn round(group: &Group, name: &Ident, report: &mut Report) -> Block {
     if scan::has_steps(group) || ends_by_word(group) {
-        return steps(group, name, report);
+        return steps(group, Ends::Typed, name, report);
     }
     let body = super::inner(group, name, report);
     let mut block = empty(group);
@@ -73,8 +73,25 @@ fn is_ending(word: &Ident) -> bool {
 }
 
 /// Reads the steps of a block, and its tail. The name is that of the step around it.
-pub(super) fn block(group: &Group, name: &Ident, report: &mut Report) -> Body {
-    Body::Block(Box::new(steps(group, name, report)))
+pub(super) fn block(group: &Group, ends: Ends, name: &Ident, report: &mut Report) -> Body {
+    Body::Block(Box::new(steps(group, ends, name, report)))
+}
+
+/// How a block may end.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Ends {
+    /// With what has a type of its own.
+    Typed,
+    /// With any value, since another branch has the type.
+    AsOthers,
+}
+
+/// Returns the last expression of a block.
+pub(super) fn last(group: &Group) -> Option<TokenStream> {
+    match scan::block(group.stream()).pop()?.kind {
+        StatementKind::Other(tokens) => Some(tokens),
+        StatementKind::Step(_) => None,
+    }
 }
 
 fn empty(group: &Group) -> Block {
@@ -85,10 +102,11 @@ fn empty(group: &Group) -> Block {
         broken: Vec::new(),
         scope: 0,
         captures: Vec::new(),
+        mentions: Vec::new(),
     }
 }
 
-fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
+fn steps(group: &Group, ends: Ends, name: &Ident, report: &mut Report) -> Block {
     let mut block = empty(group);
     let statements = scan::block(group.stream());
     let keywords = scan::keywords(&statements);
@@ -121,6 +139,7 @@ fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
                     tokens,
                     semicolon,
                     is_last,
+                    ends,
                     end: group.span_close(),
                 };
                 tail.read(name, &mut block, report);
@@ -168,6 +187,7 @@ struct Tail {
     tokens: TokenStream,
     semicolon: bool,
     is_last: bool,
+    ends: Ends,
     end: Span,
 }
 
@@ -178,6 +198,7 @@ impl Tail {
             tokens,
             semicolon,
             is_last,
+            ends,
             end,
         } = self;
         block.tail = BlockTail::Broken;
@@ -238,6 +259,10 @@ impl Tail {
         match alone(&tokens) {
             Some(TokenTree::Ident(name)) if is_source_name(&name) => {
                 block.tail = BlockTail::Name(name);
+            }
+            _ if ends == Ends::AsOthers && super::value_of(&tokens).is_some() => {
+                let value = value::all(tokens, end, "`}`", report);
+                block.tail = BlockTail::Value(Box::new(value));
             }
             _ => {
                 if let Some((path, message)) = call::lowercase(&tokens) {

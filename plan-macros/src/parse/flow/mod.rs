@@ -1,10 +1,13 @@
 //! `if … { … } else { … }` and `for … in … { … }` around the call of a tool, or around a block.
 
 mod block;
+mod choice;
 mod repeat;
 mod step;
 
 pub(super) use step::step;
+
+use block::Ends;
 
 use super::awaited;
 use super::braced;
@@ -44,6 +47,9 @@ pub(super) fn body(
         );
         return Body::Broken(None);
     }
+    if let Some(body) = choice::choice(&tokens, name, report) {
+        return body;
+    }
     let body = match FlowTokens::new(tokens) {
         FlowTokens::If(branches, after) => conditional(branches, after, name, report),
         FlowTokens::For(repeat) => repeated(repeat, name, report),
@@ -62,7 +68,7 @@ pub(super) fn body(
             if !after.is_empty() {
                 report.error(after, "expected `;` before this");
             }
-            Some(block::block(&group, name, report))
+            Some(block::block(&group, Ends::Typed, name, report))
         }
         FlowTokens::Block(group, after) if after.is_empty() && block::is_call(&group) => {
             Some(inner(&group, name, report))
@@ -93,18 +99,89 @@ fn label(tokens: &TokenStream) -> Option<TokenStream> {
 
 /// Reads the content of the braces after a header; the report had `before` errors when the header began. If the header has an
 /// error, it may have taken a part of that content or added to it, so errors in the content are not reported.
-fn inner_after(before: usize, group: &Group, name: &Ident, report: &mut Report) -> Body {
+fn body_after(before: usize, report: &mut Report, read: impl FnOnce(&mut Report) -> Body) -> Body {
     if report.len() == before {
-        inner(group, name, report)
+        read(report)
     } else {
-        inner(group, name, &mut Report::default())
+        read(&mut Report::default())
+    }
+}
+
+/// Returns how these branches may end: a value has the type of the others, so one of them is no value.
+fn ends_of<'b>(mut branches: impl Iterator<Item = &'b Group>) -> Ends {
+    let is_typed = |branch: &Group| {
+        if !has_steps(branch) {
+            return value_of(&branch.stream()).is_none();
+        }
+        let last = block::last(branch);
+        last.is_none_or(|last| value_of(&last).is_none() || is_name(&last))
+    };
+    if branches.any(is_typed) {
+        Ends::AsOthers
+    } else {
+        Ends::Typed
+    }
+}
+
+/// Whether the tokens are one name.
+fn is_name(tokens: &TokenStream) -> bool {
+    syn::parse2::<Ident>(tokens.clone()).is_ok()
+}
+
+/// Reads the braces of a branch.
+fn branch(group: &Group, ends: Ends, name: &Ident, report: &mut Report) -> Body {
+    if has_steps(group) {
+        return block::block(group, ends, name, report);
+    }
+    match value_of(&group.stream()).filter(|_| ends == Ends::AsOthers) {
+        Some(tokens) => Body::Compute(value::all(tokens, group.span_close(), "`}`", report)),
+        None => inner(group, name, report),
+    }
+}
+
+/// Returns the tokens if they are a value, which no call of a tool is.
+fn value_of(tokens: &TokenStream) -> Option<TokenStream> {
+    let expr: Expr = syn::parse2(tokens.clone()).ok()?;
+    is_value(&expr).then(|| tokens.clone())
+}
+
+/// Whether an expression is a value in a place where calls may be, too.
+fn is_value(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(path) => {
+            let name = path.path.get_ident();
+            name.is_some_and(|name| super::is_source_name(name) || name == "None")
+        }
+        Expr::Call(call) => {
+            let Expr::Path(function) = &*call.func else {
+                return false;
+            };
+            ["Some", "Ok", "Err"]
+                .iter()
+                .any(|name| function.path.is_ident(name))
+        }
+        Expr::Macro(call) => ["format", "json", "vec"]
+            .iter()
+            .any(|name| call.mac.path.is_ident(name)),
+        Expr::Field(field) => is_value(&field.base),
+        Expr::Index(index) => is_value(&index.expr),
+        Expr::Try(asks) => is_value(&asks.expr),
+        Expr::MethodCall(call) => is_value(&call.receiver),
+        Expr::Cast(cast) => is_value(&cast.expr),
+        Expr::Lit(_)
+        | Expr::Array(_)
+        | Expr::Tuple(_)
+        | Expr::Paren(_)
+        | Expr::Unary(_)
+        | Expr::Binary(_) => true,
+        _ => false,
     }
 }
 
 /// Reads the content of the braces of an `if` or a `for`.
 fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
     if has_steps(group) {
-        return block::block(group, name, report);
+        return block::block(group, Ends::Typed, name, report);
     }
     let calls = other_words::calls(&group.stream());
     if let Some((at, message)) = calls.or_else(|| attribute(&group.stream())) {
@@ -161,6 +238,8 @@ fn conditional(
     report: &mut Report,
 ) -> Option<Body> {
     let mut branches = Vec::new();
+    let blocks = source.iter().filter_map(|branch| branch.block.as_ref());
+    let ends = ends_of(blocks);
     for branch in source {
         let (before, keyword) = (report.len(), branch.keywords.last()?);
         let Some(condition) = branch.condition else {
@@ -170,7 +249,7 @@ fn conditional(
             };
             branches.push(Branch {
                 conditions: Vec::new(),
-                body: inner(&block, name, report),
+                body: self::branch(&block, ends, name, report),
             });
             continue;
         };
@@ -188,7 +267,9 @@ fn conditional(
         };
         branches.push(Branch {
             conditions: conditions(condition, keyword, report),
-            body: inner_after(before, &block, name, report),
+            body: body_after(before, report, |report| {
+                self::branch(&block, ends, name, report)
+            }),
         });
     }
     if !after.is_empty() {
@@ -526,7 +607,7 @@ fn repeated(source: ForTokens, name: &Ident, report: &mut Report) -> Option<Body
     Some(Body::For(Box::new(For {
         pat,
         list,
-        body: inner_after(before, &block, name, report),
+        body: body_after(before, report, |report| inner(&block, name, report)),
     })))
 }
 
