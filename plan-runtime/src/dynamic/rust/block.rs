@@ -15,7 +15,9 @@ impl<'p> SourceWriter<'p> {
         match body {
             Body::Block(block) => (self.block(block, ends), true),
             Body::Action(value)
-                if value.tool.is_none() && ends == Ends::AsOthers && !has_object(&value.args) =>
+                if value.tool.is_none()
+                    && ends == Ends::AsOthers
+                    && !has_object(&value.args.plain()) =>
             {
                 let value = self.value("", &value.args.plain(), Takes::Anything);
                 (vec![value], false)
@@ -100,7 +102,7 @@ impl<'p> SourceWriter<'p> {
         match (block.tail(), block.value()) {
             (Some(tail), _) => items.push(self.body(tail)),
             (None, Some(value)) => {
-                if !is_step(value) && (ends == Ends::Typed || has_object(value)) {
+                if !is_step(value) && (ends == Ends::Typed || has_object(&value.plain())) {
                     let value = shown(&value.to_string());
                     let what = format!(
                         "the value `{value}` of a block, whose type the plan does not keep"
@@ -174,9 +176,8 @@ impl Ends {
     }
 }
 
-/// Whether a value has an object in it, whose type in Rust is unknown.
+/// Whether a plain value has an object in it, whose type in Rust is unknown.
 fn has_object(value: &Template) -> bool {
-    let value = value.plain();
     matches!(value, Template::Object(_) | Template::Tagged(..)) || value.parts().any(has_object)
 }
 
