@@ -43,7 +43,10 @@ impl Plan {
                 Body::Loop(repeat) => &repeat.mentions[..],
                 _ => &[],
             };
-            step.mentions.iter().chain(again)
+            let mut mentions: Vec<_> = step.mentions.iter().chain(again).collect();
+            step.body
+                .blocks(&mut |block| mentions.extend(&block.mentions));
+            mentions
         });
         steps.chain(self.tail.iter().flat_map(|tail| &tail.mentions))
     }
@@ -198,6 +201,8 @@ pub(crate) struct Block {
     pub(crate) scope: usize,
     /// The names from outside that it mentions, in order, once names are resolved.
     pub(crate) captures: Vec<Capture>,
+    /// The mentions in a value at its end, once names are resolved.
+    pub(crate) mentions: Vec<Mention>,
 }
 
 /// A block that is repeated.
@@ -223,6 +228,8 @@ pub(crate) enum BlockTail {
     Step,
     /// The name of a step of the block.
     Name(Ident),
+    /// A value, whose type is that of the other branches.
+    Value(Box<Value>),
     /// What could not be read, and was reported.
     Broken,
 }
@@ -236,7 +243,7 @@ impl Block {
                 let name = text_of(name);
                 self.steps.iter().find(|step| text_of(&step.name) == name)
             }
-            BlockTail::None | BlockTail::Broken => None,
+            BlockTail::None | BlockTail::Value(_) | BlockTail::Broken => None,
         }
     }
 }
@@ -259,6 +266,21 @@ pub(crate) struct Branch {
     /// What `&&` joins; nothing for `else`.
     pub(crate) conditions: Vec<Condition>,
     pub(crate) body: Body,
+}
+
+/// Returns the first branch that neither is a value nor ends with one: its type is that of all branches.
+pub(crate) fn typed(branches: &[Branch]) -> Option<&Body> {
+    let mut typed = branches.iter().filter(|branch| !is_value(branch));
+    typed.next().map(|branch| &branch.body)
+}
+
+/// Returns `true` if a branch is a value, or ends with one: the other branches have the type.
+pub(crate) fn is_value(branch: &Branch) -> bool {
+    match &branch.body {
+        Body::Compute(_) => true,
+        Body::Block(block) => matches!(block.tail, BlockTail::Value(_)),
+        _ => false,
+    }
 }
 
 pub(crate) enum Condition {

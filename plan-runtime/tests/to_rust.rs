@@ -451,6 +451,43 @@ fn loops() {
 }
 
 #[test]
+fn values_as_branches() {
+    let write = |then: &str, otherwise: &str| {
+        let text = format!(
+            r#"{{"name": "p", "inputs": [{{"name": "x", "type": "bool"}}], "steps": [
+                {{"id": "a", "tool": {{"name": "t"}}}},
+                {{"id": "b", "if": [
+                    {{"condition": {{"reference": {{"input": "x", "pointer": ""}}}}, "then": {then}}},
+                    {{"then": {otherwise}}}
+                ]}}
+            ]}}"#
+        );
+        let plan: Plan = serde_json::from_str(&text).unwrap();
+        plan.to_rust().map_err(|error| error.to_string())
+    };
+    let call = r#"{"tool": {"name": "t"}}"#;
+    let reference = r#"{"reference": {"step": "a", "pointer": "/id"}}"#;
+    let block = r#"{"block": {"steps": [{"id": "c", "tool": {"name": "t"}}], "value": {"reference": {"step": "c", "pointer": "/id"}}}}"#;
+    let value = |value: &str| format!(r#"{{"value": {value}}}"#);
+    let squeezed = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let written = |then: &str, otherwise: &str| squeezed(write(then, otherwise).unwrap());
+    let text = written(call, &value("\"none\""));
+    assert!(text.contains("if x { T {} } else { \"none\" };"), "{text}");
+    let text = written(&value(reference), call);
+    assert!(text.contains("if x { a.id } else { T {} };"), "{text}");
+    let text = written(call, block);
+    assert!(text.contains("else { step c = T {}; c.id };"), "{text}");
+    // No other branch has a type, or Rust needs one.
+    let refused = |then: &str, otherwise: &str| write(then, otherwise).unwrap_err();
+    let both = refused(&value("\"a\""), &value("\"b\""));
+    assert!(both.contains("the computed value `\"a\"`"), "{both}");
+    let object = refused(call, &value(r#"{"object": {"id": 1}}"#));
+    assert!(object.contains("the computed value"), "{object}");
+    let ends = refused(&value("1"), block);
+    assert!(ends.contains("step `b`"), "{ends}");
+}
+
+#[test]
 fn blocks_that_only_plan_json_has() {
     let block = |members: &str| {
         let text = format!(

@@ -6,19 +6,28 @@ use super::builder::{Builder, Lowered, TemplateData};
 use super::flow::BodyData;
 use super::scope::Level;
 use super::{step, types};
-use crate::ast::{Block, Capture, Captured, Local, Loop, Step, Value};
+use crate::ast::{Block, BlockTail, Capture, Captured, Local, Loop, Step, Value};
 use crate::docs::text_of;
 use crate::names::{Reader, Source};
 use plan_graph::notation::{
     AbsenceData, BlockData, Ended, Named, ReferenceData, SegmentData, SourceData, StepData,
 };
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
-/// Lowers a block.
-pub(super) fn lower(block: &Block, builder: &mut Builder<'_>) -> BodyData {
-    let block = enter(block, None, builder);
+/// Lowers a block. A value at its end has the type `ty`, which is declared at that place.
+pub(super) fn lower(
+    block: &Block,
+    ty: Option<&(TokenStream, Span)>,
+    builder: &mut Builder<'_>,
+) -> BodyData {
+    let mut data = enter(block, None, builder);
+    if let (BlockTail::Value(value), Some(ty)) = (&block.tail, ty) {
+        data.value = builder.value_of(value, ty);
+        builder.inner_roots.clear();
+    }
     builder.levels.pop();
-    BodyData::Block(block)
+    BodyData::Block(data)
 }
 
 /// Lowers a loop.
@@ -110,6 +119,17 @@ fn inner_step(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
 }
 
 impl Builder<'_> {
+    /// Lowers a value with this type, which is declared at that place.
+    pub(super) fn value_of(
+        &mut self,
+        value: &Value,
+        (ty, at): &(TokenStream, Span),
+    ) -> TemplateData {
+        let Lowered { check, data } = self.value(value);
+        self.check_type(*at, ty, check);
+        data
+    }
+
     /// Lowers a condition.
     pub(super) fn holds(&mut self, value: &Value) -> TemplateData {
         let Lowered { check, data } = self.arriving("Holds", |builder| builder.value(value));

@@ -6,7 +6,7 @@ use super::literal::{self, Owner};
 use super::table::ConstantKey;
 use super::value::{ends, it};
 use super::way::path;
-use super::{block, reference, step};
+use super::{block, reference, step, types};
 use crate::ast::{Body, Branch, Condition, Fields, For, List, Literal, Scalar, Step, Value};
 use crate::parse::{self, binds_one, pattern_text, tidy};
 use crate::shape::secret;
@@ -46,10 +46,13 @@ impl<'b, 'a> Bodies<'b, 'a> {
                 BodyData::Value(data)
             }
             Body::If(branches) => {
-                BodyData::If(branches.iter().map(|branch| self.branch(branch)).collect())
+                let tools = &self.builder.cx.tools[self.step.number][self.tools..];
+                let ty = types::of_branches(self.step, tools, branches);
+                let branches = branches.iter();
+                BodyData::If(branches.map(|it| self.branch(it, ty.as_ref())).collect())
             }
             Body::For(repeat) => self.repeat(repeat),
-            Body::Block(block) => block::lower(block, self.builder),
+            Body::Block(block) => block::lower(block, None, self.builder),
             Body::Await(at) => self.wait(*at),
             Body::Loop(repeat) => block::lower_loop(repeat, self.builder),
             Body::Broken(_) => BodyData::Value(TemplateData::NULL),
@@ -106,7 +109,8 @@ impl<'b, 'a> Bodies<'b, 'a> {
         BodyData::Call(constant, lowered.data)
     }
 
-    fn branch(&mut self, branch: &Branch) -> BranchData<String> {
+    /// Lowers a branch. A value has the type `ty`, which is declared at that place.
+    fn branch(&mut self, branch: &Branch, ty: Option<&(TokenStream, Span)>) -> BranchData<String> {
         let around = self.builder.frames.len();
         // Between others, a pattern that always matches names a value, which rustc has no objections to.
         let allow =
@@ -114,7 +118,11 @@ impl<'b, 'a> Bodies<'b, 'a> {
         let conditions = branch.conditions.iter();
         let conditions = conditions.map(|condition| self.condition(condition, allow.as_ref()));
         let conditions = conditions.collect();
-        let body = self.body(&branch.body);
+        let body = match (&branch.body, ty) {
+            (Body::Compute(value), Some(ty)) => BodyData::Value(self.builder.value_of(value, ty)),
+            (Body::Block(block), ty) => block::lower(block, ty, self.builder),
+            (body, _) => self.body(body),
+        };
         while self.builder.frames.len() > around {
             self.builder.leave();
         }

@@ -2,7 +2,7 @@
 
 use super::flow::Tool;
 use super::value::ends;
-use super::{Context, step, way};
+use super::{Context, step, types, way};
 use crate::ast::{Body, Mention, Step};
 use crate::lossless;
 use crate::names::Source;
@@ -18,7 +18,7 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     let mut known = HashMap::new();
     let mut call_index = 0;
     let mut start = |leaf: Leaf<'_>| {
-        let Leaf { step: of, tool } = leaf;
+        let Leaf { step: of, tool, ty } = leaf;
         let index = of.number;
         if let Some(tool) = tool {
             let Tool {
@@ -31,7 +31,7 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
                 arms.len() - 1
             });
             arms[arm].0.push(call_index);
-        } else if let (Some(ty), Body::Compute(_)) = (step::declared(of, cx), &of.body) {
+        } else if let Some(ty) = ty {
             let hand_over = if handed.contains(&Source::Step(index)) {
                 lossless::hand_over(&ty, &quote!(__plan))
             } else {
@@ -42,7 +42,7 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
         }
         call_index += 1;
     };
-    leaves(&cx.plan.steps, &mut start);
+    leaves(&cx.plan.steps, cx, &mut start);
     let starts = arms
         .iter()
         .map(|(call_indices, start)| quote!(#(#call_indices)|* => #start,));
@@ -78,35 +78,55 @@ struct Leaf<'a> {
     step: &'a Step,
     /// The called tool, as an index into the step's tools.
     tool: Option<usize>,
+    /// The type of a value that is computed.
+    ty: Option<TokenStream>,
 }
 
 /// Hands over the actions and blocks, in the order of their numbers: a block comes before what is in it.
-fn leaves<'a>(steps: &'a [Step], f: &mut impl FnMut(Leaf<'a>)) {
+fn leaves<'a>(steps: &'a [Step], cx: &Context<'_>, f: &mut impl FnMut(Leaf<'a>)) {
     for step in steps {
-        leaves_in(&step.body, step, &mut 0, f);
+        let mut leaves = Leaves { step, tools: 0, cx };
+        leaves.visit(&step.body, step::declared(step, cx), f);
     }
 }
 
-fn leaves_in<'a>(body: &'a Body, step: &'a Step, tools: &mut usize, f: &mut impl FnMut(Leaf<'a>)) {
-    match body {
-        Body::Call(_) => {
-            let tool = Some(*tools);
-            *tools += 1;
-            f(Leaf { step, tool });
-        }
-        Body::Compute(_) | Body::Broken(_) => f(Leaf { step, tool: None }),
-        Body::Await(_) => {}
-        Body::If(branches) => branches
-            .iter()
-            .for_each(|branch| leaves_in(&branch.body, step, tools, f)),
-        Body::For(repeat) => leaves_in(&repeat.body, step, tools, f),
-        Body::Block(block) => {
-            f(Leaf { step, tool: None });
-            leaves(&block.steps, f);
-        }
-        Body::Loop(repeat) => {
-            f(Leaf { step, tool: None });
-            leaves(&repeat.round.steps, f);
+/// The actions and blocks of a step.
+struct Leaves<'a, 'c> {
+    step: &'a Step,
+    /// The number of tools so far.
+    tools: usize,
+    cx: &'c Context<'c>,
+}
+
+impl<'a> Leaves<'a, '_> {
+    /// Hands over the leaves of a body. A value has the type `ty`.
+    fn visit(&mut self, body: &'a Body, ty: Option<TokenStream>, f: &mut impl FnMut(Leaf<'a>)) {
+        let step = self.step;
+        let leaf = |tool, ty| Leaf { step, tool, ty };
+        match body {
+            Body::Call(_) => {
+                f(leaf(Some(self.tools), None));
+                self.tools += 1;
+            }
+            Body::Compute(_) => f(leaf(None, ty)),
+            Body::Broken(_) => f(leaf(None, None)),
+            Body::Await(_) => {}
+            Body::If(branches) => {
+                let tools = &self.cx.tools[step.number][self.tools..];
+                let ty = types::of_branches(step, tools, branches).map(|(ty, _)| ty);
+                for branch in branches {
+                    self.visit(&branch.body, ty.clone(), f);
+                }
+            }
+            Body::For(repeat) => self.visit(&repeat.body, None, f),
+            Body::Block(block) => {
+                f(leaf(None, None));
+                leaves(&block.steps, self.cx, f);
+            }
+            Body::Loop(repeat) => {
+                f(leaf(None, None));
+                leaves(&repeat.round.steps, self.cx, f);
+            }
         }
     }
 }

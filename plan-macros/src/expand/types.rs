@@ -2,7 +2,9 @@
 
 use super::flow::Tool;
 use super::value::ends;
-use crate::ast::{Block, BlockTail, Body, Catch, Literal, Loop, Optional, Policy, Step};
+use crate::ast::{
+    Block, BlockTail, Body, Branch, Catch, Literal, Loop, Optional, Policy, Step, is_value, typed,
+};
 use crate::syntax::tokens::placed;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -58,8 +60,8 @@ impl<'t> Types<'t> {
                 })
             }
             Body::If(branches) => {
-                let types: Vec<_> = branches
-                    .iter()
+                let bodies = branches.iter().filter(|branch| !is_value(branch));
+                let types: Vec<_> = bodies
                     .map(|branch| (self.of(&branch.body), place(&branch.body)))
                     .collect();
                 let mut types = types.into_iter();
@@ -73,9 +75,7 @@ impl<'t> Types<'t> {
                 }
                 let exhaustive = branches.iter().any(|branch| branch.conditions.is_empty());
                 // An `Option` already: null has either reason.
-                let nested = branches
-                    .first()
-                    .is_some_and(|branch| may_be_absent(&branch.body));
+                let nested = typed(branches).is_some_and(may_be_absent);
                 Some(if exhaustive || nested {
                     first
                 } else {
@@ -97,6 +97,21 @@ impl<'t> Types<'t> {
             }
         }
     }
+}
+
+/// Returns the type of the values among these branches, and where it is declared: the other branches have it. `tools` are the step's
+/// tools from the first tool of the branches on.
+pub(super) fn of_branches(
+    step: &Step,
+    tools: &[Tool<'_>],
+    branches: &[Branch],
+) -> Option<(TokenStream, Span)> {
+    if !branches.iter().any(is_value) {
+        return None;
+    }
+    let body = typed(branches)?;
+    let ty = Types::new(tools, &step.policy).of(body)?;
+    Some((ty, place(body)))
 }
 
 /// The output type of the first block that a body is, or that a branch of it is.
@@ -143,7 +158,7 @@ pub(super) fn may_be_absent(body: &Body) -> bool {
     !branches
         .last()
         .is_some_and(|last| last.conditions.is_empty())
-        || branches.first().is_some_and(|it| may_be_absent(&it.body))
+        || typed(branches).is_some_and(may_be_absent)
 }
 
 /// Returns `true` if the output of a body, or an element of the output, is an `Option` because no branch may be taken.
@@ -158,9 +173,7 @@ pub(super) fn has_absent(body: &Body) -> bool {
 pub(super) fn place(body: &Body) -> Span {
     match body {
         Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => ends(path).0,
-        Body::If(branches) => branches
-            .first()
-            .map_or_else(Span::call_site, |branch| place(&branch.body)),
+        Body::If(branches) => typed(branches).map_or_else(Span::call_site, place),
         Body::For(repeat) => place(&repeat.body),
         Body::Block(block) => block.value().map_or(block.end, super::step::place),
         Body::Loop(repeat) => {

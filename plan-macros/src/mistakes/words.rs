@@ -154,7 +154,8 @@ pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake
     let word = first_word(tokens)?;
     let message = match &*word.to_string() {
         "match" => {
-            "a step chooses between calls with `if`, `else if` and `if let`, not with `match`\n\
+            "a `match` between calls compares with variants without fields, numbers or truth values, and has at least two arms\n\
+             help: for other patterns, write `if let … { … } else if … { … } else { … }`\n\
              help: to compute a value with `match`, give the step a type: `step {step}: Type = match … { … };`"
         }
         "while" => {

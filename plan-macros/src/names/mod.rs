@@ -16,7 +16,7 @@ pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 pub(crate) use roles::{Reader, check as check_roles, reader};
 
-use crate::ast::{Block, BlockTail, Body, Branch, Condition, Local, Loop, Plan, Step};
+use crate::ast::{Block, BlockTail, Body, Branch, Condition, Local, Loop, Plan, Step, typed};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::syntax::is_keyword;
@@ -333,9 +333,7 @@ fn is_untyped(body: &Body) -> bool {
     match body {
         Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(Some(_)) => false,
         Body::Broken(None) => true,
-        Body::If(branches) => branches
-            .first()
-            .is_none_or(|branch| is_untyped(&branch.body)),
+        Body::If(branches) => typed(branches).is_none_or(is_untyped),
         Body::For(repeat) => is_untyped(&repeat.body),
         Body::Block(block) => is_untyped_block(block),
         Body::Loop(repeat) => is_untyped_block(&repeat.round),
@@ -346,7 +344,7 @@ fn is_untyped(body: &Body) -> bool {
 fn is_untyped_block(block: &Block) -> bool {
     let is_untyped = |step: &Step| step.ty.is_none() && is_untyped(&step.body);
     match block.tail {
-        BlockTail::None => false,
+        BlockTail::None | BlockTail::Value(_) => false,
         _ => block.value().is_none_or(is_untyped),
     }
 }

@@ -104,6 +104,7 @@ fn check_in(
             {
                 tail.push((name, source));
             }
+            tail.extend(named(&block.mentions));
             if let Body::Loop(repeat) = &step.body {
                 tail.extend(named(&repeat.mentions));
             }
@@ -316,7 +317,19 @@ fn cannot_be_undone(steps: &[Step], place: usize, undone: usize) -> Option<Strin
             "`{name}` may be half done when it fails: its calls are repeated\n\
              help: put the undo step into its block, beside the step that it undoes"
         )),
+        (Role::Work, body) if may_be_value(body) => Some(format!(
+            "`{name}` may be a value, which nothing undoes\n\
+             help: put the undo step into the braces of its call: `{{ step {name} = …; #[undo({name})] step …; {name} }}`"
+        )),
         (Role::Work, _) => None,
+    }
+}
+
+/// Returns `true` if a branch is a value.
+fn may_be_value(body: &Body) -> bool {
+    match body {
+        Body::If(branches) => branches.iter().any(|branch| may_be_value(&branch.body)),
+        body => matches!(body, Body::Compute(_)),
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
     }))
 }
 
-fn operand(expr: &Expr, depth: usize) -> Option<Test> {
+pub(crate) fn operand(expr: &Expr, depth: usize) -> Option<Test> {
     if depth > DEEPEST {
         return None;
     }

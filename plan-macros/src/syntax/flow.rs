@@ -171,9 +171,10 @@ pub(crate) fn has_steps(group: &Group) -> bool {
     holds_steps(group, Evidence::Statement)
 }
 
-/// Returns `true` if tokens are a call, an `if` or a `for`.
+/// Returns `true` if tokens are a call, an `if`, a `match` or a `for`.
 pub(crate) fn is_work(tokens: &TokenStream) -> bool {
-    if first_word(tokens).is_some_and(|word| word == "if" || word == "for") {
+    let is_flow = |word: proc_macro2::Ident| ["if", "match", "for"].iter().any(|flow| word == flow);
+    if first_word(tokens).is_some_and(is_flow) {
         return true;
     }
     let path = parse_start(tokens.clone(), ExprPath::parse);

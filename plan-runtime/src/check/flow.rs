@@ -82,7 +82,7 @@ items! {
 
 /// What a branch gives, if it is what the first one gives.
 #[diagnostic::on_unimplemented(
-    message = "the branches of this `if` have different types: `{First}` and `{Self}`",
+    message = "the branches have different types: `{First}` and `{Self}`",
     label = "this is `{Self}`, but the first branch is `{First}`",
     note = "a call has the type of its tool's output, an `if` without `else` is an `Option`, and a `for` is a `Vec`"
 )]

@@ -5,6 +5,7 @@ mod conditions;
 mod data;
 mod lists;
 mod policies;
+mod values;
 
 use plan_runtime::{Error, Result, Shape, tool};
 use serde::{Deserialize, Serialize};

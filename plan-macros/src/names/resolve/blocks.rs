@@ -173,8 +173,19 @@ impl Resolver<'_> {
         *again = Value::Broken;
     }
 
-    /// Resolves the name at the end of a block, which is the name of a step in the block.
+    /// Resolves the end of a block: the name of a step in the block, or a value.
     fn tail(&mut self, block: &mut Block) {
+        if let BlockTail::Value(value) = &mut block.tail {
+            let before = self.mentions.len();
+            self.value(value);
+            for mention in self.mentions.split_off(before) {
+                if self.names.scope_of(mention.source) == block.scope {
+                    block.mentions.push(mention);
+                } else {
+                    self.mentions.push(mention);
+                }
+            }
+        }
         let BlockTail::Name(name) = &block.tail else {
             return;
         };

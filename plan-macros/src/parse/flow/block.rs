@@ -1,7 +1,8 @@
 //! `{ steps tail }`: steps inside a step.
 
-use super::WorkReader;
+use super::branch::{Ends, is_value};
 use super::step::StepReader;
+use super::{WorkReader, value};
 use crate::ast::{Block, BlockTail, Body, Policy, Role, Step};
 use crate::mistakes::{Position, flow, tail};
 use crate::report::Mistake;
@@ -15,7 +16,7 @@ impl WorkReader<'_> {
     /// Reads the content of the braces of a loop: a block, or one call.
     pub(super) fn round(&mut self, group: &Group) -> Block {
         if syntax::has_steps(group) || flow::has_ending(group) {
-            return self.block(group);
+            return self.block(group, Ends::Typed);
         }
         let body = self.inner(group);
         let mut block = empty(group);
@@ -24,7 +25,7 @@ impl WorkReader<'_> {
     }
 
     /// Reads the steps of a block, and its tail.
-    pub(super) fn block(&mut self, group: &Group) -> Block {
+    pub(super) fn block(&mut self, group: &Group, ends: Ends) -> Block {
         let mut block = empty(group);
         let mut steps = StepReader::default();
         let statements = syntax::block(group.stream());
@@ -43,7 +44,7 @@ impl WorkReader<'_> {
                     let wrong = not_a_tail(&statement, &tokens, place + 1 == count);
                     block.tail = BlockTail::Broken;
                     if wrong.is_none() && !tokens.is_empty() {
-                        self.tail(tokens, &mut block);
+                        self.tail(tokens, ends, &mut block);
                     }
                     self.report.extend(wrong);
                 }
@@ -61,7 +62,7 @@ impl WorkReader<'_> {
         block
     }
 
-    fn tail(&mut self, tokens: TokenStream, block: &mut Block) {
+    fn tail(&mut self, tokens: TokenStream, ends: Ends, block: &mut Block) {
         if is_work(&tokens) {
             let at = tokens.span();
             let body = self.work(tokens, block.end, Position::Braces);
@@ -70,6 +71,10 @@ impl WorkReader<'_> {
         match only(&tokens) {
             Some(TokenTree::Ident(name)) if is_source_name(&name) => {
                 block.tail = BlockTail::Name(name);
+            }
+            _ if ends == Ends::AsOthers && is_value(&tokens) => {
+                let value = value::all(tokens, block.end, Position::Braces.end(), self.report);
+                block.tail = BlockTail::Value(Box::new(value));
             }
             _ => self.report.push(tail::value_of_block(&tokens)),
         }
@@ -96,6 +101,7 @@ fn empty(group: &Group) -> Block {
         broken: Vec::new(),
         scope: 0,
         captures: Vec::new(),
+        mentions: Vec::new(),
     }
 }
 

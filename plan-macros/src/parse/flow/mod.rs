@@ -1,6 +1,8 @@
 //! The work of a step: `if … { … } else { … }`, `for … in … { … }`, `loop { … } while …`, a block, or the call of a tool.
 
 mod block;
+mod branch;
+mod choice;
 mod condition;
 mod repeat;
 mod step;
@@ -18,6 +20,7 @@ use crate::syntax::tokens::{Tokens, drain, end_of};
 use crate::syntax::{
     BranchTokens, Evidence, FlowTokens, ForTokens, has_steps, holds_steps, is_work,
 };
+use branch::Ends;
 use condition::conditions;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -34,6 +37,9 @@ struct WorkReader<'a> {
 impl WorkReader<'_> {
     /// Reads the work of a step without a type.
     fn work(&mut self, tokens: TokenStream, end: Span, position: Position) -> Body {
+        if let Some(body) = self.choice(&tokens) {
+            return body;
+        }
         let body = match FlowTokens::new(tokens) {
             FlowTokens::If(branches, after) => self.conditional(branches, after),
             FlowTokens::For(repeat) => self.repeated(repeat),
@@ -43,7 +49,7 @@ impl WorkReader<'_> {
             FlowTokens::Loop(repeat) => self.repeat(repeat),
             FlowTokens::Block(group, after) if holds_steps(&group, Evidence::Work) => {
                 self.report.extend(unended(after));
-                Ok(Body::Block(Box::new(self.block(&group))))
+                Ok(Body::Block(Box::new(self.block(&group, Ends::Typed))))
             }
             FlowTokens::Block(group, after) if after.is_empty() && is_work(&group.stream()) => {
                 Ok(self.inner(&group))
@@ -88,9 +94,9 @@ impl WorkReader<'_> {
 
     /// Reads the content of the braces after a header; the report had `before` errors when the header began. If the header has an
     /// error, it may have taken a part of that content or added to it, so errors in the content are not reported.
-    fn inner_after(&mut self, before: usize, group: &Group) -> Body {
+    fn after(&mut self, before: usize, read: impl FnOnce(&mut Self) -> Body) -> Body {
         let errors = self.report.len();
-        let body = self.inner(group);
+        let body = read(self);
         if errors > before {
             self.report.drop_since(errors);
         }
@@ -100,7 +106,7 @@ impl WorkReader<'_> {
     /// Reads the content of the braces of an `if` or a `for`.
     fn inner(&mut self, group: &Group) -> Body {
         if has_steps(group) {
-            return Body::Block(Box::new(self.block(group)));
+            return Body::Block(Box::new(self.block(group, Ends::Typed)));
         }
         if let Some(wrong) = mistakes::content(&group.stream()) {
             self.report.push(wrong);
@@ -129,6 +135,7 @@ impl WorkReader<'_> {
         after: TokenStream,
     ) -> Result<Body, Mistake> {
         let mut branches = Vec::new();
+        let ends = Ends::of(source.iter().filter_map(|branch| branch.block.as_ref()));
         for branch in source {
             let (before, keyword) = (self.report.len(), branch.keyword());
             let Some(condition) = branch.condition else {
@@ -136,7 +143,7 @@ impl WorkReader<'_> {
                 let block = branch.block.ok_or_else(|| Mistake::at(keyword, message))?;
                 branches.push(Branch {
                     conditions: Vec::new(),
-                    body: self.inner(&block),
+                    body: self.branch(&block, ends),
                 });
                 continue;
             };
@@ -149,7 +156,7 @@ impl WorkReader<'_> {
             let block = branch.block.ok_or_else(no_block)?;
             branches.push(Branch {
                 conditions: conditions(condition, keyword, self.report),
-                body: self.inner_after(before, &block),
+                body: self.after(before, |it| it.branch(&block, ends)),
             });
         }
         self.report.extend(unended(after));
@@ -184,7 +191,7 @@ impl WorkReader<'_> {
         }
         let before = self.report.len();
         let list = self.list(source.list, &pat, within);
-        let body = self.inner_after(before, &block);
+        let body = self.after(before, |it| it.inner(&block));
         Ok(Body::For(Box::new(For { pat, list, body })))
     }
 

@@ -5,23 +5,31 @@ use super::layout::{LayoutStyle, Tree};
 use super::names::RustNames;
 use super::value::Takes;
 use super::{SourceWriter, shown};
-use crate::plan::{Block, Body, Loop, Source, Template};
+use crate::plan::{Block, Body, Branch, Loop, Source, Template};
 use proc_macro2::Delimiter;
 use std::mem::{replace, take};
 
 impl<'p> SourceWriter<'p> {
     /// What is in the braces around a body, and whether it is a block, whose braces these are.
-    pub(super) fn in_braces(&mut self, body: &'p Body) -> (Vec<Tree>, bool) {
+    pub(super) fn in_braces(&mut self, body: &'p Body, ends: Ends) -> (Vec<Tree>, bool) {
         match body {
-            Body::Block(block) => (self.block(block), true),
+            Body::Block(block) => (self.block(block, ends), true),
+            Body::Action(value)
+                if value.tool.is_none()
+                    && ends == Ends::AsOthers
+                    && !has_object(&value.args.plain()) =>
+            {
+                let value = self.value("", &value.args.plain(), Takes::Anything);
+                (vec![value], false)
+            }
             body => (vec![self.body(body)], false),
         }
     }
 
     /// The steps of a block and its value, each on its own lines.
-    pub(super) fn block(&mut self, block: &'p Block) -> Vec<Tree> {
+    pub(super) fn block(&mut self, block: &'p Block, ends: Ends) -> Vec<Tree> {
         let changes = self.taken.changes();
-        let (items, _) = self.block_then(block, None, |_| ());
+        let (items, _) = self.block_then(block, ends, None, |_| ());
         self.taken.back_to(changes);
         items
     }
@@ -35,7 +43,7 @@ impl<'p> SourceWriter<'p> {
         let start = last
             .as_ref()
             .map_or_else(String::new, |last| format!("|{last}| "));
-        let (items, again) = self.block_then(round, last, |it| {
+        let (items, again) = self.block_then(round, Ends::Typed, last, |it| {
             if round.tail().is_some() {
                 let own = Source::Step(round.named_steps().len());
                 if collects && repeat.again.reads().contains(&own) {
@@ -62,6 +70,7 @@ impl<'p> SourceWriter<'p> {
     fn block_then<T>(
         &mut self,
         block: &'p Block,
+        ends: Ends,
         last: Option<String>,
         then: impl FnOnce(&mut Self) -> T,
     ) -> (Vec<Tree>, Option<T>) {
@@ -93,7 +102,7 @@ impl<'p> SourceWriter<'p> {
         match (block.tail(), block.value()) {
             (Some(tail), _) => items.push(self.body(tail)),
             (None, Some(value)) => {
-                if !is_step(value) {
+                if !is_step(value) && (ends == Ends::Typed || has_object(&value.plain())) {
                     let value = shown(&value.to_string());
                     let what = format!(
                         "the value `{value}` of a block, whose type the plan does not keep"
@@ -140,6 +149,36 @@ impl<'p> SourceWriter<'p> {
         }
         Some(names)
     }
+}
+
+/// How braces may end.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Ends {
+    /// With a step, or with a call.
+    Typed,
+    /// With any value, which has the type of another branch.
+    AsOthers,
+}
+
+impl Ends {
+    /// Returns how these branches may end.
+    pub(super) fn of(branches: &[Branch]) -> Self {
+        let is_typed = |branch: &Branch| match &branch.body {
+            Body::Action(action) => action.tool.is_some(),
+            Body::Block(block) => block.tail().is_some() || block.value().is_none_or(is_step),
+            _ => true,
+        };
+        if branches.iter().any(is_typed) {
+            Self::AsOthers
+        } else {
+            Self::Typed
+        }
+    }
+}
+
+/// Whether a plain value has an object in it, whose type in Rust is unknown.
+fn has_object(value: &Template) -> bool {
+    matches!(value, Template::Object(_) | Template::Tagged(..)) || value.parts().any(has_object)
 }
 
 /// Whether a value is that of a step, which is what a block may end with.

@@ -1,5 +1,6 @@
 //! Steps: what they do, and their attributes.
 
+use super::block::Ends;
 use super::fragment::{self, Pattern};
 use super::layout::{LayoutStyle, Tree};
 use super::value::{Takes, said};
@@ -179,7 +180,7 @@ impl<'p> SourceWriter<'p> {
         match body {
             Body::Action(action) => self.action(action),
             Body::Block(block) => {
-                let items = self.block(block);
+                let items = self.block(block, Ends::Typed);
                 Tree::list("", Delimiter::Brace, LayoutStyle::Steps, items)
             }
             // It is all that a step does.
@@ -194,6 +195,7 @@ impl<'p> SourceWriter<'p> {
                     1 => LayoutStyle::Lines,
                     _ => LayoutStyle::Block,
                 };
+                let ends = Ends::of(branches);
                 for (place, branch) in branches.iter().enumerate() {
                     if place > 0 {
                         parts.push(Tree::text(" else "));
@@ -204,7 +206,7 @@ impl<'p> SourceWriter<'p> {
                         self.conditions(&branch.conditions, &mut parts);
                         parts.push(Tree::text(" "));
                     }
-                    let (items, is_block) = self.in_braces(&branch.body);
+                    let (items, is_block) = self.in_braces(&branch.body, ends);
                     let style = if is_block { LayoutStyle::Steps } else { style };
                     parts.push(Tree::list("", Delimiter::Brace, style, items));
                     self.locals.truncate(around);
@@ -227,7 +229,7 @@ impl<'p> SourceWriter<'p> {
                     self.cannot_express(self.here(), what);
                 }
                 self.locals.push(local);
-                let (items, _) = self.in_braces(&each.body);
+                let (items, _) = self.in_braces(&each.body, Ends::Typed);
                 self.locals.pop();
                 let block = Tree::list("", Delimiter::Brace, LayoutStyle::Steps, items);
                 let start = Tree::Text(format!("for {pattern} in "));
