@@ -25,7 +25,7 @@ fn read_payment(steps: &str) -> Findings {
     let nothing = || json!({"type": "null"});
     let tools: Contracts = [
         Contract::new("check").read_only(),
-        Contract::new("approve").output(nothing()),
+        Contract::new("approve").read_only().output(nothing()),
         Contract::new("pay").output(json!({"type": "integer"})),
         Contract::new("tell").output(nothing()),
     ]
@@ -47,6 +47,9 @@ warning[unordered-effect]: step `paid` may run although step `ok` fails
    = help: write `\"after\": [\"ok\"]` in step `paid`, or remove step `ok`, whose output nothing uses
 ";
     assert_eq!(read_payment(one).to_string(), expected);
+    let no_output = r#"{"id": "ok", "tool": "tell"}, {"id": "paid", "tool": "pay"}"#;
+    let expected_at = expected.replace("2:39", "2:38");
+    assert_eq!(read_payment(no_output).to_string(), expected_at);
     // One warning names both checks, and is enough for the later effect.
     let two = r#"{"id": "ok", "tool": "check"}, {"id": "yes", "tool": "approve"},
 {"id": "paid", "tool": "pay"}, {"id": "told", "tool": "tell", "after": ["paid"]}"#;
