@@ -80,6 +80,13 @@ impl Builder<'_> {
         }
     }
 
+    /// Lowers a condition.
+    pub(super) fn holds(&mut self, value: &Value) -> TemplateData {
+        let Lowered { check, data } = self.arriving("Holds", |builder| builder.value(value));
+        self.check_bool(check);
+        data
+    }
+
     /// Lowers the elements of a list or a tuple.
     pub(super) fn elements(
         &mut self,
