@@ -2,11 +2,11 @@
 //!
 //! rustc checks a block where it checks the step around it, with the author's names. Only the data and the code that runs know of the inputs.
 
-use super::builder::{Builder, Lowered, TemplateData};
+use super::builder::{Builder, TemplateData};
 use super::flow::BodyData;
 use super::scope::Level;
 use super::{step, types};
-use crate::ast::{Block, BlockTail, Capture, Captured, Local, Loop, Step, Value};
+use crate::ast::{Block, BlockTail, Capture, Captured, Local, Loop, Step};
 use crate::docs::text_of;
 use crate::names::{Reader, Source};
 use plan_graph::notation::{
@@ -116,24 +116,4 @@ fn inner_step(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
     builder.inner_roots.clear();
     builder.is_json = is_json;
     data
-}
-
-impl Builder<'_> {
-    /// Lowers a value with this type, which is declared at that place.
-    pub(super) fn value_of(
-        &mut self,
-        value: &Value,
-        (ty, at): &(TokenStream, Span),
-    ) -> TemplateData {
-        let Lowered { check, data } = self.value(value);
-        self.check_type(*at, ty, check);
-        data
-    }
-
-    /// Lowers a condition.
-    pub(super) fn holds(&mut self, value: &Value) -> TemplateData {
-        let Lowered { check, data } = self.arriving("Holds", |builder| builder.value(value));
-        self.check_bool(check);
-        data
-    }
 }

@@ -80,6 +80,24 @@ impl Builder<'_> {
         }
     }
 
+    /// Lowers a value with this type, which is declared at that place.
+    pub(super) fn value_of(
+        &mut self,
+        value: &Value,
+        (ty, at): &(TokenStream, Span),
+    ) -> TemplateData {
+        let Lowered { check, data } = self.value(value);
+        self.check_type(*at, ty, check);
+        data
+    }
+
+    /// Lowers a condition.
+    pub(super) fn holds(&mut self, value: &Value) -> TemplateData {
+        let Lowered { check, data } = self.arriving("Holds", |builder| builder.value(value));
+        self.check_bool(check);
+        data
+    }
+
     /// Lowers the elements of a list or a tuple.
     pub(super) fn elements(
         &mut self,
