@@ -37,7 +37,7 @@ pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
     Borrows::found(ty, true, report) & owned::is_sized(ty, report)
 }
 
-/// The same of a struct with `#[derive(Tool)]`, whose lifetimes serde may read: it makes an owned `Cow<'a, str>`.
+/// Returns `true` for an owned type in a struct with `#[derive(Tool)]`. Its lifetimes are allowed, since serde makes an owned `Cow<'a, str>`.
 pub(super) fn is_owned_in_struct(ty: &Type, report: &mut Report) -> bool {
     Borrows::found(ty, false, report) & owned::is_sized(ty, report)
 }
@@ -56,7 +56,7 @@ pub(super) fn has_no_impl_trait(ty: &Type, report: &mut Report) -> bool {
 
 struct Borrows<'a> {
     report: &'a mut Report,
-    /// Whether it is the signature of a function, and not a struct.
+    /// `true` in the signature of a function, `false` in a struct.
     of_function: bool,
     owned: bool,
 }
@@ -116,7 +116,7 @@ impl<'ast> Visit<'ast> for ImplTraits {
     }
 }
 
-/// Names the lifetimes that a parameter's type may leave unnamed and an `impl` may not.
+/// The new names of lifetimes without a name, which an `impl` must name.
 pub(super) struct Lifetimes(Vec<Lifetime>);
 
 impl Lifetimes {

@@ -10,7 +10,7 @@ use syn::{
     Member, Path, RangeLimits, Token,
 };
 
-/// Whether an operator takes its operands: those of a comparison are only looked at, and so are numbers.
+/// Returns `true` for an operator that moves its operands. Comparisons and numbers borrow their operands.
 pub(super) fn moves_operands(both: &ExprBinary) -> bool {
     let is_number = |expr: &Expr| match expr {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
@@ -30,7 +30,7 @@ pub(super) fn moves_operands(both: &ExprBinary) -> bool {
     !compares && !is_number(&both.left) && !is_number(&both.right)
 }
 
-/// Whether an operator changes what is before it: `+=`.
+/// Returns `true` for an operator that changes its left operand: `+=`.
 pub(super) fn is_assignment(operator: &BinOp) -> bool {
     let compares = matches!(
         operator,
@@ -39,7 +39,7 @@ pub(super) fn is_assignment(operator: &BinOp) -> bool {
     !compares && operator.to_token_stream().to_string().ends_with('=')
 }
 
-/// The operand before a range's dots: in `a && b..c`, it is `b`.
+/// Returns the operand before the dots of a range: `b` in `a && b..c`.
 fn last_operand(expr: &Expr) -> &Expr {
     match expr {
         Expr::Binary(both) => last_operand(&both.right),
@@ -49,7 +49,7 @@ fn last_operand(expr: &Expr) -> &Expr {
     }
 }
 
-/// What is first after a range's dots: in `a..b.c(d) > e`, it is `b`.
+/// Returns the first name after the dots of a range: `b` in `a..b.c(d) > e`.
 fn first_operand(expr: &Expr) -> &Expr {
     match expr {
         Expr::Binary(both) => first_operand(&both.left),
@@ -62,7 +62,7 @@ fn first_operand(expr: &Expr) -> &Expr {
     }
 }
 
-/// What methods are called on.
+/// Returns the innermost receiver of method calls and fields.
 fn receiver(expr: &Expr) -> &Expr {
     match expr {
         Expr::MethodCall(call) => receiver(&call.receiver),
@@ -74,7 +74,7 @@ fn receiver(expr: &Expr) -> &Expr {
     }
 }
 
-/// Whether a range ends with a call, as in `a..len()`: there, `a.len()` may be meant.
+/// Returns `true` for a range that ends with a call, such as `a..len()`. The author may mean `a.len()`.
 pub(super) fn ends_with_call(range: &ExprRange) -> bool {
     let (Some(start), Some(end)) = (&range.start, &range.end) else {
         return false;
@@ -88,7 +88,7 @@ pub(super) fn ends_with_call(range: &ExprRange) -> bool {
 }
 
 impl Finder<'_> {
-    /// `inbox::data`, in place of `inbox.data`. Where a module may be meant, nothing is looked up.
+    /// Reports `inbox::data` in place of `inbox.data`. A path of a module is left alone.
     pub(super) fn refuse_path(&mut self, path: &Path) {
         let mut parts = path.segments.pairs().map(Pair::into_tuple);
         if let (Some((first, Some(colons))), Some((second, _))) = (parts.next(), parts.next())
@@ -103,7 +103,7 @@ impl Finder<'_> {
         }
     }
 
-    /// `inbox..data`, in place of `inbox.data`. Says whether it was reported.
+    /// Reports `inbox..data` in place of `inbox.data`, and returns `true` after a report.
     pub(super) fn refuse_dots(&mut self, range: &ExprRange) -> bool {
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
             return false;
@@ -119,7 +119,7 @@ impl Finder<'_> {
         true
     }
 
-    /// Whether nothing that a plan's values see has the name.
+    /// Returns `true` for an unknown name.
     fn is_unknown(&self, name: &Ident) -> bool {
         is_source_name(name)
             && !self.is_bound(name)
@@ -142,7 +142,7 @@ impl Finder<'_> {
         self.bind(&syn::parse_quote!(#name));
     }
 
-    /// `self.n`, in place of `n`.
+    /// Reports `self.n` in place of `n`.
     pub(super) fn refuse_self(&mut self, field: &ExprField) {
         if let (Expr::Path(base), Member::Named(name)) = (&*field.base, &field.member)
             && base.path.is_ident("self")
@@ -157,7 +157,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Refuses to change what is the plan's.
+    /// Reports a change of a step or an input.
     pub(super) fn refuse_change(&mut self, place: &Expr, at: impl ToTokens) {
         if let Some(name) = self.plans_root(place) {
             let text = text_of(&name);

@@ -35,7 +35,7 @@ pub(super) fn lender(method: &str) -> Option<&'static str> {
     ];
     const STARTS: &[&str] = &["into_", "map_", "ok_or", "unwrap"];
     let starts = STARTS.iter().any(|start| method.starts_with(start));
-    // `into_iter` goes through what is borrowed, too.
+    // `into_iter` accepts borrowed lists as well.
     if NAMES.contains(&method) || starts && method != "into_iter" {
         Some("takable")
     } else {

@@ -173,7 +173,7 @@ impl Resolver<'_> {
         *again = Value::Broken;
     }
 
-    /// The name at the end of a block, which is that of a step in it.
+    /// Resolves the name at the end of a block, which is the name of a step in the block.
     fn tail(&mut self, block: &mut Block) {
         let BlockTail::Name(name) = &block.tail else {
             return;
@@ -194,7 +194,7 @@ impl Resolver<'_> {
         block.tail = BlockTail::Broken;
     }
 
-    /// Notes that the blocks around mention what is outside of them. `is_in` says whether something is in a block.
+    /// Adds the name to the captures of each enclosing block, up to the block for which `is_in` is `true`.
     fn capture(&mut self, name: &Ident, of: Captured, is_in: impl Fn(&OpenBlock) -> bool) {
         for block in self.blocks.iter_mut().rev() {
             if is_in(block) {
@@ -219,7 +219,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Says that a block does not end with what is around it.
+/// Returns the message about a block that ends with a name from outside.
 fn outside(name: &str) -> String {
     format!(
         "`{name}` is outside this block, which ends with a step of its own\n\

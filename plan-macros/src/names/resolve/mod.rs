@@ -1,4 +1,4 @@
-//! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
+//! Looks up the names in all values of a plan. A value with an unknown name becomes [`Value::Broken`].
 
 mod blocks;
 mod values;
@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::{Ident, Pat};
 
-/// Replaces all values that refer to unknown names by [`Value::Broken`], and calls of the plan itself; finds the names in computed values.
+/// Replaces values with unknown names, and calls of the plan itself, by broken ones, and finds the names in computed values.
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
@@ -56,7 +56,7 @@ struct Resolver<'a> {
     forms: braces::Forms,
     /// The steps whose `#[catch]` was reported to mean `#[catch(each)]`.
     each_meant: HashSet<Source>,
-    /// The elements of such steps in the `for` around, and whether something asks for the `Result` of each.
+    /// The elements of these steps in the enclosing `for`, with `true` if code uses the `Result` of each element.
     elements: Vec<(Ident, bool)>,
     late: LateSteps,
     /// The plan and the blocks around, the innermost last.
@@ -64,7 +64,7 @@ struct Resolver<'a> {
     /// The name of the plan.
     own: Option<&'a Ident>,
     frames: Frames,
-    /// What the values so far mention.
+    /// The mentions in the values so far.
     mentions: Vec<Mention>,
     /// The names that are bound and not mentioned.
     bound: Vec<Ident>,
@@ -149,7 +149,7 @@ impl Resolver<'_> {
             }
             Body::Compute(value) => self.value(value),
             Body::Block(block) => self.block(block, |_| {}),
-            // It is the whole of a step.
+            // `step` resolves a loop, which is the whole of a step.
             Body::Loop(_) => {}
             Body::If(branches) => {
                 for Branch { conditions, body } in branches {
@@ -201,7 +201,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Says that a `for` goes through a `Result`.
+    /// Reports a `for` over a `Result`.
     fn no_list(&mut self, reference: &Reference) {
         let element = self.elements.pop();
         let written = reference.written();
@@ -227,14 +227,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// Says once of a step that its `#[catch]` means `#[catch(each)]`.
+    /// Reports once for each step a `#[catch]` that means `#[catch(each)]`.
     fn means_each(&mut self, source: Source, at: Span, written: &str) {
         if self.each_meant.insert(source) {
             self.report.error_at(at, caught::means_each(written));
         }
     }
 
-    /// A condition, whose frame is entered if it binds names.
+    /// Resolves a condition, and enters the frame of the names that the condition binds.
     fn condition(&mut self, condition: &mut Condition) {
         if let Condition::Holds(Value::Computed(computed)) = condition {
             let is_unknown =
@@ -261,7 +261,7 @@ impl Resolver<'_> {
         self.frames.enter(Frame::new(names, broken));
     }
 
-    /// Leaves what a pattern binds.
+    /// Leaves the frame of a pattern.
     fn leave(&mut self, pat: &Pat) {
         let fields = crate::parse::fields_in(pat);
         let names = crate::parse::names_in(pat);
@@ -275,7 +275,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Names that are bound together.
+/// Returns the names that one pattern binds.
 fn parts(names: &[Ident]) -> Vec<(String, Option<usize>)> {
     names
         .iter()

@@ -19,7 +19,7 @@ impl Resolver<'_> {
                 for field in &mut *fields {
                     self.value(&mut field.value);
                 }
-                // It is not known whether the field or the value is meant: one message is enough.
+                // The author may mean the field or the value, and one message is enough.
                 let is_unknown =
                     |field: &Field| field.shorthand && matches!(field.value, Value::Broken);
                 for at in 1..fields.len() {
@@ -39,7 +39,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// An amount of a policy, which is the same for all of a step and known when it starts.
+    /// Resolves an amount of a policy, which is known at the start of the step.
     pub(super) fn amount(&mut self, amount: &mut Value) {
         let before = self.mentions.len();
         self.value(amount);
@@ -70,7 +70,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A value that must be `true` or `false`.
+    /// Resolves a value that must be `true` or `false`.
     pub(super) fn truth(&mut self, value: &mut Value) {
         self.value(value);
         if let Value::Reference(reference) = value
@@ -103,7 +103,7 @@ impl Resolver<'_> {
             Value::List(_, values) | Value::Tuple(_, values) => {
                 let before = self.report.len();
                 values.iter_mut().for_each(|value| self.value(value));
-                // `(a,b)` may be `a.b`, so their number is not known.
+                // `(a,b)` may be `a.b`, so the number of values is unknown.
                 let is_broken = values.iter().any(|value| matches!(value, Value::Broken));
                 if is_broken && self.report.len() > before {
                     *value = Value::Broken;
@@ -111,7 +111,7 @@ impl Resolver<'_> {
             }
             Value::Literal(literal) => self.fields(&mut literal.fields),
             Value::Json(_, json) => self.json(json),
-            // What is shown may be borrowed, as in any `format!`.
+            // A shown value may be borrowed, as in any `format!`.
             Value::Format(format) => {
                 for (place, value) in format.args.iter_mut().enumerate() {
                     match &mut *value {
@@ -319,7 +319,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The place of the `&` of an expression that borrows what a name leads to, and nothing else, with that: no argument takes a reference.
+/// Returns the place of the `&` of a borrowed place expression, and the expression. No argument takes a reference.
 fn borrowed(expr: &Expr) -> Option<(Span, String)> {
     let Expr::Reference(reference) = expr else {
         return None;
@@ -331,7 +331,7 @@ fn borrowed(expr: &Expr) -> Option<(Span, String)> {
     })
 }
 
-/// Whether an expression is a name, or what fields and indices of one lead to.
+/// Returns `true` for a name with fields and indices.
 fn is_place(expr: &Expr) -> bool {
     match expr {
         Expr::Path(path) => path.path.get_ident().is_some(),
