@@ -24,7 +24,6 @@ mod lossless;
 mod names;
 mod options;
 mod parse;
-mod policy;
 mod report;
 mod scan;
 mod shape;

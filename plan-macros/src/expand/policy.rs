@@ -2,10 +2,10 @@
 
 use super::types::may_be_absent;
 use super::value::Builder;
+use crate::ast::Given;
 use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
 use crate::names::Source;
 use crate::parse::value_text;
-use crate::policy::Given;
 use plan_graph::LONGEST_WAIT;
 use proc_macro2::TokenStream;
 use quote::quote;
