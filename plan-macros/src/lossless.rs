@@ -295,7 +295,7 @@ fn are_new(name: &Name, aliases: &BTreeSet<Name>, names: &mut BTreeSet<String>) 
             .all(|alias| names.insert(alias.value.clone()))
 }
 
-/// Reads the serde attributes. What is wrong with them is for serde's own derives to say, where there are any.
+/// Returns the type as serde reads it, and the errors in its serde attributes.
 pub(crate) fn container(
     input: &DeriveInput,
     derive: Derive,

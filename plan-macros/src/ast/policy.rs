@@ -1,4 +1,4 @@
-//! The failures, limits and repetitions of a step.
+//! The policy of a step: attempts, limits, failures, elements and rounds.
 
 use super::Value;
 use humantime::format_duration;
@@ -34,7 +34,7 @@ pub(crate) enum Optional {
     No,
     /// `#[optional]`
     Whole,
-    /// `#[optional(each)]`, with the place of the attribute.
+    /// `#[optional(each)]` with its place.
     Each(Span),
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Optional {
 pub(crate) enum Catch {
     #[default]
     No,
-    /// `#[catch]`, with the place of the attribute.
+    /// `#[catch]` with its place.
     Whole(Span),
     /// `#[catch(each)]`
     Each,
@@ -76,7 +76,7 @@ impl Policy {
         }
     }
 
-    /// Returns the attributes as source code. `text` returns the source code of a value.
+    /// Returns the attributes as source code. `text` writes a value.
     pub(crate) fn attributes(&self, text: impl Fn(&Value) -> String) -> Vec<String> {
         let each = || Some("each".to_owned());
         policy_attributes(|attribute, amount| match (attribute, amount) {
