@@ -29,13 +29,13 @@ macro_rules! step_attributes {
             /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: how often the step is tried at most.
             retry Retry Attempts Amounts
                 "the maximum number of attempts: `#[retry(3)]` or `#[retry(5, backoff = \"200ms\", max = \"10s\", jitter = false)]`" {
-                /// How often the step is tried at most.
+                /// The maximum number of attempts.
                 attempts(Attempts),
                 /// The first wait, which doubles.
                 backoff(Backoff),
                 /// The longest wait.
                 max(Max),
-                /// Whether a random part of each wait is left out.
+                /// Leaves out a random part of each wait.
                 jitter,
             }
             /// `#[timeout("10s")]`: how long each attempt may take.
@@ -73,7 +73,7 @@ macro_rules! step_attributes {
             /// `#[at_most(100, every = "3s")]`: how many rounds a loop has at most.
             at_most AtMost Rounds Amounts
                 "the most rounds of a loop: `#[at_most(100)]` or `#[at_most(100, every = \"3s\")]`" {
-                /// How many rounds a loop has at most.
+                /// The maximum number of rounds.
                 rounds(AtMost),
                 /// The time from the start of a round to that of the next.
                 every(Every),
@@ -108,7 +108,7 @@ pub enum Takes {
     Each,
     /// Names of steps.
     Names,
-    /// One value of any type.
+    /// A value of any type.
     Value,
     /// The first of the named arguments without its name. `name = value` for each of the further arguments, which are optional.
     Amounts,

@@ -1,7 +1,10 @@
 //! What a plan says, with the author's own tokens.
 
+mod policy;
+
+pub(crate) use policy::{Amount, Catch, Given, Optional, Policy};
+
 use crate::docs::text_of;
-pub(crate) use crate::policy::{Amount, Catch, Optional, Policy};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;

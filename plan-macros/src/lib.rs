@@ -25,7 +25,6 @@ mod mistakes;
 mod names;
 mod options;
 mod parse;
-mod policy;
 mod report;
 mod shape;
 mod syntax;

@@ -1,12 +1,11 @@
 //! What hands over values of tools in Rust, where they would come back from JSON as they were.
 
-use crate::shape;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use serde_derive_internals::Derive;
 use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default, TagType};
 use serde_derive_internals::name::Name;
+use serde_derive_internals::{Ctxt, Derive};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{
     Attribute, DeriveInput, GenericParam, Generics, Member, Type, TypeParamBound, WherePredicate,
@@ -81,7 +80,7 @@ pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStr
     if !input.generics.params.is_empty() {
         return TokenStream::new();
     }
-    let (container, wrong) = shape::container(input, Derive::Deserialize);
+    let (container, wrong) = container(input, Derive::Deserialize);
     if !wrong.is_empty() {
         return TokenStream::new();
     }
@@ -294,4 +293,19 @@ fn are_new(name: &Name, aliases: &BTreeSet<Name>, names: &mut BTreeSet<String>) 
         && aliases
             .iter()
             .all(|alias| names.insert(alias.value.clone()))
+}
+
+/// Returns the type as serde reads it, and the errors in its serde attributes.
+pub(crate) fn container(
+    input: &DeriveInput,
+    derive: Derive,
+) -> (Option<Container<'_>>, Vec<syn::Error>) {
+    let context = Ctxt::new();
+    let private = Ident::new("__private", Span::call_site());
+    let container = Container::from_ast(&context, input, derive, &private);
+    let wrong = match context.check() {
+        Ok(()) => Vec::new(),
+        Err(wrong) => wrong.into_iter().collect(),
+    };
+    (container, wrong)
 }

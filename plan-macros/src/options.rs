@@ -1,10 +1,8 @@
 //! `key = value` pairs in an attribute.
 
-use crate::ide;
 use crate::report::Report;
 use plan_graph::similar;
 use proc_macro2::{Span, TokenStream, TokenTree};
-use std::path::Path as FilePath;
 use std::sync::OnceLock;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -108,30 +106,15 @@ pub(crate) fn ident(key: &str, input: ParseStream) -> syn::Result<Ident> {
     input.parse()
 }
 
-/// Returns the path of the runtime crate if no option names the crate: `::plan_runtime`, or the user's name for the dependency.
-/// rustc runs macros in its own process, and has the names of dependencies as arguments: `--extern flows=…/libplan_runtime-….rmeta`. An editor
-/// runs the macros of many crates in one process.
+/// The path of the runtime crate where no option says it: `::plan_runtime`, or the name that the user's crate gives to that dependency.
+/// rustc, in whose process this runs, has the names of dependencies as arguments: `--extern flows=…/libplan_runtime-….rmeta`.
 fn runtime() -> Path {
     static NAME: OnceLock<Option<String>> = OnceLock::new();
-    let name = if ide::is_wanted() {
-        std::env::var("CARGO_MANIFEST_DIR")
-            .ok()
-            .and_then(|folder| renamed_in_manifests(folder.as_ref()))
-    } else {
-        NAME.get_or_init(|| renamed(arguments().into_iter()))
-            .clone()
-    };
+    let name =
+        NAME.get_or_init(|| renamed(std::env::args_os().map(|it| it.to_string_lossy().into())));
     let name = name.as_deref().unwrap_or("plan_runtime");
     let name = Ident::new(name, Span::call_site());
     parse_quote!(::#name)
-}
-
-/// Returns the arguments of rustc.
-fn arguments() -> Vec<String> {
-    let arguments = std::env::args_os();
-    arguments
-        .map(|argument| argument.to_string_lossy().into())
-        .collect()
 }
 
 /// The path of the runtime crate: the one that `option` gave, or that of the dependency. Where there is none, all that uses it would be an
@@ -154,8 +137,12 @@ pub(crate) fn path(given: Option<Path>, option: &str, report: &mut Report) -> Op
 
 fn is_dependency() -> bool {
     static MISSING: OnceLock<bool> = OnceLock::new();
-    let missing =
-        MISSING.get_or_init(|| is_missing(&arguments(), |root| std::fs::read_to_string(root).ok()));
+    let missing = MISSING.get_or_init(|| {
+        let arguments: Vec<String> = std::env::args_os()
+            .map(|it| it.to_string_lossy().into())
+            .collect();
+        is_missing(&arguments, |root| std::fs::read_to_string(root).ok())
+    });
     !missing
 }
 
@@ -178,7 +165,7 @@ fn is_missing(arguments: &[String], read: impl FnOnce(&str) -> Option<String>) -
             .is_some_and(|root| !root.contains("plan_runtime"))
 }
 
-/// Returns the name of the dependency, unless the name is its own.
+/// The name of the dependency, if it is not its own.
 fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
     let mut names = arguments.filter_map(|argument| {
         let (name, path) = argument.rsplit_once('=')?;
@@ -197,48 +184,6 @@ fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
     let first = names.next()?;
     let own = first == "plan_runtime" || names.any(|name| name == "plan_runtime");
     (!own).then_some(first)
-}
-
-/// Returns the new name of a renamed runtime crate in the manifest of this folder. The manifest may inherit the dependency from its workspace.
-fn renamed_in_manifests(folder: &FilePath) -> Option<String> {
-    let read = |folder: &FilePath| std::fs::read_to_string(folder.join("Cargo.toml")).ok();
-    let own = read(folder)?;
-    renamed_in_manifest(&own).or_else(|| {
-        let mut around = folder.ancestors().skip(1).filter_map(read);
-        let name = around.find_map(|manifest| renamed_in_manifest(&manifest))?;
-        let is_inherited = |line: &str| key(line).is_some_and(|key| key == name);
-        own.lines().any(is_inherited).then_some(name)
-    })
-}
-
-/// Returns the key of the dependency with `package = "plan-runtime"`.
-fn renamed_in_manifest(manifest: &str) -> Option<String> {
-    let mut table = None;
-    for line in manifest.lines() {
-        let plain: String = line.split_whitespace().collect();
-        if let Some(header) = plain.strip_prefix('[') {
-            table = header
-                .trim_end_matches(']')
-                .rsplit('.')
-                .next()
-                .map(crate_name);
-        } else if plain.starts_with("package=\"plan-runtime\"") {
-            return table;
-        } else if plain.contains("package=\"plan-runtime\"") {
-            return key(line);
-        }
-    }
-    None
-}
-
-/// Returns the first part of the key in a line of a manifest, as the name of a crate.
-fn key(line: &str) -> Option<String> {
-    let (key, _) = line.split_once(['=', '.'])?;
-    Some(crate_name(key.trim()))
-}
-
-fn crate_name(key: &str) -> String {
-    key.trim_matches('"').replace('-', "_")
 }
 
 /// Parses the path of a crate.
@@ -284,8 +229,7 @@ fn skip_to_comma(input: ParseStream) {
 
 #[cfg(test)]
 mod tests {
-    use super::{renamed, renamed_in_manifest, renamed_in_manifests};
-    use std::path::Path;
+    use super::renamed;
 
     fn of(arguments: &[&str]) -> Option<String> {
         renamed(arguments.iter().map(|&it| it.to_owned()))
@@ -313,28 +257,6 @@ mod tests {
         assert!(!is_missing(&["-", "--extern", facade], root));
         assert!(!is_missing(&["src/lib.rs", "--extern", facade], None));
         assert!(!is_missing(&["src/lib.rs", "@/target/arguments"], root));
-    }
-
-    #[test]
-    fn a_renamed_dependency_in_a_manifest() {
-        for (manifest, name) in [
-            ("[dependencies]\nplan-runtime = \"0.1\"", None),
-            ("[package]\nname = \"plan-runtime\"", None),
-            (
-                "serde = \"1\"\nmy-flows = { version = \"0.1\", package=\"plan-runtime\" }",
-                Some("my_flows"),
-            ),
-            (
-                "[dependencies.flows]\nversion = \"0.1\"\npackage = \"plan-runtime\"\n[lints]",
-                Some("flows"),
-            ),
-        ] {
-            assert_eq!(renamed_in_manifest(manifest).as_deref(), name, "{manifest}");
-        }
-        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-        let of = |folder: &str| renamed_in_manifests(&tests.join(folder));
-        assert_eq!(of("renamed").as_deref(), Some("flows"));
-        assert_eq!(of("editor/fixture"), None);
     }
 
     #[test]

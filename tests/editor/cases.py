@@ -200,7 +200,7 @@ HOVERS = [
 INTERNAL = ["__", "crate plan_runtime", "::core::future", "check::run", "any()", "extern crate", "::Steps", "Inline<"]
 
 # The inlay hints of the file.
-HINTS = ["plan!", ": ReplyToLatest", ": Receipt", "app:", ": InlinePlan<u64>", "app:"]
+HINTS = ["plan!", ": ReplyToLatest", ": Receipt", "app:", ": InlinePlan<u64>", "app:", "app:"]
 
 # All uses, as the beginnings of their lines.
 REFERENCES = [

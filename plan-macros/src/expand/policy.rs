@@ -2,10 +2,10 @@
 
 use super::builder::{Builder, Lowered};
 use super::types::may_be_absent;
+use crate::ast::Given;
 use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
 use crate::names::Source;
 use crate::parse::value_text;
-use crate::policy::Given;
 use plan_graph::LONGEST_WAIT;
 use plan_graph::notation::{Ended, SettingData};
 use proc_macro2::{Span, TokenStream};

@@ -6,7 +6,7 @@ use super::way::path;
 use super::{computed, format, literal, reference};
 use crate::ast::{Json, Outcome, Scalar, Value};
 use plan_graph::notation::ScalarData;
-use proc_macro2::{Delimiter, Span};
+use proc_macro2::{Delimiter, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Lit, Path};

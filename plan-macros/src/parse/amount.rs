@@ -1,8 +1,8 @@
 //! The numbers and times in the attributes of a step.
 
 use super::value;
+use crate::ast::{Given, Policy};
 use crate::options;
-use crate::policy::{Given, Policy};
 use crate::report::Report;
 use plan_graph::{Amount, Argument, StepAttribute};
 use proc_macro2::{Span, TokenStream};
@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Attribute, Lit, LitBool, LitInt, LitStr, Token};
+use syn::{Attribute, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// Reads the arguments of an attribute that takes amounts: `retry(5, backoff = "200ms")`.
 pub(super) fn read(
@@ -25,7 +25,7 @@ pub(super) fn read(
     let Some(first) = first.amount else {
         return Ok(());
     };
-    let tokens = super::policy::arguments(attribute, attr)?;
+    let tokens = arguments(attribute, attr)?;
     let usage = attribute.usage();
     let mut given = None;
     let before = report.len();
@@ -55,6 +55,14 @@ pub(super) fn read(
     policy.amounts.push((first, given));
     options(named, rest, attr.path().span(), policy, report);
     Ok(())
+}
+
+/// Returns the tokens in the parentheses of an attribute.
+pub(super) fn arguments(known: StepAttribute, attr: &Attribute) -> syn::Result<TokenStream> {
+    match &attr.meta {
+        Meta::List(list) if !list.tokens.is_empty() => Ok(list.tokens.clone()),
+        meta => Err(syn::Error::new_spanned(meta, known.usage())),
+    }
 }
 
 /// Reads the named arguments after the first amount.

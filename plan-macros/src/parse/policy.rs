@@ -1,8 +1,9 @@
 //! The attributes of a step.
 
+use super::amount::{self, arguments};
 use super::attribute::attributes;
 use super::path_text;
-use super::{amount, policy_checks, value};
+use super::{policy_checks, value};
 use crate::ast::{Catch, Optional, Policy, Role};
 use crate::docs;
 use crate::mistakes::attribute as meant;
@@ -232,14 +233,6 @@ fn with_arguments(known: StepAttribute, attr: &Attribute) -> String {
         }
         _ if known.is_complete_alone() => name.to_owned(),
         _ => format!("{name}(…)"),
-    }
-}
-
-/// Returns the tokens in the parentheses of an attribute.
-pub(super) fn arguments(known: StepAttribute, attr: &Attribute) -> syn::Result<TokenStream> {
-    match &attr.meta {
-        Meta::List(list) if !list.tokens.is_empty() => Ok(list.tokens.clone()),
-        meta => Err(syn::Error::new_spanned(meta, known.usage())),
     }
 }
 

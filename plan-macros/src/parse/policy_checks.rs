@@ -2,8 +2,8 @@
 
 use super::awaited;
 use super::policy::Attributes;
+use crate::ast::Given;
 use crate::ast::{Amount, Body, Catch, Optional, Policy, Role};
-use crate::policy::Given;
 use crate::report::Report;
 use plan_graph::{BACKOFF, Concern, LONGEST_WAIT, StepAttribute, Takes};
 use proc_macro2::Span;

@@ -1,6 +1,6 @@
 //! Serde's derives for the struct of a plan or a tool.
 
-use super::container;
+use crate::lossless::container;
 use crate::report::as_item;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

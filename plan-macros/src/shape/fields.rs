@@ -9,7 +9,7 @@ use serde_derive_internals::ast::{Container, Field, Style, Variant};
 use serde_derive_internals::attr::Default;
 use syn::{Attribute, Member, Meta};
 
-/// What the fields of a struct or of a variant have in common.
+/// The common facts about the fields of a struct or of a variant.
 pub(super) struct ShapeFields<'a> {
     pub(super) check: &'a TokenStream,
     pub(super) output: &'a Container<'a>,

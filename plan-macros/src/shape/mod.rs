@@ -6,16 +6,17 @@ mod remote;
 pub(crate) mod secret;
 
 use crate::docs::text_of;
+use crate::lossless::container;
 use crate::options;
 use crate::parse::owned;
 use crate::report::Report;
 use crate::unparsed::{self, ParsedType};
 use heck::ToUpperCamelCase;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use serde_derive_internals::Derive;
 use serde_derive_internals::ast::{Container, Data, Variant};
 use serde_derive_internals::attr::TagType;
-use serde_derive_internals::{Ctxt, Derive};
 use syn::{DeriveInput, Ident, Meta, Path, Type};
 
 /// `#[derive(Shape)]`.
@@ -325,19 +326,4 @@ fn variant(variant: &Variant<'_>, output: &Container<'_>, check: &TokenStream) -
     quote! {
         #check::Variant::new(#ident, #argument, &[#(#fields),*]).untagged(#untagged)
     }
-}
-
-/// Reads the serde attributes. What is wrong with them is for serde's own derives to say, where there are any.
-pub(crate) fn container(
-    input: &DeriveInput,
-    derive: Derive,
-) -> (Option<Container<'_>>, Vec<syn::Error>) {
-    let context = Ctxt::new();
-    let private = Ident::new("__private", Span::call_site());
-    let container = Container::from_ast(&context, input, derive, &private);
-    let wrong = match context.check() {
-        Ok(()) => Vec::new(),
-        Err(wrong) => wrong.into_iter().collect(),
-    };
-    (container, wrong)
 }

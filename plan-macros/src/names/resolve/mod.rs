@@ -10,12 +10,12 @@ use super::frames::Frame;
 use super::roles::LateSteps;
 use super::{Frames, Meaning, Names, Source};
 use super::{braces, caught};
+use crate::ast::Given;
 use crate::ast::{
     Body, Branch, Condition, List, Mention, Outcome, Plan, Reference, Role, Step, Value,
 };
 use crate::docs::text_of;
 use crate::parse;
-use crate::policy::Given;
 use crate::report::Report;
 use proc_macro2::Span;
 use std::collections::HashSet;

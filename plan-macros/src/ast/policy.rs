@@ -1,6 +1,6 @@
-//! The failures, limits and repetitions of a step.
+//! The policy of a step: attempts, limits, failures, elements and rounds.
 
-use crate::ast::Value;
+use super::Value;
 use humantime::format_duration;
 pub(crate) use plan_graph::Amount;
 use plan_graph::{StepAttribute, policy_attributes};
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(crate) struct Policy {
     /// The places of the attributes.
     pub(crate) places: Vec<(StepAttribute, Span)>,
-    /// The amounts in their order in the source.
+    /// The amounts in the order of the source.
     pub(crate) amounts: Vec<(Amount, Given)>,
     pub(crate) jitter: Option<bool>,
     pub(crate) optional: Optional,
@@ -21,7 +21,7 @@ pub(crate) struct Policy {
     pub(crate) collect: Option<Span>,
 }
 
-/// A number or a time: a literal with its place, or another value.
+/// A number or a time in an attribute.
 pub(crate) enum Given {
     Count(Span, usize),
     Time(Span, Duration),
@@ -34,7 +34,7 @@ pub(crate) enum Optional {
     No,
     /// `#[optional]`
     Whole,
-    /// `#[optional(each)]`, with the place of the attribute.
+    /// `#[optional(each)]` with its place.
     Each(Span),
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Optional {
 pub(crate) enum Catch {
     #[default]
     No,
-    /// `#[catch]`, with the place of the attribute.
+    /// `#[catch]` with its place.
     Whole(Span),
     /// `#[catch(each)]`
     Each,
@@ -60,7 +60,7 @@ impl Policy {
         amounts.find_map(|(known, given)| (*known == amount).then_some(given))
     }
 
-    /// Returns an amount that is a literal number.
+    /// Returns a literal number.
     pub(crate) fn count(&self, amount: Amount) -> Option<usize> {
         match self.given(amount)? {
             Given::Count(_, count) => Some(*count),
@@ -68,7 +68,7 @@ impl Policy {
         }
     }
 
-    /// Returns an amount that is a literal time.
+    /// Returns a literal time.
     pub(crate) fn time(&self, amount: Amount) -> Option<Duration> {
         match self.given(amount)? {
             Given::Time(_, time) => Some(*time),
@@ -76,7 +76,7 @@ impl Policy {
         }
     }
 
-    /// Returns the attributes as source code. `text` returns the source code of a value.
+    /// Returns the attributes as source code. `text` writes a value.
     pub(crate) fn attributes(&self, text: impl Fn(&Value) -> String) -> Vec<String> {
         let each = || Some("each".to_owned());
         policy_attributes(|attribute, amount| match (attribute, amount) {
