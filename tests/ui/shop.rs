@@ -6,7 +6,7 @@ use plan_runtime::{Result, tool};
 pub struct Shop;
 
 /// Checks an amount.
-#[tool]
+#[tool(read_only)]
 pub async fn check(_shop: &Shop, cents: u64) -> Result<()> {
     todo!()
 }

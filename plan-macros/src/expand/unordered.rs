@@ -138,17 +138,9 @@ impl<'p> Search<'p> {
     /// Returns the condition for rustc under which a pair is worth a warning.
     fn holds(&self, pair: &Pair<'_>) -> TokenStream {
         let effect = called(pair.effect, self.cx);
-        // A tool without an output may be a check as well, if the plan is about the output of the effect.
-        let is_result = self.is_used(pair.effect);
         let check = called(pair.check, self.cx);
-        let is_check = match &pair.check.body {
-            Body::Call(_) => {
-                quote!(#((!__plan::may_change::<#check>() || #is_result && __plan::is_silent::<#check>()))*)
-            }
-            _ => quote!(true #(&& !__plan::may_change::<#check>())*),
-        };
         let before = pair.before.iter().map(|&number| holds_name(number));
-        quote!((false #(|| __plan::may_change::<#effect>())*) && #is_check #(&& !#before)*)
+        quote!((false #(|| __plan::may_change::<#effect>())*) #(&& !__plan::may_change::<#check>())* #(&& !#before)*)
     }
 }
 

@@ -64,7 +64,7 @@ pub use literal::{
     literal, slot, takable, takable_result, value_of, witness,
 };
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
-pub use order::{Select, Selected, is_silent, may_change};
+pub use order::{Select, Selected, may_change};
 pub use run::{
     CanRun, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
     begun, called, called_in, input, once, plan_of, received, run_on,

@@ -7,11 +7,6 @@ pub const fn may_change<T: Tool>() -> bool {
     !T::READ_ONLY
 }
 
-/// Returns `true` if the tool's output contains no information.
-pub const fn is_silent<T: Tool>() -> bool {
-    size_of::<T::Output>() == 0
-}
-
 /// Selects one of two types.
 pub struct Select<const FIRST: bool>;
 

@@ -7,7 +7,7 @@ use plan_runtime::plan;
 use shop::*;
 
 plan! {
-    ByItsOutput(cents: u64) -> u64 {
+    Checked(cents: u64) -> u64 {
         step ok = Check { cents };
         step paid = Pay { cents };
         paid

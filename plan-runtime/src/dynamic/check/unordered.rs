@@ -51,7 +51,7 @@ impl Checker<'_, '_> {
             let mut named = Vec::new();
             let before = checks.iter().take_while(|check| **check < effect);
             for &check in before {
-                let is_check = self.checks(&plan.steps[check], used.contains(&effect));
+                let is_check = self.checks(&plan.steps[check]);
                 if !is_check || named.len() == MOST_NAMED {
                     continue;
                 }
@@ -95,18 +95,13 @@ impl Checker<'_, '_> {
         contracts.any(|contract| !contract.read_only)
     }
 
-    /// Returns `true` if a step only checks. A tool that reads information is no check: its unused output is another finding. A tool without an
-    /// output may be a check as well, if the plan is about the output of the effect.
-    fn checks(&self, step: &Step, is_result: bool) -> bool {
+    /// Returns `true` if a step only checks. A tool that reads information is no check: its unused output is another finding.
+    fn checks(&self, step: &Step) -> bool {
         let Body::Action(action) = &step.body else {
             return matches!(step.body, Body::Await(_));
         };
-        let contract = self.contract(action);
-        contract.is_some_and(|check| match is_silent(check) {
-            Some(true) => check.read_only || is_result,
-            Some(false) => false,
-            None => check.read_only,
-        })
+        let is_check = |contract: &Contract| contract.read_only && !has_information(contract);
+        self.contract(action).is_some_and(is_check)
     }
 
     fn contract(&self, action: &Action) -> Option<&Contract> {
@@ -133,10 +128,10 @@ fn is_open(
     Ok(true)
 }
 
-/// Returns `true` if the output contains no information; `None` if the contract has no schema of the output.
-fn is_silent(contract: &Contract) -> Option<bool> {
-    let schema = contract.output.as_ref()?;
-    Some(schema.get("type").is_some_and(|it| it == "null"))
+/// Returns `true` if a schema allows information in the output.
+fn has_information(contract: &Contract) -> bool {
+    let schema = contract.output.as_ref();
+    schema.is_some_and(|schema| schema.get("type").is_none_or(|it| it != "null"))
 }
 
 /// Returns `true` if a failure of a call or a wait fails the plan.

@@ -65,6 +65,15 @@ plan! {
     }
 }
 
+// A tool without `read_only` may be an effect itself.
+plan! {
+    NoteFirst(cents: u64) -> u64 {
+        step note = Note { cents };
+        step paid = Pay { cents };
+        paid
+    }
+}
+
 // An underscore marks an output that has no use on purpose.
 plan! {
     OnPurpose(cents: u64) -> u64 {
