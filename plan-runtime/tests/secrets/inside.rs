@@ -255,6 +255,7 @@ fn what_a_plan_writes_as_a_secret_is_not_printed() {
   step kept = keep
     key:   { of: ["(secret)", "(secret)", "(secret)", null] }
     names: [{ alias: "(secret)", name: "sarah" }, { alias: format!("(secret){}(secret)", x) }]
+    // starts at once
 
   output { kept: kept }
 "#;
