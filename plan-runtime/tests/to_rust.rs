@@ -472,12 +472,15 @@ fn values_as_branches() {
     let squeezed = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let written = |then: &str, otherwise: &str| squeezed(write(then, otherwise).unwrap());
     let text = written(call, &value("\"none\""));
-    assert!(text.contains("if x { T { .. } } else { \"none\" };"), "{text}");
+    assert!(
+        text.contains("if x { T { .. } } else { \"none\" };"),
+        "{text}"
+    );
     let text = written(&value(reference), call);
     assert!(text.contains("if x { a.id } else { T { .. } };"), "{text}");
     let text = written(call, block);
     assert!(text.contains("else { step c = T { .. }; c.id };"), "{text}");
-    // No other branch has a type, or Rust needs one.
+    // A value needs a type from another branch, and an object needs the name of its struct.
     let refused = |then: &str, otherwise: &str| write(then, otherwise).unwrap_err();
     let both = refused(&value("\"a\""), &value("\"b\""));
     assert!(both.contains("the computed value `\"a\"`"), "{both}");

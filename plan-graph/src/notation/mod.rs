@@ -121,7 +121,7 @@ notation! {
         "t" Timeout(time: Duration),
         /// The time limit of all attempts.
         "d" Deadline(time: Duration),
-        /// Whether pauses are random.
+        /// `true` if pauses are random.
         "j" Jitter(is_random: bool),
         /// `#[optional]`
         "w" Optional,

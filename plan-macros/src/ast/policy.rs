@@ -9,15 +9,15 @@ use std::time::Duration;
 
 #[derive(Default)]
 pub(crate) struct Policy {
-    /// The places of the attributes.
+    /// The attributes with their spans.
     pub(crate) places: Vec<(StepAttribute, Span)>,
-    /// The amounts in the order of the source.
+    /// The amounts, in source order.
     pub(crate) amounts: Vec<(Amount, Given)>,
     pub(crate) jitter: Option<bool>,
     pub(crate) optional: Optional,
     pub(crate) catch: Catch,
     pub(crate) fallback: Option<(Span, Box<Value>)>,
-    /// The place of `collect`.
+    /// The span of `#[collect]`.
     pub(crate) collect: Option<Span>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Optional {
     No,
     /// `#[optional]`
     Whole,
-    /// `#[optional(each)]` with its place.
+    /// `#[optional(each)]` and its span.
     Each(Span),
 }
 

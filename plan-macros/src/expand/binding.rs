@@ -2,6 +2,7 @@
 
 use super::builder::{Builder, TemplateData};
 use super::computed::{self, Reads, Sources, starts_at};
+use super::frame::{LocalFrame, part_of};
 use super::tokens::located;
 use super::way::path;
 use super::{local, test};
@@ -18,50 +19,6 @@ pub(super) enum Binds {
     Together,
     /// The one name of `Some(…)`, `Ok(…)` or `Err(…)`, as the whole value in it.
     One,
-}
-
-/// What `for` or `if let` binds while what is inside it is expanded.
-pub(super) struct LocalFrame {
-    /// The binding of its place.
-    pub(super) place: Ident,
-    /// The names that are bound.
-    pub(super) names: Vec<Ident>,
-    /// Whether they are bound together, each to a part; if not, the one name is bound to the whole.
-    pub(super) together: bool,
-}
-
-impl LocalFrame {
-    /// An expression for the place of a part, or of the whole.
-    pub(super) fn part(&self, part: Option<usize>) -> TokenStream {
-        let place = &self.place;
-        match part {
-            Some(part) => part_of(place, part, self.names.len()),
-            None => quote!(#place),
-        }
-    }
-
-    /// An expression for the place of a name, if it is bound here.
-    pub(super) fn place_of(&self, name: &Ident) -> Option<TokenStream> {
-        let part = self.names.iter().rposition(|bound| bound == name)?;
-        let place = &self.place;
-        Some(if self.together {
-            part_of(place, part, self.names.len())
-        } else {
-            quote!(#place)
-        })
-    }
-}
-
-/// One of `count` names that are bound together.
-fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
-    let holes = (0..count).map(|other| {
-        if other == part {
-            quote!(__x)
-        } else {
-            quote!(_)
-        }
-    });
-    quote!(__plan::part(#place, |(#(#holes,)*)| __x))
 }
 
 /// What a `for` goes through, if the type of this place is known.

@@ -2,8 +2,7 @@
 //!
 //! rustc checks a block where it checks the step around it, with the author's names. Only the data and the code that runs know of the inputs.
 
-use super::builder::{Builder, TemplateData};
-use super::flow::BodyData;
+use super::builder::{BodyData, Builder, TemplateData};
 use super::scope::Level;
 use super::{step, types};
 use crate::ast::{Block, BlockTail, Capture, Captured, Local, Loop, Step};

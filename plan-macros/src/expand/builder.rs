@@ -1,7 +1,7 @@
 //! The code of one item: a `const` or a function in which rustc checks a step, or the output.
 
 use super::Context;
-use super::binding::LocalFrame;
+use super::frame::LocalFrame;
 use super::scope::Level;
 use super::table::{ConstantKey, Table, TypeId};
 use super::tokens::Tokens;
@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A value in which references may occur, as data.
 pub(super) type TemplateData = notation::TemplateData<String>;
+
+/// The body of a step, as data.
+pub(super) type BodyData = notation::BodyData<String>;
 
 /// A value: an expression that rustc only checks, and the data.
 pub(super) struct Lowered {

@@ -1,7 +1,7 @@
 //! The body of a step: the call of a tool, and `if` and `for` around it.
 
 use super::binding::{Binds, bind};
-use super::builder::{Builder, Lowered, TemplateData};
+use super::builder::{BodyData, Builder, Lowered, TemplateData};
 use super::literal::{self, Owner};
 use super::table::ConstantKey;
 use super::value::{ends, it};
@@ -10,12 +10,10 @@ use super::{block, reference, step, types};
 use crate::ast::{Body, Branch, Condition, Fields, For, List, Literal, Scalar, Step, Value};
 use crate::parse::{self, binds_one, pattern_text, tidy};
 use crate::shape::secret;
-use plan_graph::notation::{self, BranchData, ConditionData};
+use plan_graph::notation::{BranchData, ConditionData};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Lit, Path};
-
-pub(super) type BodyData = notation::BodyData<String>;
 
 /// A step while its body is lowered.
 pub(super) struct Bodies<'b, 'a> {

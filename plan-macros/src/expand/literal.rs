@@ -21,7 +21,7 @@ pub(super) struct Owner<'o> {
     pub(super) names: &'o Ident,
     /// The constant that has the JSON names when the plan is decoded.
     pub(super) shape: Constant,
-    /// Whether the literal is a call. The names are checked once for all calls of a tool.
+    /// `true` for a call. The names are checked once for all calls of a tool.
     pub(super) is_call: bool,
 }
 

@@ -8,6 +8,7 @@ mod cycle;
 mod documented;
 mod flow;
 mod format;
+mod frame;
 mod item;
 mod lints;
 mod literal;

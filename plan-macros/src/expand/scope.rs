@@ -1,7 +1,7 @@
 //! The meaning of names in an item: steps, inputs, and the names that `for` and `if let` bind.
 
-use super::binding::LocalFrame;
 use super::builder::Builder;
+use super::frame::LocalFrame;
 use super::table::{TypeId, TypeKey};
 use super::{Context, View};
 use crate::ast::{Block, Captured, Local};

@@ -6,7 +6,7 @@ use quote::{ToTokens, quote_spanned};
 
 /// The current position of a reference.
 pub(super) enum Position {
-    /// Its first name, which is a `Way`.
+    /// The first name, which is a `Way`.
     Root,
     /// A value, which this expression is.
     Value { value: Tokens, end: Span },

@@ -1,10 +1,10 @@
 //! The attributes of a step.
 
 use super::amount::{self, arguments};
-use super::attribute::attributes;
+use super::attribute::{Attributes, attributes};
 use super::path_text;
 use super::{policy_checks, value};
-use crate::ast::{Catch, Optional, Policy, Role};
+use crate::ast::{Catch, Optional, Role};
 use crate::docs;
 use crate::mistakes::attribute as meant;
 use crate::report::Report;
@@ -15,17 +15,6 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Meta, Path, Token};
-
-/// The attributes and doc comments of a step.
-#[derive(Default)]
-pub(super) struct Attributes {
-    pub(super) intent: String,
-    pub(super) role: Role,
-    pub(super) after: Vec<Ident>,
-    pub(super) policy: Policy,
-    /// `true` if an unreadable attribute may change the type of the step.
-    pub(super) unclear: bool,
-}
 
 /// Reads the doc comment and the attributes of a step of this name.
 pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Report) -> Attributes {

@@ -1,7 +1,7 @@
 //! Attributes that contradict each other or have no effect.
 
+use super::attribute::Attributes;
 use super::awaited;
-use super::policy::Attributes;
 use crate::ast::Given;
 use crate::ast::{Amount, Body, Catch, Optional, Policy, Role};
 use crate::report::Report;

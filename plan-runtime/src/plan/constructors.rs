@@ -23,6 +23,7 @@ impl Plan {
     ///
     ///   step sent = send
     ///     text: \"Hello!\"
+    ///     // starts at once
     /// ");
     /// ```
     pub fn new(name: impl Into<String>) -> Self {

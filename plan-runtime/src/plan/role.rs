@@ -21,6 +21,7 @@ use std::collections::HashMap;
 ///
 ///   step paid = pay
 ///     null
+///     // starts at once
 ///
 ///   #[undo(paid)]
 ///   step refunded = refund

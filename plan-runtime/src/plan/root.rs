@@ -55,6 +55,7 @@ use super::{Input, Output, RustText, Step};
 ///
 ///   step sent = send  // Send it.
 ///     body: text
+///     // starts at once
 ///
 ///   output sent
 /// ");

@@ -17,7 +17,7 @@ plan! {
         step fixed: [u64; 3] = [1, u64::from(pair.0), 3];
         step liked = for taste in tastes { Prefer { taste } };
         step waited = Wait { millis: fixed[1] };
-        step named = if let Some(name) = &pair.1[0] { Count { text: name, from: waited } };
+        step _named = if let Some(name) = &pair.1[0] { Count { text: name, from: waited } };
         step entry = Log { entry: json!([set, liked[0].name, { "by": by_name }, null]) };
         #[after(entry)]
         step archived = Archive { ids: [person.email, format!("{waited:?}")] };

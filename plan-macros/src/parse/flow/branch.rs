@@ -9,7 +9,7 @@ use crate::syntax::{self, StatementKind, has_steps};
 use proc_macro2::{Group, Ident, TokenStream};
 use syn::{Expr, Path};
 
-/// How the braces of a branch may end.
+/// The possible ends of the braces of a branch.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Ends {
     /// With a step, or with a call.

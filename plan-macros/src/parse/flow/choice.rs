@@ -12,7 +12,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Expr, Pat, Token};
 
-/// One arm: its pattern, and the braces around its work.
+/// An arm: the pattern, and the braces around the work.
 struct Arm {
     pattern: Pat,
     body: Group,
@@ -101,7 +101,7 @@ fn arms_of(input: ParseStream<'_>) -> syn::Result<Vec<Arm>> {
     Ok(arms)
 }
 
-/// Whether a pattern names values, and binds nothing.
+/// Returns `true` if a pattern names values, and binds nothing.
 fn is_value(pattern: &Pat) -> bool {
     match pattern {
         Pat::Path(constant) => constant.path.segments.len() > 1,

@@ -1,6 +1,7 @@
 //! Makes a plan of the string and the constants that `plan!` emits. A string that is not in the notation is a bug of this crate, and panics.
 
 mod policy;
+mod scalar;
 mod template;
 mod test;
 

@@ -1,15 +1,15 @@
 //! Values, and the references in them.
 
+use super::scalar::{scalar, source};
 use super::{Constant, Decoder, QuestionMark, Text, bug, test};
 use crate::check::segment;
 use crate::plan::{
-    Absent, Compiled, Computed, Entry, Form, FormatSpec, Key, Number, Part, Reference, RustText,
-    Source, Template, root_name,
+    Absent, Compiled, Computed, Entry, Form, FormatSpec, Key, Part, Reference, RustText, Template,
+    root_name,
 };
 use crate::shape::{FieldPlace, TypeShape};
 use plan_graph::notation::{
-    AbsenceData, PartData, ReferenceData, ScalarData, SegmentData, ShownData, SourceData,
-    TemplateData,
+    AbsenceData, PartData, ReferenceData, SegmentData, ShownData, TemplateData,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -155,31 +155,6 @@ impl Decoder {
             }
         }
         reference.said(data.written, Some(root_name(data.written)))
-    }
-}
-
-pub(super) fn scalar(scalar: ScalarData<Text>) -> Template {
-    match scalar {
-        ScalarData::Null => Template::Null,
-        ScalarData::False => Template::Bool(false),
-        ScalarData::True => Template::Bool(true),
-        ScalarData::Unsigned(number) => Template::Number(Number::Unsigned(number)),
-        ScalarData::Negative(magnitude) => {
-            Template::Number(Number::Signed(0_i64.wrapping_sub_unsigned(magnitude)))
-        }
-        ScalarData::Float(digits) => {
-            let float = digits.parse().unwrap_or_else(|_| bug());
-            Template::Number(Number::Float(float))
-        }
-        ScalarData::String(string) => Template::String(string.into()),
-    }
-}
-
-pub(super) fn source(source: SourceData) -> Source {
-    match source {
-        SourceData::Step(step) => Source::Step(step),
-        SourceData::Input(input) => Source::Input(input),
-        SourceData::Local(frame) => Source::Local(frame),
     }
 }
 

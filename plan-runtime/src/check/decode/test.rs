@@ -1,6 +1,7 @@
 //! Tests: the form of a Rust expression as data, where the types of all that it is about allow that.
 
-use super::{Text, bug, template};
+use super::scalar;
+use super::{Text, bug};
 use crate::check::closed::Answer;
 use crate::check::segment;
 use crate::plan::{Comparison, Number, Question, Reference, Source, Template, Test, root_name};
@@ -30,16 +31,16 @@ pub(super) fn test(form: FormData<Text>, answers: &mut Answers) -> Option<Templa
             Some(Test::Ask(question, test(*form, answers)?).into())
         }
         FormData::Place(source, written, path) => {
-            let place = place(template::source(source), path.0, answers)?;
+            let place = place(scalar::source(source), path.0, answers)?;
             Some(place.said(written, Some(root_name(written))).into())
         }
         FormData::Constant => match (answers.next(), answers.next()) {
             (Some(Answer::Closed(closed)), Some(Answer::Json(json))) => {
-                scalar(json.filter(|_| closed)?)
+                scalar_of(json.filter(|_| closed)?)
             }
             _ => bug(),
         },
-        FormData::Scalar(scalar) => Some(template::scalar(scalar)),
+        FormData::Scalar(scalar) => Some(scalar::scalar(scalar)),
     }
 }
 
@@ -85,7 +86,7 @@ fn place(source: Source, path: Vec<PlacePart<Text>>, answers: &mut Answers) -> O
 }
 
 /// A constant as a value of a test.
-fn scalar(json: Value) -> Option<Template> {
+fn scalar_of(json: Value) -> Option<Template> {
     Some(match json {
         Value::Bool(value) => Template::Bool(value),
         Value::String(text) => Template::String(text),

@@ -10,7 +10,7 @@ use proc_macro2::Delimiter;
 use std::mem::{replace, take};
 
 impl<'p> SourceWriter<'p> {
-    /// What is in the braces around a body, and whether it is a block, whose braces these are.
+    /// Returns the content of the braces around a body, and `true` if the braces are those of a block.
     pub(super) fn in_braces(&mut self, body: &'p Body, ends: Ends) -> (Vec<Tree>, bool) {
         match body {
             Body::Block(block) => (self.block(block, ends), true),
@@ -151,7 +151,7 @@ impl<'p> SourceWriter<'p> {
     }
 }
 
-/// How braces may end.
+/// The possible ends of braces.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Ends {
     /// With a step, or with a call.
@@ -176,12 +176,12 @@ impl Ends {
     }
 }
 
-/// Whether a plain value has an object in it, whose type in Rust is unknown.
+/// Returns `true` if a plain value contains an object, whose type in Rust is unknown.
 fn has_object(value: &Template) -> bool {
     matches!(value, Template::Object(_) | Template::Tagged(..)) || value.parts().any(has_object)
 }
 
-/// Whether a value is that of a step, which is what a block may end with.
+/// Returns `true` if a value is the value of a step.
 fn is_step(value: &Template) -> bool {
     match value.plain() {
         Template::Reference(value) => matches!(value.source, Source::Step(_)) && value.is_whole(),
