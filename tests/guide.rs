@@ -264,7 +264,6 @@ plan-runtime/src/dynamic/schema/work.rs MOST_SIMILAR: suggestions
 plan-graph/src/similar.rs LONGEST: suggestions
 plan-graph/src/similar.rs MOST: suggestions
 plan-macros/src/expand/documented/words.rs MOST: as `EXPRESSION`
-plan-macros/src/expand/policy.rs LONGEST_WAIT: as `Policy::DEFAULT.max`
 plan-macros/src/expand/test.rs WIDEST: tuples of tuples
 plan-macros/src/expand/unordered.rs MOST_PAIRS: warnings
 plan-macros/src/expand/unordered.rs MOST_TOGETHER: steps in a message

@@ -1,8 +1,9 @@
 //! What `for` and `if let` bind: the names for rustc, and the value that holds them all at run time.
 
 use super::builder::{Builder, TemplateData};
-use super::computed::{self, Reads, Sources, starts_at};
+use super::computed::{self, Reads, starts_at};
 use super::frame::{LocalFrame, part_of};
+use super::sources::Sources;
 use super::tokens::located;
 use super::way::path;
 use super::{local, test};

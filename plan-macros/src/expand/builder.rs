@@ -1,8 +1,7 @@
 //! The code of one item: a `const` or a function in which rustc checks a step, or the output.
 
 use super::Context;
-use super::frame::LocalFrame;
-use super::scope::Level;
+use super::frame::{Level, LocalFrame};
 use super::table::{ConstantKey, Table, TypeId};
 use super::tokens::Tokens;
 use crate::names::Source;

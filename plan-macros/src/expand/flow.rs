@@ -1,22 +1,80 @@
-//! The body of a step: the call of a tool, and `if` and `for` around it.
+//! Steps and their bodies: the call of a tool, `if` and `for` around it, and blocks.
+//!
+//! rustc checks a block where it checks the step around it, with the author's names. Only the data and the code that runs know of the inputs.
 
 use super::binding::{Binds, bind};
 use super::builder::{BodyData, Builder, Lowered, TemplateData};
+use super::frame::Level;
 use super::literal::{self, Owner};
-use super::table::ConstantKey;
-use super::value::{ends, it};
-use super::way::path;
-use super::{block, reference, step, types};
-use crate::ast::{Body, Branch, Condition, Fields, For, List, Literal, Scalar, Step, Value};
+use super::table::{ConstantKey, Table};
+use super::way::{it, path};
+use super::{Context, policy, reference, step, types};
+use crate::ast::{
+    Block, BlockTail, Body, Branch, Capture, Captured, Condition, Fields, For, List, Literal,
+    Local, Loop, Scalar, Step, Value,
+};
+use crate::docs::text_of;
+use crate::json;
+use crate::names::{self, Reader, Source};
 use crate::parse::{self, binds_one, pattern_text, tidy};
 use crate::shape::secret;
-use plan_graph::notation::{BranchData, ConditionData};
-use proc_macro2::{Ident, Span, TokenStream};
+use plan_graph::notation::{
+    AbsenceData, BlockData, BranchData, ConditionData, Ended, Named, ReferenceData, RoleData,
+    SegmentData, SourceData, StepData,
+};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Lit, Path};
+use std::collections::BTreeSet;
+use syn::Lit;
+
+/// Returns the item that checks a step of the plan, and the step as data.
+pub(super) fn item(
+    step: &Step,
+    cx: &Context<'_>,
+    table: &mut Table,
+) -> (TokenStream, StepData<String>) {
+    let mut builder = Builder::new(cx, table);
+    let data = lower(step, &mut builder);
+    (builder.into_item(step::name(step.number, cx)), data)
+}
+
+/// Lowers a step of the plan or of a block.
+fn lower(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
+    let cx = builder.cx;
+    let scope = builder.level().scope;
+    let after = step.after.iter();
+    let after: BTreeSet<usize> = after
+        .filter_map(|name| match cx.names.own(scope, name) {
+            Some(Source::Step(number)) => Some(cx.names.place_of(number)),
+            _ => None,
+        })
+        .collect();
+    let reader = names::reader(step, cx.names);
+    builder.set_reader(reader);
+    builder.is_json = step.ty.as_ref().and_then(|ty| {
+        let name = cx.type_of(Source::Step(step.number));
+        json::is_checked(ty).then(|| json::is_json(&name.to_string()))
+    });
+    let body = Bodies::lower(step, builder);
+    builder.checks.extend(step::is_no_call(step));
+    if let Some(check) = step::is_ever_some(step, cx) {
+        builder.bind(check);
+    }
+    StepData {
+        intent: step.intent.clone(),
+        after: after.into_iter().collect(),
+        role: match reader {
+            Reader::Work => None,
+            Reader::Undo(undone) => Some(RoleData::Undo(cx.names.place_of(undone))),
+            Reader::Always => Some(RoleData::Always),
+        },
+        body,
+        policy: policy::lower(step, builder),
+    }
+}
 
 /// A step while its body is lowered.
-pub(super) struct Bodies<'b, 'a> {
+struct Bodies<'b, 'a> {
     builder: &'b mut Builder<'a>,
     step: &'b Step,
     /// The number of tools so far.
@@ -25,7 +83,7 @@ pub(super) struct Bodies<'b, 'a> {
 
 impl<'b, 'a> Bodies<'b, 'a> {
     /// Lowers the body of a step.
-    pub(super) fn lower(step: &'b Step, builder: &'b mut Builder<'a>) -> BodyData {
+    fn lower(step: &'b Step, builder: &'b mut Builder<'a>) -> BodyData {
         let mut bodies = Self {
             builder,
             step,
@@ -40,7 +98,8 @@ impl<'b, 'a> Bodies<'b, 'a> {
             Body::Compute(value) => {
                 let Lowered { check, data } = self.builder.value(value);
                 let ty = step::declared(self.step, self.builder.cx);
-                self.builder.check_type(step::place(self.step), ty, check);
+                self.builder
+                    .check_type(types::place_of_step(self.step), ty, check);
                 BodyData::Value(data)
             }
             Body::If(branches) => {
@@ -50,9 +109,9 @@ impl<'b, 'a> Bodies<'b, 'a> {
                 BodyData::If(branches.map(|it| self.branch(it, ty.as_ref())).collect())
             }
             Body::For(repeat) => self.repeat(repeat),
-            Body::Block(block) => block::lower(block, None, self.builder),
+            Body::Block(block) => self::block(block, None, self.builder),
             Body::Await(at) => self.wait(*at),
-            Body::Loop(repeat) => block::lower_loop(repeat, self.builder),
+            Body::Loop(repeat) => lower_loop(repeat, self.builder),
             Body::Broken(_) => BodyData::Value(TemplateData::NULL),
         }
     }
@@ -118,7 +177,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
         let conditions = conditions.collect();
         let body = match (&branch.body, ty) {
             (Body::Compute(value), Some(ty)) => BodyData::Value(self.builder.value_of(value, ty)),
-            (Body::Block(block), ty) => block::lower(block, ty, self.builder),
+            (Body::Block(block), ty) => self::block(block, ty, self.builder),
             (body, _) => self.body(body),
         };
         while self.builder.frames.len() > around {
@@ -182,6 +241,105 @@ impl<'b, 'a> Bodies<'b, 'a> {
     }
 }
 
+/// Lowers a block. A value at its end has the type `ty`, which is declared at that place.
+fn block(block: &Block, ty: Option<&(TokenStream, Span)>, builder: &mut Builder<'_>) -> BodyData {
+    let mut data = enter(block, None, builder);
+    if let (BlockTail::Value(value), Some(ty)) = (&block.tail, ty) {
+        data.value = builder.value_of(value, ty);
+        builder.inner_roots.clear();
+    }
+    builder.levels.pop();
+    BodyData::Block(data)
+}
+
+/// Lowers a loop.
+fn lower_loop(repeat: &Loop, builder: &mut Builder<'_>) -> BodyData {
+    // The type of a round has a name, and so has that of `last`.
+    let ty = types::type_of_round(repeat).unwrap_or_else(|| quote!(__plan::Unknown));
+    let last = repeat.last.as_ref().map(|name| {
+        let place = builder.fresh_at("f", name.span());
+        let option = quote!(__plan::root::<::core::option::Option<#ty>>());
+        builder.bind_name(&place, &option);
+        builder.enter_one(place, name);
+        Captured::Local(Local {
+            frame: builder.frames.len() - 1,
+            part: None,
+        })
+    });
+    let mut captures = repeat.round.captures.iter();
+    let has_last = captures.any(|capture| Some(capture.of) == last);
+    let round = enter(&repeat.round, last, builder);
+    if let Some(level) = builder.levels.last_mut() {
+        level.names = repeat.scope;
+    }
+    let again = builder.holds(&repeat.again);
+    builder.inner_roots.clear();
+    builder.levels.pop();
+    if last.is_some() {
+        builder.leave();
+    }
+    BodyData::Loop(has_last, round, again)
+}
+
+/// Lowers a block, and enters its level. `last` is an input that is null at first.
+fn enter(block: &Block, last: Option<Captured>, builder: &mut Builder<'_>) -> BlockData<String> {
+    let inputs = block.captures.iter().map(|capture| {
+        let input = if Some(capture.of) == last {
+            TemplateData::NULL
+        } else {
+            input(capture, builder)
+        };
+        (text_of(&capture.name), input)
+    });
+    let inputs = inputs.collect();
+    let level = Level::of(block, builder.frames.len());
+    builder.levels.push(level);
+    let steps = block.steps.iter().map(|step| {
+        let data = inner_step(step, builder);
+        (text_of(&step.name), data)
+    });
+    let steps = Named(steps.collect());
+    // The code after the steps sees them as the work does.
+    builder.set_reader(Reader::Work);
+    let value = block.value().map_or(TemplateData::NULL, |step| {
+        let place = builder.place(Source::Step(step.number));
+        whole(place, None, text_of(&step.name))
+    });
+    BlockData {
+        inputs,
+        steps,
+        value,
+    }
+}
+
+/// Returns the value of a block's input.
+fn input(capture: &Capture, builder: &Builder<'_>) -> TemplateData {
+    let (place, part) = match capture.of {
+        Captured::Source(source) => (builder.place(source), None),
+        Captured::Local(local) => builder.part_of_local(local),
+    };
+    whole(place, part, text_of(&capture.name))
+}
+
+/// Returns a reference to a whole value, or to a part of a local value.
+fn whole(source: SourceData, part: Option<usize>, written: String) -> TemplateData {
+    let part = part.map(|part| SegmentData::Index(part, AbsenceData::Error));
+    TemplateData::Reference(ReferenceData {
+        source,
+        written,
+        path: Ended(part.into_iter().collect()),
+    })
+}
+
+fn inner_step(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
+    let is_json = builder.is_json.take();
+    builder.inner_roots.clear();
+    let data = lower(step, builder);
+    builder.inner_roots.clear();
+    builder.is_json = is_json;
+    data
+}
+
 /// Returns a constant that does not compile if `time` is no duration and the tool is `Sleep`.
 fn wrong_time(fields: &Fields, tool: &TokenStream) -> Option<TokenStream> {
     let Fields::Named(_, fields, _) = fields else {
@@ -214,48 +372,4 @@ fn wrong_duration(value: &Value) -> Option<(Span, String)> {
     let error = parse::duration_in(text).err()?;
     // A text with a name in braces has its own warning.
     (!text.value().contains(['{', '}'])).then(|| (text.span(), error.to_string()))
-}
-
-/// A tool that a step calls.
-pub(super) struct Tool<'p> {
-    pub(super) path: &'p Path,
-    /// The path as text.
-    pub(super) text: String,
-    /// The name of the type of the tool.
-    pub(super) alias: Ident,
-    /// The name of the type of the arguments as a literal, which the author's path is written for once: rustc has other words
-    /// for a path that leads nowhere in a literal than in a type.
-    pub(super) arguments: Ident,
-}
-
-impl<'p> Tool<'p> {
-    /// Returns the tools of a step in order, without the tools of steps in its blocks.
-    pub(super) fn all_of(step: &'p Step) -> Vec<Self> {
-        let mut tools = Vec::new();
-        Self::add(&step.body, step.number, &mut tools);
-        tools
-    }
-
-    fn add(body: &'p Body, step: usize, tools: &mut Vec<Self>) {
-        match body {
-            Body::Call(Literal { path, .. }) => {
-                let (index, at) = (tools.len(), ends(path).0);
-                tools.push(Self {
-                    path,
-                    text: parse::path_text(path),
-                    alias: Ident::new(&format!("__PlanTool{step}_{index}"), at),
-                    arguments: Ident::new(&format!("__PlanArguments{step}_{index}"), at),
-                });
-            }
-            Body::If(branches) => branches
-                .iter()
-                .for_each(|branch| Self::add(&branch.body, step, tools)),
-            Body::For(repeat) => Self::add(&repeat.body, step, tools),
-            Body::Compute(_)
-            | Body::Await(_)
-            | Body::Block(_)
-            | Body::Loop(_)
-            | Body::Broken(_) => {}
-        }
-    }
 }

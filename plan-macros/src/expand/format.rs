@@ -1,8 +1,7 @@
 //! `format!`, placeholder by placeholder.
 
 use super::builder::{Builder, Lowered, TemplateData};
-use super::value::it;
-use super::way::path;
+use super::way::{it, path};
 use super::{computed, reference};
 use crate::ast::{Computed, Format, FormatPart, Reference, Value};
 use plan_graph::notation::{PartData, ShownData};

@@ -1,5 +1,8 @@
-//! The names that `for` and `if let` bind.
+//! The enclosing parts of a value: the plan and its blocks, and the names that `for` and `if let` bind.
 
+use crate::ast::{Block, Captured};
+use crate::names::Reader;
+use plan_graph::notation::SourceData;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -45,4 +48,47 @@ pub(super) fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
         }
     });
     quote!(__plan::part(#place, |(#(#holes,)*)| __x))
+}
+
+/// The plan, or a block in it, while its steps are lowered.
+pub(super) struct Level {
+    /// The number of the block; 0 is the plan.
+    pub(super) scope: usize,
+    /// The scope of names: the condition of a loop has one more than the loop's block.
+    pub(super) names: usize,
+    /// The role of the current step.
+    pub(super) reader: Reader,
+    /// The number of enclosing frames.
+    pub(super) frames: usize,
+    /// The inputs of the block.
+    captures: Vec<Captured>,
+}
+
+impl Level {
+    /// Returns the level of the plan itself.
+    pub(super) fn plan() -> Self {
+        Self {
+            scope: 0,
+            names: 0,
+            reader: Reader::Work,
+            frames: 0,
+            captures: Vec::new(),
+        }
+    }
+
+    pub(super) fn of(block: &Block, frames: usize) -> Self {
+        Self {
+            scope: block.scope,
+            names: block.scope,
+            frames,
+            captures: block.captures.iter().map(|capture| capture.of).collect(),
+            ..Self::plan()
+        }
+    }
+
+    /// Returns the input of the block for a captured name.
+    pub(super) fn input(&self, of: Captured) -> SourceData {
+        let input = self.captures.iter().position(|known| *known == of);
+        SourceData::Input(input.expect("a block has an input for all that it mentions"))
+    }
 }

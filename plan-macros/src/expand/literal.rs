@@ -3,8 +3,7 @@
 use super::builder::{ALLOWS, Builder, Lowered, TemplateData};
 use super::table::CheckKey;
 use super::tokens::{Tokens, located};
-use super::value::ends;
-use super::way::path;
+use super::way::{ends, path};
 use crate::ast::{Field, Fields, Literal, Rest};
 use crate::docs::{last_name, text_of};
 use plan_graph::notation::Constant;

@@ -1,7 +1,6 @@
 //! From a checked plan to Rust: the plan as a `static`, the checks that only rustc can make, and what runs it.
 
 mod binding;
-mod block;
 mod builder;
 mod computed;
 mod cycle;
@@ -20,11 +19,13 @@ mod scope;
 mod shared;
 #[cfg(test)]
 mod snapshots;
+mod sources;
 mod start;
 mod step;
 mod table;
 mod test;
 mod tokens;
+mod tool;
 mod types;
 mod unordered;
 mod value;
@@ -40,11 +41,11 @@ use crate::options;
 use crate::parse;
 use crate::report::Report;
 use crate::syntax;
-use flow::Tool;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use table::TypeKey;
+use tool::Tool;
 
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {

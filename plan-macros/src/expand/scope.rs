@@ -1,57 +1,14 @@
 //! The meaning of names in an item: steps, inputs, and the names that `for` and `if let` bind.
 
 use super::builder::Builder;
-use super::frame::LocalFrame;
+use super::frame::{Level, LocalFrame};
 use super::table::{TypeId, TypeKey};
 use super::{Context, View};
-use crate::ast::{Block, Captured, Local};
+use crate::ast::{Captured, Local};
 use crate::names::{Reader, Source};
 use plan_graph::notation::SourceData;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-
-/// The plan, or a block in it, while its steps are lowered.
-pub(super) struct Level {
-    /// The number of the block; 0 is the plan.
-    pub(super) scope: usize,
-    /// The scope of names: the condition of a loop has one more than the loop's block.
-    pub(super) names: usize,
-    /// The role of the current step.
-    pub(super) reader: Reader,
-    /// The number of enclosing frames.
-    frames: usize,
-    /// The inputs of the block.
-    captures: Vec<Captured>,
-}
-
-impl Level {
-    /// Returns the level of the plan itself.
-    pub(super) fn plan() -> Self {
-        Self {
-            scope: 0,
-            names: 0,
-            reader: Reader::Work,
-            frames: 0,
-            captures: Vec::new(),
-        }
-    }
-
-    pub(super) fn of(block: &Block, frames: usize) -> Self {
-        Self {
-            scope: block.scope,
-            names: block.scope,
-            frames,
-            captures: block.captures.iter().map(|capture| capture.of).collect(),
-            ..Self::plan()
-        }
-    }
-
-    /// Returns the input of the block for a captured name.
-    fn input(&self, of: Captured) -> SourceData {
-        let input = self.captures.iter().position(|known| *known == of);
-        SourceData::Input(input.expect("a block has an input for all that it mentions"))
-    }
-}
 
 impl Builder<'_> {
     pub(super) fn level(&self) -> &Level {

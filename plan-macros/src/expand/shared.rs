@@ -3,7 +3,7 @@
 use super::builder::{Builder, Lowered, TemplateData};
 use super::table::Table;
 use super::unordered::Warnings;
-use super::{Context, cycle, lints, start, step};
+use super::{Context, cycle, flow, lints, start, step};
 use crate::ast::{Header, Input};
 use crate::docs::{self, text_of};
 use crate::json;
@@ -37,7 +37,7 @@ pub(super) fn shared(
         .map(|(index, step)| step::types(index, step, cx));
     let mut table = Table::default();
     let steps = plan.steps.iter().map(|step| {
-        let (item, data) = step::item(step, cx, &mut table);
+        let (item, data) = flow::item(step, cx, &mut table);
         (item, (text_of(&step.name), data))
     });
     let (steps, steps_data): (TokenStream, Vec<_>) = steps.unzip();

@@ -1,7 +1,7 @@
 //! What starts the actions of a plan, and what they ask of an application.
 
-use super::flow::Tool;
-use super::value::ends;
+use super::tool::Tool;
+use super::way::ends;
 use super::{Context, step, types, way};
 use crate::ast::{Body, Mention, Step};
 use crate::lossless;

@@ -1,19 +1,14 @@
-//! One step: its types, its `const`, and what starts its actions.
+//! One step: the name of its `const`, its types, and checks of its output.
 
-use super::builder::Builder;
-use super::flow::Bodies;
-use super::table::Table;
 use super::types;
-use super::value::ends;
+use super::way::ends;
 use super::{Context, View, policy};
 use crate::ast::{Body, Optional, Step, Value};
 use crate::json;
-use crate::names::{self, Reader, Source};
+use crate::names::Source;
 use crate::parse;
-use plan_graph::notation::{RoleData, StepData};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
-use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
@@ -25,15 +20,6 @@ pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
         format_ident!("check_of_step_{}", step.unraw(), span = span)
     } else {
         format_ident!("check_of_step_{index}", span = span)
-    }
-}
-
-/// Where a step declares its type.
-pub(super) fn place(step: &Step) -> Span {
-    match (&step.body, &step.ty) {
-        (_, Some(ty)) => ty.span(),
-        (Body::Broken(None) | Body::Compute(_) | Body::Await(_), None) => step.name.span(),
-        (body, None) => types::place(body),
     }
 }
 
@@ -94,7 +80,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             .then(|| quote_spanned!(at=> type #alias = <#path as __plan::IsTool>::Itself;));
         quote_spanned!(at=> #tool type #arguments = #path;)
     });
-    let at = place(step);
+    let at = types::place_of_step(step);
     let views = cx.other_views(index).into_iter().map(|(view, reader)| {
         let name = cx.type_seen(Source::Step(index), reader);
         match (view, tools.first()) {
@@ -115,54 +101,8 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     quote_spanned!(at=> #items type #output = #ty; #(#aliases)* #(#views)*)
 }
 
-/// Returns the item that checks a step of the plan, and the step as data.
-pub(super) fn item(
-    step: &Step,
-    cx: &Context<'_>,
-    table: &mut Table,
-) -> (TokenStream, StepData<String>) {
-    let mut builder = Builder::new(cx, table);
-    let data = lower(step, &mut builder);
-    (builder.into_item(name(step.number, cx)), data)
-}
-
-/// Lowers a step of the plan or of a block.
-pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
-    let cx = builder.cx;
-    let scope = builder.level().scope;
-    let after = step.after.iter();
-    let after: BTreeSet<usize> = after
-        .filter_map(|name| match cx.names.own(scope, name) {
-            Some(Source::Step(number)) => Some(cx.names.place_of(number)),
-            _ => None,
-        })
-        .collect();
-    let reader = names::reader(step, cx.names);
-    builder.set_reader(reader);
-    builder.is_json = step.ty.as_ref().and_then(|ty| {
-        let name = cx.type_of(Source::Step(step.number));
-        json::is_checked(ty).then(|| json::is_json(&name.to_string()))
-    });
-    let body = Bodies::lower(step, builder);
-    builder.checks.extend(is_no_call(step));
-    if let Some(check) = is_ever_some(step, cx) {
-        builder.bind(check);
-    }
-    StepData {
-        intent: step.intent.clone(),
-        after: after.into_iter().collect(),
-        role: match reader {
-            Reader::Work => None,
-            Reader::Undo(undone) => Some(RoleData::Undo(cx.names.place_of(undone))),
-            Reader::Always => Some(RoleData::Always),
-        },
-        body,
-        policy: policy::lower(step, builder),
-    }
-}
-
 /// Checks that a step with a type, whose value is a literal of that type, does not call a tool.
-fn is_no_call(step: &Step) -> Option<TokenStream> {
+pub(super) fn is_no_call(step: &Step) -> Option<TokenStream> {
     let (Some(ty), Body::Compute(Value::Literal(literal))) = (&step.ty, &step.body) else {
         return None;
     };
@@ -177,7 +117,7 @@ fn is_no_call(step: &Step) -> Option<TokenStream> {
 }
 
 /// Checks that a step which may be absent can also be there, if something reads it: the JSON of `()` is null, as that of an absent value.
-fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
+pub(super) fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     let index = step.number;
     if matches!(step.policy.optional, Optional::No) && !types::has_absent(&step.body) {
         return None;

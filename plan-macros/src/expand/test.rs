@@ -4,14 +4,15 @@
 //! places of their fields in JSON, and the type of the value.
 
 use super::builder::{Builder, TemplateData};
+use super::local;
 use super::reference::field_name;
+use super::sources::{any_values, sources};
 use super::tokens::located;
-use super::value::form_of_scalar;
-use super::{computed, local};
-use crate::ast::{Computed, Hop, Reference, Test};
-use plan_graph::notation::{self, Constant, Ended, PlacePart, SourceData};
+use crate::ast::{Computed, Hop, Reference, Scalar, Test};
+use plan_graph::notation::{self, Constant, Ended, PlacePart, ScalarData, SourceData};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Lit;
 
 type FormData = notation::FormData<String>;
 
@@ -43,7 +44,7 @@ pub(super) fn lower(
     };
     let form = questions.form(computed.test.as_deref()?, "of_truth");
     let Questions { types, answers, .. } = questions;
-    let values = computed::any_values(&computed::sources(computed, builder), builder);
+    let values = any_values(&sources(computed, builder), builder);
     let locals = computed
         .locals
         .iter()
@@ -223,5 +224,28 @@ fn compared(test: &Test) -> TokenStream {
         Test::Constant(path) => quote!(&#path),
         // Literals and tests are not enums.
         _ => quote!(&false),
+    }
+}
+
+/// Returns a literal as data.
+pub(super) fn form_of_scalar(scalar: &Scalar) -> ScalarData<String> {
+    let negative = scalar.minus.is_some();
+    match &scalar.lit {
+        Lit::Str(string) => ScalarData::String(string.value()),
+        Lit::Char(char) => ScalarData::String(char.value().to_string()),
+        Lit::Bool(bool) if bool.value => ScalarData::True,
+        Lit::Bool(_) => ScalarData::False,
+        Lit::Byte(byte) => ScalarData::Unsigned(byte.value().into()),
+        // `-9223372036854775808` is one, though its digits alone are not.
+        Lit::Int(int) => match int.base10_parse().unwrap_or(u64::MAX) {
+            magnitude @ 1.. if negative => ScalarData::Negative(magnitude),
+            number => ScalarData::Unsigned(number),
+        },
+        Lit::Float(float) => {
+            let value: f64 = float.base10_digits().parse().unwrap_or_default();
+            let value = if negative { -value } else { value };
+            ScalarData::Float(format!("{value:?}"))
+        }
+        _ => ScalarData::Null,
     }
 }

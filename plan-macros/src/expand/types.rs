@@ -1,13 +1,14 @@
 //! The output types of the bodies of a step.
 
-use super::flow::Tool;
-use super::value::ends;
+use super::tool::Tool;
+use super::way::ends;
 use crate::ast::{
     Block, BlockTail, Body, Branch, Catch, Literal, Loop, Optional, Policy, Step, is_value, typed,
 };
 use crate::syntax::tokens::placed;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 /// The output types of a step's bodies. They are written with the aliases of the step's tools: the author's path to a tool is
 /// written once, so that rustc has one message about it.
@@ -138,7 +139,7 @@ pub(super) fn type_of_round(repeat: &Loop) -> Option<TokenStream> {
 
 /// The name of the type of a step. Its span is where the type is written.
 pub(super) fn type_of_step(step: &Step) -> Ident {
-    format_ident!("__PlanStep{}", step.number, span = super::step::place(step))
+    format_ident!("__PlanStep{}", step.number, span = place_of_step(step))
 }
 
 /// Returns `true` if the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it
@@ -175,12 +176,21 @@ pub(super) fn place(body: &Body) -> Span {
         Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => ends(path).0,
         Body::If(branches) => typed(branches).map_or_else(Span::call_site, place),
         Body::For(repeat) => place(&repeat.body),
-        Body::Block(block) => block.value().map_or(block.end, super::step::place),
+        Body::Block(block) => block.value().map_or(block.end, place_of_step),
         Body::Loop(repeat) => {
             let value = repeat.round.value();
-            value.map_or(repeat.keyword, super::step::place)
+            value.map_or(repeat.keyword, place_of_step)
         }
         Body::Await(at) => *at,
         Body::Compute(_) | Body::Broken(None) => Span::call_site(),
+    }
+}
+
+/// Returns the place where a step declares its type.
+pub(super) fn place_of_step(step: &Step) -> Span {
+    match (&step.body, &step.ty) {
+        (_, Some(ty)) => ty.span(),
+        (Body::Broken(None) | Body::Compute(_) | Body::Await(_), None) => step.name.span(),
+        (body, None) => place(body),
     }
 }

@@ -5,9 +5,9 @@
 //! has a `const`, and the `const` selects the type in which rustc looks up a deprecated constant.
 
 use super::Context;
-use super::flow::Tool;
 use super::lints::used;
 use super::tokens::located;
+use super::tool::Tool;
 use crate::ast::{Body, Catch, Optional, Role, Step, Value};
 use crate::docs::text_of;
 use crate::graph::StepGraph;

@@ -1,15 +1,14 @@
 //! Values: as an expression for rustc to check, and as a template.
 
 use super::builder::{Builder, Lowered, TemplateData};
+use super::test::form_of_scalar;
 use super::tokens::{Tokens, located};
-use super::way::path;
+use super::way::{ends, it, path};
 use super::{computed, format, literal, reference};
 use crate::ast::{Json, Outcome, Scalar, Value};
-use plan_graph::notation::ScalarData;
 use proc_macro2::{Delimiter, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Lit, Path};
+use quote::{quote, quote_spanned};
+use syn::Lit;
 
 impl Builder<'_> {
     /// Lowers a value at a place whose type rustc knows.
@@ -202,50 +201,6 @@ impl Builder<'_> {
 /// Returns a scalar as data.
 pub(super) fn scalar_data(scalar: &Scalar) -> TemplateData {
     TemplateData::Scalar(form_of_scalar(scalar))
-}
-
-pub(super) fn form_of_scalar(scalar: &Scalar) -> ScalarData<String> {
-    let negative = scalar.minus.is_some();
-    match &scalar.lit {
-        Lit::Str(string) => ScalarData::String(string.value()),
-        Lit::Char(char) => ScalarData::String(char.value().to_string()),
-        Lit::Bool(bool) if bool.value => ScalarData::True,
-        Lit::Bool(_) => ScalarData::False,
-        Lit::Byte(byte) => ScalarData::Unsigned(byte.value().into()),
-        // `-9223372036854775808` is one, though its digits alone are not.
-        Lit::Int(int) => match int.base10_parse().unwrap_or(u64::MAX) {
-            magnitude @ 1.. if negative => ScalarData::Negative(magnitude),
-            number => ScalarData::Unsigned(number),
-        },
-        Lit::Float(float) => {
-            let value: f64 = float.base10_digits().parse().unwrap_or_default();
-            let value = if negative { -value } else { value };
-            ScalarData::Float(format!("{value:?}"))
-        }
-        _ => ScalarData::Null,
-    }
-}
-
-/// Calls what hands over what something is.
-pub(super) fn it(of: Tokens, end: Span) -> Tokens {
-    let it = of.operator(".", end).name("plan_value", end);
-    it.parens(Tokens::default(), end)
-}
-
-/// The first and the last place of a path.
-pub(super) fn ends(path: &Path) -> (Span, Span) {
-    // Asking for tokens costs much, and nearly all paths are names alone.
-    if let (None, Some(first), Some(last)) = (
-        path.leading_colon,
-        path.segments.first(),
-        path.segments.last(),
-    ) && last.arguments.is_none()
-    {
-        return (first.ident.span(), last.ident.span());
-    }
-    let mut spans = path.to_token_stream().into_iter().map(|tree| tree.span());
-    let start = spans.next().unwrap_or_else(|| path.span());
-    (start, spans.last().unwrap_or(start))
 }
 
 fn scalar(scalar: &Scalar) -> Tokens {

@@ -3,6 +3,8 @@
 use super::tokens::{Tokens, located};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use syn::Path;
+use syn::spanned::Spanned;
 
 /// The current position of a reference.
 pub(super) enum Position {
@@ -157,4 +159,26 @@ pub(super) fn path(names: &[&str], start: Span, end: Span) -> Tokens {
     names
         .iter()
         .fold(path, |path, name| path.operator("::", end).name(name, end))
+}
+
+/// Returns the call that hands over the value.
+pub(super) fn it(of: Tokens, end: Span) -> Tokens {
+    let it = of.operator(".", end).name("plan_value", end);
+    it.parens(Tokens::default(), end)
+}
+
+/// Returns the first and the last place of a path.
+pub(super) fn ends(path: &Path) -> (Span, Span) {
+    // Asking for tokens costs much, and nearly all paths are names alone.
+    if let (None, Some(first), Some(last)) = (
+        path.leading_colon,
+        path.segments.first(),
+        path.segments.last(),
+    ) && last.arguments.is_none()
+    {
+        return (first.ident.span(), last.ident.span());
+    }
+    let mut spans = path.to_token_stream().into_iter().map(|tree| tree.span());
+    let start = spans.next().unwrap_or_else(|| path.span());
+    (start, spans.last().unwrap_or(start))
 }

@@ -1,0 +1,51 @@
+//! The tools that a step calls.
+
+use super::way::ends;
+use crate::ast::{Body, Literal, Step};
+use crate::parse;
+use proc_macro2::Ident;
+use syn::Path;
+
+/// A tool that a step calls.
+pub(super) struct Tool<'p> {
+    pub(super) path: &'p Path,
+    /// The path as text.
+    pub(super) text: String,
+    /// The name of the type of the tool.
+    pub(super) alias: Ident,
+    /// The name of the type of the arguments as a literal, which the author's path is written for once: rustc has other words
+    /// for a path that leads nowhere in a literal than in a type.
+    pub(super) arguments: Ident,
+}
+
+impl<'p> Tool<'p> {
+    /// Returns the tools of a step in order, without the tools of steps in its blocks.
+    pub(super) fn all_of(step: &'p Step) -> Vec<Self> {
+        let mut tools = Vec::new();
+        Self::add(&step.body, step.number, &mut tools);
+        tools
+    }
+
+    fn add(body: &'p Body, step: usize, tools: &mut Vec<Self>) {
+        match body {
+            Body::Call(Literal { path, .. }) => {
+                let (index, at) = (tools.len(), ends(path).0);
+                tools.push(Self {
+                    path,
+                    text: parse::path_text(path),
+                    alias: Ident::new(&format!("__PlanTool{step}_{index}"), at),
+                    arguments: Ident::new(&format!("__PlanArguments{step}_{index}"), at),
+                });
+            }
+            Body::If(branches) => branches
+                .iter()
+                .for_each(|branch| Self::add(&branch.body, step, tools)),
+            Body::For(repeat) => Self::add(&repeat.body, step, tools),
+            Body::Compute(_)
+            | Body::Await(_)
+            | Body::Block(_)
+            | Body::Loop(_)
+            | Body::Broken(_) => {}
+        }
+    }
+}
