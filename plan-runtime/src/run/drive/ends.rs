@@ -129,13 +129,15 @@ impl Calls<'_> {
     /// A plain call has its output.
     #[inline(always)]
     pub(super) fn plain_called(&mut self, (call, scope): (CallId, ScopeId), output: StoredValue) {
-        let of = self.scene.values.of_plain(call, scope);
-        self.scene.tell(|it| it.plain_called(&of, &output));
+        if self.scene.watch.is_some() {
+            let of = self.scene.values.of_plain(call, scope);
+            self.scene.tell(|it| it.plain_called(&of, &output));
+        }
         if self.scene.values.held.has_room(output.bytes()) {
-            self.scene.values.put(call.index(), output);
-            self.scene.values.release(scope, of.step);
+            self.scene.values.complete(scope, call.index(), output);
             self.done(call);
         } else {
+            let of = self.scene.values.of_plain(call, scope);
             self.call_failed(of, self.scene.values.held.no_room());
         }
     }

@@ -193,8 +193,16 @@ impl<'x> Values<'x> {
         }
     }
 
+    /// Keeps the output of a plain step, and drops the outputs that nothing is to read after this step.
+    #[inline(always)]
+    pub(super) fn complete(&mut self, scope: ScopeId, slot: usize, output: StoredValue) {
+        let step = slot - self.scope(scope).first;
+        self.put(slot, output);
+        self.release(scope, step);
+    }
+
     /// Drops the outputs that nothing is to read after this step.
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&mut self, scope: ScopeId, step: usize) {
         let Some(it) = &self.scopes[scope.index()] else {
             return;
