@@ -70,23 +70,23 @@
 //!
 //! | item | contents |
 //! |---|---|
-//! | [`guide`] | a guide, from a first plan to everything that a plan can do; every check with its fix |
+//! | [`guide`] | a guide, from a first plan to every feature, and every check with its fix |
 //! | [`plan!`](crate::plan!) | the macro: steps, references, values, checks |
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | the contract of a tool and its implementations |
 //! | [`Shape`] | how serde writes a type as JSON, so that references can lead into it |
-//! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, pictures of it |
+//! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, its diagrams |
 //! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source |
 //! | [`run`] | runs, their options, reports, observers, timers and errors |
-//! | [`journal`] | where a durable run keeps what has happened |
+//! | [`journal`] | storage for the history of durable runs |
 //! | [`serve`] | servers that run, list and control the runs of a journal |
 //! | [`resolve`] | errors of arguments that cannot be built from outputs |
 //! | [`Error`], [`Result`], [`ResultExt`] | the errors of tools |
 //!
 //! # Values between steps
 //!
-//! The arguments of a step are made of the outputs that it refers to: deserialized from their JSON, or, where an argument is a whole output whose type
-//! comes back from JSON as it was, [handed over](guide::tools#values-that-are-handed-over) in Rust. So the next step gets what serde makes of a value, whichever way it goes. Text in an output is never interpreted as
-//! a reference.
+//! serde builds the arguments of a step from the JSON of the outputs that the step refers to. A whole output is
+//! [handed over](guide::tools#values-that-are-handed-over) in Rust if the JSON of its type returns an equal value. So both routes give the next step
+//! an equal value. Text in an output is never interpreted as a reference.
 //!
 //! # Features
 //!
@@ -94,31 +94,31 @@
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
 //! | `bytes` | on by default: `bytes::Bytes` and `BytesMut` as values that are handed over |
-//! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every mistake with its place, checks, toolboxes, writers |
-//! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the mistakes in a JSON plan as rustc does, with `annotate-snippets` |
+//! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every error with its position, checks, toolboxes, writers |
+//! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the errors in a JSON plan as rustc does, with `annotate-snippets` |
 //! | `rust` | `Plan::to_rust`, which writes a plan as the source of a `plan!`, with `prettyplease` |
 //! | `schema` | `dynamic::Toolbox::with_schema`, which generates the [JSON Schemas](dynamic::Contract) of a tool, with `schemars` |
 //! | `sqlite` | `journal::Sqlite`, a [journal] in a file, with `rusqlite` and the SQLite that it contains; this needs a C compiler. `chacha20poly1305` encrypts runs |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars, with `indicatif` |
 //! | `html` | `Report::to_html`, which writes a [report](Report) as an HTML page with the plan's graph and a timeline, with `dagre` |
-//! | `docs-svg` | a picture of each plan's graph in its documentation, with `dagre`, while `cargo doc` runs |
+//! | `docs-svg` | a diagram of each plan's graph in its documentation, with `dagre`, while `cargo doc` runs |
 // Documentation from a nightly toolchain shows which feature each item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Generated code refers to `::plan_runtime`, also in this crate's own tests and docs.
+// Generated code refers to `::plan_runtime`, even in this crate's own tests and docs.
 extern crate self as plan_runtime;
 
 #[macro_use]
 mod setters;
 
-// What generated code uses. The path is part of rustc's notes.
+// The API of generated code. rustc's notes print the path.
 #[doc(hidden)]
 pub mod check;
 
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
-// What deserializes a plan, and is all that remains of the module without its feature.
+// Without the feature, the module contains only the code that deserializes a plan.
 #[cfg(not(feature = "dynamic"))]
 #[allow(
     dead_code,
@@ -134,7 +134,7 @@ mod failure;
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod journal;
-// Its tests compare the machine with a model, from outside.
+// Public because the tests compare the machine with a model.
 #[doc(hidden)]
 pub mod machine;
 pub mod plan;

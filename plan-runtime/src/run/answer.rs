@@ -1,4 +1,4 @@
-//! How the calls of a mock are answered.
+//! Answers to the calls on a mock.
 
 use super::catch::NO_TEXT;
 use super::mock::{Known, Mock, Recorded};
@@ -42,7 +42,8 @@ where
     }
 }
 
-/// What a closure of [`Mock::on`] may return: a `Result`, a future of one, or nothing at all, since it panics.
+/// The return type of a closure of [`Mock::on`]: a `Result`, a future of a `Result`, or the never type of a
+/// closure that panics.
 #[diagnostic::on_unimplemented(
     message = "a tool that returns `{Output}` cannot be answered with `{Self}`",
     label = "the answer is `{Self}`",
@@ -55,19 +56,19 @@ pub trait Answer<Output, When> {
 
 /// An answer of a mock.
 pub enum Given<Output> {
-    /// It is known.
+    /// A value.
     Now(Result<Output>),
-    /// It is awaited.
+    /// A future of the value.
     Later(Waiting<Output>),
 }
 
-/// Says that an answer is a value.
+/// Marks an answer as a value.
 pub struct Now;
 
-/// Says that an answer is a future.
+/// Marks an answer as a future.
 pub struct Later;
 
-/// Says that a closure does not return.
+/// Marks a closure that does not return.
 pub struct Never;
 
 #[diagnostic::do_not_recommend]
@@ -87,7 +88,7 @@ where
     }
 }
 
-/// What a function returns. It gives `!` a name.
+/// The return type of a function, which gives `!` a name.
 pub trait Returns {
     /// The type.
     type Output;
@@ -125,10 +126,11 @@ impl<Output> Future for Awaited<Output> {
 }
 
 impl Mock {
-    /// Answers the calls of a tool with this closure, whose parameter says which tool it is.
+    /// Answers the calls of a tool with this closure, whose parameter type selects the tool.
     ///
-    /// The closure is given the arguments, and returns what the tool would: `Ok` of its output or `Err`. It may keep a state, also one that is shared
-    /// in an `Rc`, and answer each call otherwise. If there is an answer for the tool already, this one replaces it: so a test can change one answer of a mock that others share.
+    /// The closure receives the arguments as the tool, and returns the tool's result: `Ok` of its output or `Err`. The closure can keep state, for
+    /// example in an `Rc` that a test shares, and answer each call differently. It replaces an earlier answer for the tool, so a test can change one
+    /// answer of a shared mock.
     ///
     /// ```
     /// use plan_runtime::run::{ManualTimer, Mock};
@@ -167,11 +169,12 @@ impl Mock {
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
     ///
-    /// A plan is a tool, too. A plan that a step calls is answered as a whole if it has an answer; without one, it runs, and its tools are answered.
+    /// A plan is a tool as well. If a plan that a step calls has an answer, the answer replaces the whole plan. Without an answer, the plan runs,
+    /// and the mock answers the calls of its tools.
     ///
-    /// A panic of the closure or of its future, of an `assert_eq!` in it, say, fails the step, and its message is that of the run's error. Where the plan absorbs the failure, with a
-    /// further attempt or a fallback, the test fails all the same: the mock panics with the first of these panics once more when it is dropped, unless the thread is panicking already.
-    /// To test what a plan does when a tool panics, run it on an application of your own.
+    /// A panic of the closure or of its future, such as a failed `assert_eq!`, fails the step, and the run's error has the message of the panic. If
+    /// the plan absorbs the failure, with another attempt or a fallback, the test still fails: the mock repeats the first panic when the mock is
+    /// dropped, unless the thread is already panicking. To test a plan with a tool that panics, run the plan on an application of your own.
     #[must_use]
     pub fn on<T: 'static, When>(self, answer: impl Answers<T, When>) -> Self {
         if let Some(known) = &self.known {
@@ -180,7 +183,7 @@ impl Mock {
         self
     }
 
-    /// The calls of a tool, in their order: what it was given. Each attempt of a step is a call.
+    /// Returns the arguments of each call of a tool, in order. Each attempt of a step is a call.
     ///
     /// ```
     /// use plan_runtime::run::Mock;
@@ -207,7 +210,7 @@ impl Mock {
     ///
     /// # Panics
     ///
-    /// If the tool is read from the same arguments in another way than when it was called, by a `Deserialize` that is written by hand.
+    /// Panics if the tool, now deserialized again from its recorded arguments, has a hand-written `Deserialize` that fails this time.
     #[must_use]
     pub fn calls<T: Tool + 'static>(&self) -> Vec<T> {
         let Some(known) = &self.known else {
@@ -260,7 +263,7 @@ impl Mock {
         let run = T::ON_MOCK.and_then(|run| run(tool, Mock::STAND_IN));
         match run.and_then(|run| run.called_on(Arc::clone(known), T::hand_over)) {
             Some(plan) => Started::Plan(plan.keeping(request.keep), request.context(true)),
-            // The run would not have started, had the plan been known to call this type.
+            // If the plan were known to call this type, the run would not have started.
             None => Started::Ended(Err(StepError::tool(Error::permanent(format!(
                 "the mock has no answer for `{}`",
                 T::NAME
@@ -276,7 +279,7 @@ fn tool_of<T, When, A: Answers<T, When>>(_: &A) -> &'static str {
 
 /// Runs an answer, and notes its panic before the run makes a failure of it.
 fn noting<R>(known: &Known, answer: impl FnOnce() -> R) -> R {
-    // What the answer leaves half done belongs to the test.
+    // The test owns the state that a panicking answer leaves behind.
     catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {
         let message = match (
             payload.downcast_ref::<String>(),
@@ -291,13 +294,13 @@ fn noting<R>(known: &Known, answer: impl FnOnce() -> R) -> R {
     })
 }
 
-/// The arguments of a call with the defaults that the tool has for those that were not given, so that they are not made again: a default may be another one each time.
+/// Returns the arguments of a call, completed with the tool's defaults. A default can differ each time, so a recorded default is not computed again.
 fn with_defaults<T: Tool>(tool: &T, given: Value) -> Value {
     let Ok(all) = encode(tool) else {
         return given;
     };
     let all = completed(&given, all);
-    // What a tool is written as need not be what it is read from.
+    // A tool's `Serialize` can differ from its `Deserialize`.
     match T::deserialize(&all) {
         Ok(tool) => {
             drop_quietly(tool);
@@ -307,7 +310,7 @@ fn with_defaults<T: Tool>(tool: &T, given: Value) -> Value {
     }
 }
 
-/// What was given, with the members that only the whole has.
+/// Returns the given arguments, and the members that only `whole` has.
 fn completed(given: &Value, whole: Value) -> Value {
     match (given, whole) {
         (Value::Object(given), Value::Object(mut whole))
@@ -337,7 +340,7 @@ fn completed(given: &Value, whole: Value) -> Value {
     }
 }
 
-/// Whether a value has all that was given, and maybe more members.
+/// Returns `true` if a value contains the given value, possibly with more members.
 fn extends(whole: &Value, given: &Value) -> bool {
     match (whole, given) {
         (Value::Object(whole), Value::Object(given)) => {
@@ -374,7 +377,8 @@ impl<O> Run<'static, Mock, O>
 where
     O: Serialize + DeserializeOwned + Send + 'static,
 {
-    /// The plan, to be called by a step of a run on a mock, which knows this.
+    /// Returns the plan for a step of a run on a mock, if the mock of the outer run has the answers
+    /// in `known`.
     fn called_on<'x>(
         self,
         known: Arc<Known>,

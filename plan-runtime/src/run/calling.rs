@@ -1,4 +1,4 @@
-//! What a run asks its engine for.
+//! The calls and decisions of a run on an engine.
 
 use super::StepError;
 use super::catch::catch;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 use std::time::{Duration, Instant};
 
-/// What is made of a call's arguments, with what Rust code in them has decided.
+/// Returns a call's arguments, which include the decisions of Rust code in them.
 pub(super) fn arguments_on(
     engine: &dyn Engine,
     has_code: bool,
@@ -25,7 +25,7 @@ pub(super) fn arguments_on(
     decided_on(engine, context.key() + "?arguments", make)
 }
 
-/// What Rust code has decided, once and for all.
+/// Returns a decision of Rust code, which the engine records so that it never changes.
 pub(super) fn decided_on(
     engine: &dyn Engine,
     key: String,
@@ -36,7 +36,7 @@ pub(super) fn decided_on(
         return before.result;
     }
     let decided = catch(decide).flatten();
-    // What ends the run decides nothing.
+    // An error that ends the run is not recorded.
     if !decided
         .as_ref()
         .is_err_and(|error| error.exceeded().is_some())
@@ -50,11 +50,11 @@ pub(super) fn decided_on(
     decided
 }
 
-/// The error in the place of a decision that an engine does not keep.
+/// Returns the error of a decision that the engine failed to store, and stores the error instead.
 pub(super) fn refused_by(engine: &dyn Engine, key: String, error: Error) -> StepError {
     let error = StepError::tool(error);
     if let Ok(body) = encode((Duration::ZERO, Duration::ZERO), Err(&error)) {
-        // It keeps what is as small as this.
+        // The engine must store so short a record.
         let _ = engine.remember(key, body);
     }
     error

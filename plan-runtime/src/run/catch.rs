@@ -6,13 +6,14 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The message of a panic whose payload is not text.
+/// The message of a panic whose payload is not a string.
 pub(super) const NO_TEXT: &str = "(the panic's payload is not text)";
 
 /// A panic, as a step's error.
 #[inline]
 pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
-    // What `run` leaves half done belongs to the step that ends here, or to its author, who shared it.
+    // The state that a panicking `run` leaves behind belongs to a step that ends here, or to its author, who shared the
+    // state.
     catch_unwind(AssertUnwindSafe(run)).map_err(panicked)
 }
 

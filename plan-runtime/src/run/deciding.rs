@@ -90,7 +90,7 @@ impl<'r> Keeper<'r> {
         }
     }
 
-    /// Keeps a decision. `Err` takes its place.
+    /// Records a decision, or returns the error that replaces the decision.
     fn keep(self, key: String, body: String) -> Result<(), StepError> {
         match self {
             Self::Journal(durable) => durable.note(key, body),

@@ -16,27 +16,28 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
-/// Changes whenever runs ask an [`Engine`] for other things, or in another order, than they did in the last version of this crate: a run that an engine has begun cannot go on then. An engine
-/// keeps it with each run.
+/// The version of the requests that a run makes to an [`Engine`]. It changes with each version of this crate in which the requests or their order
+/// change: a run that started under another version cannot resume. An engine stores the version with each run.
 pub const ENGINE_VERSION: u32 = 3;
 
-/// What an engine does, on its way.
+/// A future of an engine, which owns its data.
 pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// A durable engine: it makes the calls of a run, on whatever machine, and keeps all that happens outside of the run.
+/// A durable engine, which makes the calls of a run on any machine, and stores every event from outside of the run.
 ///
-/// A run [on an engine](super::Run::engine) still decides which step is next: conditions, lists, blocks, loops, attempts, time limits, and what is undone. The engine is asked to
-/// make each call, to sleep, and to wait for values from outside. The engine keeps the outcomes in their order. After a crash, the engine begins the run again, and gives
-/// the run these outcomes in this order, so that the run comes to the place where it was.
+/// A run [on an engine](super::Run::engine) still makes every scheduling decision: conditions, lists, blocks, loops, attempts, time limits, and undo
+/// steps. The engine makes each call, sleeps, and waits for values from outside, and it stores the outcomes in their order. After a crash, the engine
+/// starts the run again and passes these outcomes to the run in this order, which returns the run to its state before the crash.
 ///
 /// # Rules
 ///
-/// - *Order.* What the run asks for is a function of the answers that it has had. It is polled until it was not woken any more, then given one thing that has happened (the outcome of a call, a value, the end
-///   of a sleep), and polled again.
-/// - *Time.* [`now`](Timer::now) does not change while the run is polled, and is taken from what has happened. It is not the clock of the machine.
-/// - *Decisions.* What Rust code in a plan has decided (a computed value, a condition, a list, arguments) need not be the same when it runs again. So the run asks with
-///   [`recall`](Self::recall) for what was decided before, and says what it decides with [`remember`](Self::remember). That must be durable before anything is done that the run asks for afterwards.
-///   An engine that reads its decisions elsewhere has the run wait for them with [`poll_decisions`](Self::poll_decisions).
+/// - *Order.* The requests of a run are a function of the answers to earlier requests. The engine polls the run until nothing wakes it, then passes
+///   one event to it (the outcome of a call, a value, the end of a sleep), and polls again.
+/// - *Time.* [`now`](Timer::now) does not change while the run is polled, and is the time of the last event instead of the machine's clock.
+/// - *Decisions.* Rust code in a plan (a computed value, a condition, a list, arguments) can return another value when it runs again. So the run
+///   first asks for an earlier decision with [`recall`](Self::recall), and records a new decision with [`remember`](Self::remember). The record must
+///   be durable before the engine serves any later request of the run. An engine that reads its decisions from elsewhere makes the run wait for them
+///   with [`poll_decisions`](Self::poll_decisions).
 /// - *JSON.* Values are written as JSON again when the run begins again. A type has to write the same each time, but for the order of its elements, as those of a `HashSet`: they keep the order that they had.
 ///
 /// The tools run wherever the engine has them run, with [`Toolbox::perform`](crate::dynamic::Toolbox::perform).
@@ -101,7 +102,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 pub trait Engine: Timer {
-    /// The seed of all that is random in the run: the same whenever it is begun.
+    /// Returns the seed of the run's random numbers, which is equal at each start of the run.
     fn seed(&self) -> u64;
 
     /// Returns the time of [`now`](Timer::now) as a date: the same date whenever the run is at that point. The report shows it.
@@ -110,9 +111,10 @@ pub trait Engine: Timer {
     /// Makes an attempt of a call. It begins when this returns; where the future is dropped, nobody waits for the outcome any more.
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome>;
 
-    /// Is ready once [`recall`](Self::recall) knows the decisions of this poll. The run waits for that before Rust code in the plan decides something.
+    /// Completes once [`recall`](Self::recall) has the decisions of this poll. The run waits for `poll_decisions` before Rust code in the plan
+    /// decides.
     ///
-    /// An engine that knows its decisions at any time needs no such method.
+    /// An engine that always has its decisions in memory needs no such method.
     fn poll_decisions(&self, cx: &mut Context<'_>) -> Poll<()> {
         let _ = cx;
         Poll::Ready(())
@@ -121,25 +123,27 @@ pub trait Engine: Timer {
     /// Returns the decision that was [remembered](Self::remember) under a key when the run was here before; `None` if it was not here.
     fn recall(&self, key: &str) -> Option<String>;
 
-    /// Keeps what was decided.
+    /// Records a decision.
     ///
     /// # Errors
     ///
-    /// It cannot be kept, since it is too large, say. The step fails with this error then, which is remembered in its place: that is some hundred bytes, and has to be kept.
+    /// Returns an error if the engine cannot store the decision, for example because of its size. The step then fails with this error, and the run
+    /// records the error in place of the decision: an engine must be able to store its few hundred bytes.
     fn remember(&self, key: String, decision: String) -> Result<()>;
 
-    /// The value for the step or element with this path, from outside. It is not checked yet.
+    /// Returns the value from outside for the step or element with this path. The run checks the value.
     fn receive(&self, path: &str) -> EngineFuture<Value>;
 }
 
-/// A call that an engine is to make: what a run knows of it, as data.
+/// A call that an engine has to make, with everything that its worker needs, as data.
 ///
-/// It is serialized as one JSON object, for whatever carries it to a worker.
+/// serde writes the call as one JSON object, so that an engine can send it to a worker.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngineCall {
     pub(super) tool: String,
-    /// As text: they may be nested as deep as JSON that is read may be, and are inside something.
+    /// Raw JSON, since the arguments may already have the deepest nesting that JSON can be read with, and this struct
+    /// adds another level.
     pub(super) arguments: Box<RawValue>,
     pub(super) run: String,
     pub(super) plan: String,
@@ -156,7 +160,7 @@ pub struct EngineCall {
     #[serde(default, skip_serializing_if = "Undone::is_empty")]
     pub(super) undone: Undone,
     pub(super) attempt: u32,
-    /// In milliseconds.
+    /// The time in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) time: Option<u64>,
 }
@@ -187,7 +191,7 @@ impl EngineCall {
         self.attempt
     }
 
-    /// How long anyone waits for the outcome at most. `None` if nothing limits it.
+    /// Returns the time until the run stops waiting for the outcome, or `None` without a time limit.
     pub fn time_left(&self) -> Option<Duration> {
         self.time.map(Duration::from_millis)
     }
@@ -208,9 +212,10 @@ impl fmt::Debug for EngineCall {
     }
 }
 
-/// What came of a call that an engine made: an output, or why there is none.
+/// The outcome of a call that an engine made: an output or an error.
 ///
-/// It is serialized as one JSON object. All that an error says and means is kept, its type is not.
+/// serde writes the outcome as one JSON object. It keeps the message and every property of an error, and not the Rust
+/// type.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallOutcome(Box<RawValue>);
@@ -221,12 +226,12 @@ impl CallOutcome {
         Self::of(&Err(StepError::tool(error)), &Undone::new())
     }
 
-    /// How many bytes it has as JSON.
+    /// Returns the size of the outcome's JSON in bytes.
     pub fn size(&self) -> usize {
         self.0.get().len()
     }
 
-    /// Whether there is an output.
+    /// Returns `true` if the outcome is an output.
     pub fn is_ok(&self) -> bool {
         decode(self.0.get()).is_ok_and(|outcome| outcome.result.is_ok())
     }
@@ -239,7 +244,7 @@ impl CallOutcome {
     pub(super) fn of(result: &Result<Value, StepError>, undone: &Undone) -> Self {
         let body = encode_call((Duration::ZERO, Duration::ZERO), result.as_ref(), undone);
         let body = body.and_then(RawValue::from_string);
-        // What JSON cannot hold is an error of the call.
+        // An output that serde cannot write as JSON is an error of the call.
         body.map_or_else(|error| Self::failed(Error::permanent(error)), Self)
     }
 }

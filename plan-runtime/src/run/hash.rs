@@ -4,10 +4,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-/// FNV-1a with 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>). That of the standard library may change with the compiler, and a run that goes on under a newer
-/// program draws the same random numbers.
+/// FNV-1a with 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>). The standard library's hash may change with the compiler, and a resumed run
+/// must draw equal random numbers under a newer program.
 ///
-/// What implements `Hash` is not written to it: that may write other bytes elsewhere.
+/// The hasher does not accept `Hash` types, whose bytes may differ between platforms.
 pub(super) struct StableHasher(u64);
 
 impl StableHasher {
@@ -15,13 +15,13 @@ impl StableHasher {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Writes a text, so that its end is known.
+    /// Writes a string with an end marker.
     pub(super) fn text(&mut self, text: &str) {
         self.write(text.as_bytes());
         self.write(&[0xff]);
     }
 
-    /// Writes a value of JSON, whatever the order of its members.
+    /// Writes a JSON value, independently of the order of its members.
     pub(super) fn json(&mut self, value: &Value) {
         match value {
             Value::Array(elements) => {
@@ -30,7 +30,7 @@ impl StableHasher {
                 self.text("]");
             }
             Value::Object(members) => {
-                // Its own order depends on a feature of `serde_json`.
+                // The order of a `serde_json` map depends on a feature of that crate.
                 let members: BTreeMap<&String, &Value> = members.iter().collect();
                 self.text("{");
                 for (name, value) in members {
@@ -39,7 +39,7 @@ impl StableHasher {
                 }
                 self.text("}");
             }
-            // Quoted, so that no text is a bracket.
+            // Quoted, so that no string equals a bracket.
             scalar => self.text(&scalar.to_string()),
         }
     }

@@ -1,11 +1,11 @@
-//! The parts of idempotency keys that are not places of calls.
+//! The parts of idempotency keys other than the paths of calls.
 
 use std::collections::BTreeMap;
 
 /// The counts of undone steps, by the lasting paths of the steps.
 pub(crate) type Undone = BTreeMap<String, u32>;
 
-/// The path of the run itself in [`Undone`]. Its count says how often the run was retried.
+/// The path of the run itself in [`Undone`], whose count is the number of retries of the run.
 pub(crate) const RUN: &str = "";
 
 /// The path of a call, with the counts of the parts that were undone.

@@ -1,20 +1,20 @@
-//! Limits on what a run does and holds.
+//! Limits on the calls, the values, the memory and the time of a run.
 
 use crate::plan::Executable;
 use std::time::Duration;
 
-/// How much a run does and holds before it is ended, so that no plan uses up the memory, the time, or the patience of those whom it calls.
+/// The limits of a run, which protect the memory, the time and the called services from a plan that asks too much of them.
 ///
-/// [`DEFAULT`](Self::DEFAULT) holds for plans of `plan!`, and [`UNTRUSTED`](Self::UNTRUSTED) for all others: those that were read from JSON,
-/// or built in Rust. A run has its limits together with all plans inside it. If a plan inside it has [limits of its own](super::Run::limits),
-/// or is one of those others, it counts toward both.
+/// [`DEFAULT`](Self::DEFAULT) applies to plans of `plan!`, and [`UNTRUSTED`](Self::UNTRUSTED) to plans read from JSON or built in Rust. A run
+/// shares its limits with all plans inside it. A plan inside the run that has [limits of its own](super::Run::limits), or that was read from
+/// JSON or built in Rust, counts toward both limits.
 ///
-/// What would exceed a limit is not made. The run ends with an [error](super::RunErrorKind::Limit) that names the limit, the step and its
-/// argument; no `#[optional]` and no `#[fallback]` makes up for that. While a value is made, the run also looks whether its deadline, or that
-/// of the attempt, is over, and whether it was cancelled.
+/// A run does not make a value or a call that would exceed a limit. The run ends with an [error](super::RunErrorKind::Limit) that names the
+/// limit, the step and its argument, regardless of `#[optional]` and `#[fallback]`. While the run makes a value, it also checks its deadline,
+/// the time limit of the attempt, and cancellation.
 ///
-/// The bytes are about what a value takes in memory: an element counts 32, a member 64 and its name, an object that has members 600 more, and
-/// a text its length. What tools do with their own memory is not counted.
+/// A size in bytes approximates the memory of a value: an element counts 32, a member counts 64 and its name, an object with members counts
+/// 600 more, and a string counts its length. The memory that tools use for themselves does not count.
 ///
 /// ```
 /// use plan_runtime::run::{Limits, RunErrorKind};
@@ -39,12 +39,13 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct Limits {
     /// Bytes of one value: the arguments of a call, a computed value, the list of a `for`, a condition, a fallback, an output of a
-    /// tool, the output of the plan. By default 128 MiB.
+    /// tool, the output of the plan. The default is 128 MiB.
     pub value: usize,
     /// Bytes of the arguments of one call. By default as many as one value may have; 16 MiB for others than those of `plan!`.
     pub arguments: usize,
-    /// Bytes of all that the run holds at one time: the outputs that are still to be read, the lists of each `for` with what their elements
-    /// gave, the arguments of the calls that run, and what is kept for the report. The inputs are not counted. By default 512 MiB.
+    /// Bytes that the run holds at one time. They include the outputs that a step has yet to read, the lists of each `for` and the values
+    /// of their elements, the arguments of running calls, and the values stored for the report. They exclude the inputs. The default is 512
+    /// MiB.
     pub total: usize,
     /// Calls of tools, whose further attempts do not count, and of plans. By default any number; 10,000 for others than those of `plan!`.
     pub calls: usize,
@@ -52,13 +53,14 @@ pub struct Limits {
     pub attempts: usize,
     /// Elements of all lists that a `for` iterates over, and rounds of all loops, whether or not they call anything. By default any number; 100,000 for others than those of `plan!`.
     pub elements: usize,
-    /// How many plans run inside each other as steps of the outermost. By default any number; 16 for others than those of `plan!`. More than
-    /// 63 are refused in any case where they are polled on one stack.
+    /// The number of plans inside each other, as steps of the outermost plan. The default is unlimited for plans of `plan!`, and 16 for
+    /// others. A run refuses more than 63 plans that share a stack.
     pub depth: usize,
     /// Bytes of all records that the run writes to its [journal](super::Run::durable). By default any number; 256 MiB for others than those of `plan!`. A run that exceeds this limit
     /// is ended as by a [deadline](super::Run::deadline): its undo steps and always steps run, and may record as many bytes again.
     pub recorded: usize,
-    /// How long the run may take, as its [deadline](super::Run::deadline) does. By default any time; 24 hours for others than those of `plan!`.
+    /// The longest duration of the run, in addition to its [deadline](super::Run::deadline). The default is unlimited for plans of `plan!`, and
+    /// 24 hours for others.
     pub time: Duration,
 }
 
@@ -76,7 +78,8 @@ impl Limits {
         time: Duration::MAX,
     };
 
-    /// The same for values, and limits for all else: what a plan has that is not one of `plan!`.
+    /// The default limits for plans that were not written with `plan!`: the value limits of
+    /// [`DEFAULT`](Self::DEFAULT), and limits on the calls, attempts, elements, nesting and time.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Toolbox};
@@ -116,7 +119,7 @@ impl Limits {
         value: usize;
         /// Limits the bytes of the arguments of one call.
         arguments: usize;
-        /// Limits the bytes of all that the run holds at one time.
+        /// Limits the bytes that the run holds at one time.
         total: usize;
         /// Limits the calls.
         calls: usize;

@@ -61,7 +61,7 @@ pub(super) fn bind(
             describe::value(&found)
         ))
     })?;
-    // All that was made is counted already.
+    // The parts of an owned value are already charged.
     if let Some(Cow::Borrowed(bound)) = &bound {
         scope.charge(bound)?;
     }
@@ -121,7 +121,7 @@ pub(super) fn take(
     Ok(())
 }
 
-/// Returns a time: a text for people, or a `Duration` as serde writes it.
+/// Returns a duration, from a string in the format of `humantime` or from a `Duration` as serde writes it.
 fn time(template: &Template, scope: &Scope<'_>) -> Result<Duration, ResolveError> {
     let value: Value = resolve(template, scope)?;
     let time = match &value {

@@ -60,21 +60,24 @@ use std::thread;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// A mock and the runs on it stay on one thread: neither is `Send` or `Sync`. `block_on`, `#[tokio::test]` and `join!` need neither.
+/// A mock and its runs stay on one thread: they are not `Send` and not `Sync`. `block_on`, `#[tokio::test]` and `join!` accept such
+/// runs.
 ///
-/// A panic of an answer, of an `assert_eq!` in it, say, fails the step. Whatever the plan does then, the mock panics with it once more when it is dropped,
-/// so that the test fails: no `#[retry]` or `#[fallback]` hides it.
+/// A panic of an answer, such as a failed `assert_eq!`, fails the step. The mock repeats the panic when the mock is dropped, so that no `#[retry]`
+/// and no `#[fallback]` hides the panic from the test.
 ///
-/// `{:?}` writes the calls, each with its arguments. What [`#[shape(secret)]`](crate::Shape) marks is not shown.
+/// `{:?}` writes the calls, each with its arguments. It masks the values that [`#[shape(secret)]`](crate::Shape)
+/// marks.
 pub struct Mock {
-    /// Nothing where it takes the place of another one, whose answers come with each request.
+    /// `None` in the stand-in for another mock, whose answers come with each request.
     pub(super) known: Option<Arc<Known>>,
-    /// Generated code runs plans on all that is `Sync`, and on a mock, so that rustc has to see that a mock never is. Of most types it
-    /// takes for granted that the standard library may make them `Sync` some day, but not of a reference to a trait object of this crate.
+    /// Keeps the mock from being `Sync`. Generated code runs plans on every `Sync` type, and on a mock, so rustc must prove that a mock
+    /// is never `Sync`. For most types, rustc assumes that the standard library may implement `Sync` later, but not for a reference to a
+    /// trait object of this crate.
     _one_thread: &'static dyn OneThread,
 }
 
-/// What stays on its thread, since it does not ask for `Sync`.
+/// A trait without `Sync`, whose objects stay on their thread.
 trait OneThread {}
 
 impl OneThread for () {}
@@ -103,7 +106,7 @@ pub(super) struct Recorded {
     pub(super) of: TypeId,
     pub(super) tool: &'static str,
     pub(super) arguments: Value,
-    /// What `Debug` does not show of them.
+    /// The positions of secrets, which `Debug` masks.
     pub(super) secrets: Secrets,
 }
 
@@ -143,7 +146,7 @@ impl Known {
 }
 
 impl Mock {
-    /// Takes the place of a mock in a plan that another one calls: that one's run may not borrow a mock.
+    /// The mock in a called plan, whose run cannot borrow the mock of the outer run.
     pub(super) const STAND_IN: &'static Self = &Self {
         known: None,
         _one_thread: &(),
@@ -200,7 +203,7 @@ impl Drop for Mock {
         };
         let panic = locked(&known.panic).take();
         if let Some(payload) = panic {
-            // It was printed when it happened.
+            // The panic hook has printed the message already.
             resume_unwind(payload);
         }
     }
@@ -230,7 +233,7 @@ impl fmt::Debug for Recorded {
     }
 }
 
-/// That a tool has no answer, and what to do.
+/// Returns the message about a tool without an answer, and its fix.
 fn unanswered(missing: &MissingTool<'_>, answers: &[Answered]) -> String {
     let (tool, callers) = (MessageName(&missing.tool.name), missing.callers());
     let (of, name) = match missing.tool.of.0 {

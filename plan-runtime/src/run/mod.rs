@@ -4,22 +4,22 @@
 //! application for as long as it takes, and is cancelled by dropping it. A step starts as soon as the last step that it
 //! needs has completed. If several steps can start, the first of them in the plan starts.
 //!
-//! A panic in a tool, or in Rust code among a step's arguments, is that step's failure (where panics unwind, as they do
-//! by default). Other code that a run calls may panic too, and nothing unwinds out of it: an observer that does is not notified again, and a
-//! timer that does ends the run with an error. An output is dropped once the last step that reads it has ended.
+//! A panic in a tool, or in the Rust code of a step's arguments, fails that step (where panics unwind, which is the default). A panic in
+//! other code that a run calls never unwinds out of the run: a run stops notifying an observer that panics, and ends with an error if a
+//! timer panics. A run drops an output after the last step that reads the output has ended.
 //!
 //! | | |
 //! |---|---|
-//! | [`Run`] | what a plan's `run` gives, and its options |
+//! | [`Run`] | the future that a plan's `run` returns, and its options |
 //! | [`RunError`], [`RunErrorKind`], [`FailedStep`], [`StepError`] | why a run failed |
-//! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
-//! | [`Limits`] | how much a run does and holds |
-//! | [`Gate`] | is asked before each call |
+//! | [`Report`], [`StepReport`], [`Attempt`] | the outcome of each step, and of each attempt |
+//! | [`Limits`] | bounds on the calls, values, memory and time of a run |
+//! | [`Gate`] | allows or refuses each call |
 //! | [`Signals`] | values for steps that wait for one |
-//! | [`Throttle`] | how often tools may be called, by all runs together |
+//! | [`Throttle`] | rates and numbers of calls, shared by several runs |
 //! | [`Observer`] | is notified of events as they happen |
 //! | [`Engine`] | makes the calls of a run elsewhere |
-//! | [`Timer`] | where waits and time limits take the time from |
+//! | [`Timer`] | the source of time for waits and time limits |
 //! | [`Mock`], [`ManualTimer`] | an application and a time for tests |
 
 mod admission;
@@ -123,12 +123,13 @@ pub(crate) use view::{Following, Together};
 
 /// A run of a plan on an application: a future of the plan's output.
 ///
-/// A plan's `run` gives it, and [`Toolbox::run`](crate::dynamic::Toolbox::run). Nothing happens before it is polled. It is `Send` where the application is `Sync` and the output is `Send`, and it
-/// borrows the application no longer than it lives.
+/// A plan's `run` method and [`Toolbox::run`](crate::dynamic::Toolbox::run) return a `Run`. A run does nothing before its first poll. It is `Send` if
+/// the application is `Sync` and the output is `Send`, and it borrows the application for as long as the run lives.
 ///
 /// # Panics
 ///
-/// Set the options of a run before its first poll: a method that sets an option panics afterwards. A poll after the end of the run panics, too.
+/// Set the options of a run before its first poll: a method that sets an option panics afterwards. A poll after the end of the run panics as
+/// well.
 ///
 /// ```
 /// use plan_runtime::{Result, plan, run::OnFailure, tool};
@@ -186,7 +187,7 @@ enum Stage<'a> {
 }
 
 impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
-    /// For generated code, which runs the plan where it has all that it needs.
+    /// Creates a run for generated code, which starts the steps on the application.
     #[doc(hidden)]
     pub fn on(
         plan: impl Into<Executable<'a>>,
@@ -204,7 +205,7 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
         Self::started_by(Starter::Plan(start), plan, inputs, app)
     }
 
-    /// The same on any application, for those that start steps themselves.
+    /// Creates a run, on an application of any type, for callers that start the steps themselves.
     #[doc(hidden)]
     pub fn new(
         plan: impl Into<Executable<'a>>,
@@ -216,7 +217,7 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
         Self::started_by(Starter::Plan(start), plan.into(), inputs, app)
     }
 
-    /// A run whose actions are started by `starter`, or one that fails for a cause that is known already.
+    /// Creates a run whose actions `starter` starts, or a run that fails for the `Cause`.
     pub(crate) fn started_by(
         starter: Starter<'a, App>,
         plan: Executable<'a>,
@@ -239,7 +240,7 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
 
 #[cfg(feature = "dynamic")]
 impl<'a, App: ?Sized> Run<'a, App, Value> {
-    /// A run of a plan that a step could call, as it is.
+    /// Creates a run of a plan that a step could call.
     pub(crate) fn of_called(called: CalledPlan<'a>, app: &'a App) -> Self {
         let CalledPlan {
             executable,
@@ -267,7 +268,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.concurrency = limit.max(1))
     }
 
-    /// Says what becomes of the other steps when one fails. Without it, the run [stops](OnFailure::Stop).
+    /// Sets the fate of the other steps when one step fails. The default is [`Stop`](OnFailure::Stop).
     #[track_caller]
     pub fn on_failure(self, on_failure: OnFailure) -> Self {
         self.configure(|options| options.on_failure = on_failure)
@@ -295,7 +296,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.stop.deadline = Some(deadline))
     }
 
-    /// Drops what runs, and fails, once `cancel` is ready: a channel that receives, a signal, a timer.
+    /// Cancels the run when `cancel` completes: the run drops its calls and fails. `cancel` can be any
+    /// future, such as the receiver of a channel, a signal or a timer.
     ///
     /// ```
     /// use plan_runtime::run::RunErrorKind;
@@ -315,10 +317,10 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.stop.cancel = Some(Box::pin(cancel)))
     }
 
-    /// Limits how long undo steps and always steps may take, all together, once the run was cancelled or has passed its deadline. What does not
-    /// end in that time is dropped. The default is [`DEFAULT_GRACE`].
+    /// Limits the total time of undo steps and always steps after a cancellation or the deadline of the run. The run drops the steps that have
+    /// not ended by then. The default is [`DEFAULT_GRACE`].
     ///
-    /// A run that is dropped, rather than cancelled, runs neither.
+    /// If you drop a run instead of cancelling it, no undo step and no always step runs.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -345,15 +347,17 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.stop.grace = grace)
     }
 
-    /// Keeps what each call is given in the [report](Run::with_report), for [`StepReport::arguments`] and [`Attempt::arguments`].
+    /// Stores the arguments of each call in the [report](Run::with_report), where [`StepReport::arguments`] and
+    /// [`Attempt::arguments`] return them.
     ///
-    /// It is what serde writes of a tool: a field with `#[serde(skip_serializing)]` is not in it.
+    /// The stored arguments are the tool as serde writes it, without the fields that have
+    /// `#[serde(skip_serializing)]`.
     #[track_caller]
     pub fn capture_arguments(self, capture: bool) -> Self {
         self.configure(|options| options.keeps.arguments = capture)
     }
 
-    /// Keeps what each step gave in the [report](Run::with_report), for [`StepReport::output`]. It is a copy of every output.
+    /// Stores a copy of every step's output in the [report](Run::with_report), where [`StepReport::output`] returns it.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -369,24 +373,28 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.keeps.outputs = capture)
     }
 
-    /// Limits how much the run does and holds. Without it, [`Limits::DEFAULT`] does for plans of `plan!`, and [`Limits::UNTRUSTED`] for others.
+    /// Sets the run's limits. The default is [`Limits::DEFAULT`] for plans of `plan!`, and [`Limits::UNTRUSTED`] for others.
     #[track_caller]
     pub fn limits(self, limits: Limits) -> Self {
         self.configure(|options| options.limits = Some(limits))
     }
 
-    /// Asks this gate before each call to a tool, also in plans inside the run.
+    /// Sets a gate, which allows or refuses each call to a tool, including the calls of plans
+    /// inside the run.
     ///
-    /// If the run is [inside](Self::inside) another that has a gate, both are asked.
+    /// If the run is [inside](Self::inside) another run with a gate, each call needs the permission
+    /// of both gates.
     #[track_caller]
     pub fn gate(self, gate: impl Gate + 'static) -> Self {
         self.configure(|options| options.permissions.gate = Some(Arc::new(gate)))
     }
 
-    /// Makes calls no more often than this throttle lets through, also in plans inside the run. Other runs may have the same one.
+    /// Delays calls so that they keep to this throttle, including the calls of plans inside the run. Several runs can share a
+    /// throttle.
     ///
-    /// Several throttles all hold, also those of a run that this one is [inside](Self::inside). A call that runs a plan inside the run takes a place among those that run only until the
-    /// plan starts, so that it never waits for itself. One that runs a plan *beside* the run keeps it: that plan should not have the same throttle.
+    /// Several throttles apply together, including the throttles of a run that this run is [inside](Self::inside). A call that runs a plan inside the
+    /// run counts as a running call only until the plan starts, so that the call never waits for itself. A call that runs a plan *beside* the run
+    /// counts until the call ends: do not give that plan's run the throttle of this run.
     #[track_caller]
     pub fn throttle(self, throttle: &Throttle) -> Self {
         self.configure(|options| {
@@ -396,9 +404,10 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         })
     }
 
-    /// Allows the run, and plans inside it, no other calls than those to tools with these names. A name that ends in `*` means all that begin with the rest.
+    /// Restricts the run, and the plans inside it, to tools with these names. A trailing `*` matches any suffix.
     ///
-    /// A plan that calls another tool does not start. If the run is [inside](Self::inside) another, it needs that one's permission, too. Plans are tools.
+    /// A plan that calls another tool does not start. If the run is [inside](Self::inside) another run, that run must allow the tools as well. A plan
+    /// that a step calls is a tool.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -419,7 +428,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.permissions.only = Some(tools))
     }
 
-    /// Has the run watched, also by several observers. Whoever needs one after the run passes an [`Arc`] of it.
+    /// Adds an observer of the run. A run can have several observers. To use the observer after the run, pass
+    /// an [`Arc`] of it.
     #[track_caller]
     pub fn observe(self, observer: impl Observer + 'static) -> Self {
         self.configure(|options| options.observers.push(Arc::new(observer)))
@@ -462,12 +472,12 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.seed = Some(seed))
     }
 
-    /// Keeps what the run does in a journal, under this id, so that it survives a crash: a run with the same id goes on where the last one was. If that has
-    /// ended, it gives the same output, and makes no call.
+    /// Records the run in a journal under this ID, so that the run survives a crash. A run with the ID of an unfinished run resumes that run. A run
+    /// with the ID of a finished run makes no calls, and returns the recorded output.
     ///
-    /// What a call gave counts once its record is durable. After a crash, calls with a record are not made again; those that ran have none, and are. The plan and the
-    /// inputs must be those that the run was begun with, but for steps that have not run yet. All values go through JSON, and errors of tools keep what they say, their
-    /// [code](crate::Error::code) and whether they are transient, but not their types.
+    /// A call has happened once its record is durable. After a crash, the run does not repeat recorded calls, and repeats the calls that were
+    /// running. The plan and the inputs must be those of the first start, except for steps that have not run yet. All values go through JSON. Errors
+    /// of tools keep their messages, their [code](crate::Error::code) and their transience, and lose their Rust types.
     ///
     /// ```
     /// use plan_runtime::journal::Memory;
@@ -503,23 +513,25 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Errors
     ///
-    /// The run does not start if another owner runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets) and the journal has
-    /// [no key](crate::guide::durable#secrets). It stops where the journal fails; [`RunError::journal`] says so.
+    /// The run does not start if another owner runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets) and the
+    /// journal has [no key](crate::guide::durable#secrets). The run stops when the journal fails, and [`RunError::journal`] returns the journal's
+    /// error.
     #[track_caller]
     pub fn durable<J: SharedJournal + ?Sized>(self, journal: &J, id: impl Into<String>) -> Self {
         let (journal, id) = (journal.share(), id.into());
         self.configure(|options| options.target = Some(Target::new(journal, id)))
     }
 
-    /// Has an engine make the calls of the run, on whatever machine, and keep what comes of them.
+    /// Runs the plan on an [`Engine`], which makes each call, possibly on another machine, and
+    /// stores the outcome.
     ///
     /// The run takes its time, its [seed](Self::seed) and the values of `await` from the engine, and all values go through JSON. Plans that steps call run here, and so does Rust
     /// code in plans. Observers are notified again of events that happen again after a crash.
     ///
     /// # Errors
     ///
-    /// The run does not start if it is [durable](Self::durable) or [inside](Self::inside) another, has a [gate](Self::gate) or a [throttle](Self::throttle), which the engine knows nothing of, or has
-    /// [secrets](crate::Shape#secrets), which an engine would keep in plain text.
+    /// The run does not start if it is [durable](Self::durable) or [inside](Self::inside) another run, has a [gate](Self::gate) or a
+    /// [throttle](Self::throttle), which an engine does not apply, or has [secrets](crate::Shape#secrets), which an engine would store in plain text.
     #[track_caller]
     pub fn engine(self, engine: impl Engine + 'static) -> Self {
         self.configure(|options| options.engine = Some(Arc::new(engine)))
@@ -528,11 +540,11 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::serve::Server::serve) the journal runs it. Or submits it to
     /// an engine, with the engine's client.
     ///
-    /// It is for plans without a name and for those that come as JSON. A plan with a name has a `submit` of its own, which needs no application:
+    /// Use this method for plans without a name and for plans from JSON. A plan with a name has a `submit` method that needs no application:
     /// `Order { cents: 500 }.submit(&db, "order-17").await?`.
     ///
-    /// What was set on the run, such as a [deadline](Self::deadline), is not kept: whoever runs it says that. Where the journal has a run of this id, with the same
-    /// plan and the same inputs, nothing changes.
+    /// The journal does not store the options of the run, such as a [deadline](Self::deadline): the process that serves the run sets them. If the
+    /// journal already has a run with this ID, this plan and these inputs, the journal does not change.
     ///
     /// ```
     /// use plan_runtime::journal::{Journal, Memory};
@@ -553,7 +565,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Errors
     ///
-    /// What keeps a [durable](Self::durable) run from starting: another plan or other inputs under this id, secrets, a journal that cannot be written.
+    /// Returns the errors that keep a [durable](Self::durable) run from starting: another plan or other inputs under this ID, secrets without a key,
+    /// a journal that cannot be written.
     ///
     /// # Panics
     ///
@@ -571,21 +584,23 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         to.submit(run, id)
     }
 
-    /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random. A [durable](Self::durable) run has the id that its journal knows it by.
+    /// Sets the ID of the run, which [`CallContext::run_id`] returns in its calls. By default, the ID is random. A [durable](Self::durable) run has
+    /// its ID in the journal.
     #[track_caller]
     pub fn id(self, id: impl Into<String>) -> Self {
         self.configure(|options| options.id = Some(id.into()))
     }
 
-    /// Makes the run a part of the one that made a call: it has that run's bound on calls, what becomes of other steps
-    /// [on failure](Self::on_failure), observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
-    /// effect. [Limits](Self::limits), a [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::allow_tools) and a deadline of its own hold besides those of the call.
-    /// It is recorded with that run, and cannot be [durable](Self::durable) by itself.
+    /// Makes this run a part of the run that made a call. This run takes the bound on calls, the policy [on failure](Self::on_failure), the
+    /// observers, the timer, the seed and the ID of the outer run, in place of its own. Its paths start with the path of the call. Its own
+    /// [limits](Self::limits), [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::allow_tools) and deadline apply in addition to
+    /// those of the call. The outer run records it, so it cannot be [durable](Self::durable) by itself.
     ///
-    /// The run ends with an error once the call is over, so the tool must await it. In a durable run, the call must poll it as well: await it in the future of the tool, and not in a task or a thread of its own.
+    /// The run ends with an error once the call is over, so the tool must await the run. In a durable run, the call must also poll the run: await the
+    /// run in the future of the tool, and not in a task or a thread of its own.
     ///
-    /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose. Once such a plan has succeeded, it is not
-    /// undone: if the call is dropped while it runs, its undo steps do not run.
+    /// A plan that is a step of another plan does not need this method. Use it in a tool that builds or selects a plan and runs the plan. Once such a
+    /// plan has succeeded, no undo step of it runs, and none runs if the call is dropped while the plan runs.
     ///
     /// ```
     /// use plan_runtime::run::CallContext;
@@ -648,7 +663,8 @@ where
     App: ?Sized + Sync,
     O: Serialize + DeserializeOwned + Send + 'static,
 {
-    /// The plan, to be called by a step, if it has not started. What was configured is not: it is as around it.
+    /// Returns the plan, for a step that calls it, if the run has not started. The options of this run have no
+    /// effect: the options of the outer run apply.
     pub(crate) fn called(self, hand_over: fn() -> Option<HandOver<O>>) -> Option<CalledPlan<'a>> {
         let Stage::New(executable, inputs, _) = self.stage else {
             return None;
@@ -667,7 +683,7 @@ where
     }
 }
 
-/// Nothing in a run is pinned in place.
+/// No field of a run is pinned.
 impl<App: ?Sized, O> Unpin for Run<'_, App, O> {}
 
 impl<App: ?Sized, O> Future for Run<'_, App, O> {

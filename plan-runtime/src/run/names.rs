@@ -1,6 +1,6 @@
 //! Names of tools, and beginnings of such.
 
-/// Whether a name means a tool: it is its name, or its beginning with a `*`.
+/// Returns `true` if a name or pattern matches a tool. A pattern is the beginning of names, with a trailing `*`.
 pub(crate) fn means(name: &str, tool: &str) -> bool {
     match name.strip_suffix('*') {
         Some(beginning) => tool.starts_with(beginning),
@@ -8,7 +8,7 @@ pub(crate) fn means(name: &str, tool: &str) -> bool {
     }
 }
 
-/// Whether one of these names means a tool.
+/// Returns `true` if at least one of these names matches a tool.
 pub(crate) fn allows<N: AsRef<str>>(names: &[N], tool: &str) -> bool {
     names.iter().any(|name| means(name.as_ref(), tool))
 }

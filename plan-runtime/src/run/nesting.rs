@@ -1,5 +1,5 @@
-//! What runs that are polled inside each other have in common: how deep they are, since each is on the stack, and how much they do before
-//! the outermost one has a turn again and can look at its deadline.
+//! Limits across runs that are polled inside each other: their depth, since each takes stack, and the number of calls before the
+//! outermost run gets a turn to check its deadline.
 
 use crate::error::Interrupt;
 use std::cell::Cell;
@@ -20,7 +20,7 @@ const STARTS: usize = 256;
 /// A run that is polled more often than this in one turn of the outermost run is blocked on by a tool, and would wait for ever.
 const POLLS: u32 = 16;
 
-/// The turn in which a run was polled last, and how often.
+/// The turn of a run's last poll, and the number of polls in that turn.
 #[derive(Default)]
 pub(super) struct Turn {
     number: u64,
@@ -44,7 +44,7 @@ impl Turn {
     }
 }
 
-/// Whether one more call may be started in this turn, which is counted then.
+/// Counts one more call of this turn, and returns `true` if the turn has room for the call.
 #[inline]
 pub(super) fn may_start() -> bool {
     let started = STARTED.get();

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 /// Watches a run. Its methods are called in between the steps' work, so they should not take long.
 ///
-/// One that panics is not notified again; the run is not affected. Each method does nothing unless it is implemented. [`Run::observe`](super::Run::observe) takes an observer.
+/// A run stops notifying an observer that panics, and is not affected otherwise. Each method does nothing by default.
+/// [`Run::observe`](super::Run::observe) takes an observer.
 ///
 /// ```
 /// use plan_runtime::run::{Observer, Status, StepError, StepRef};
@@ -59,7 +60,7 @@ pub trait Observer: Send + Sync {
     /// The run has ended. One that is dropped does not end.
     fn plan_finished(&self, plan: &Plan, totals: &Totals, took: Duration) {}
 
-    /// All that the step needs is there.
+    /// The dependencies of a step are complete.
     fn step_ready(&self, step: &StepRef<'_>) {}
 
     /// The step starts.
@@ -68,10 +69,10 @@ pub trait Observer: Send + Sync {
     /// The step, or an element of one, iterates over a list of this length.
     fn list_started(&self, step: &StepRef<'_>, length: usize) {}
 
-    /// An element of a list has its output, or null in its place.
+    /// An element of a list has its output, or null in place of an output.
     fn element_finished(&self, step: &StepRef<'_>) {}
 
-    /// An attempt starts. They are counted from 1.
+    /// An attempt starts. The first attempt is number 1.
     fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {}
 
     /// An attempt has succeeded.
@@ -80,7 +81,7 @@ pub trait Observer: Send + Sync {
     /// An attempt has failed.
     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {}
 
-    /// What has failed is tried again after this time.
+    /// A failed attempt is followed by another one after this time.
     fn retrying(&self, step: &StepRef<'_>, attempt: u32, wait: Duration) {}
 
     /// The step has ended: it completed, failed, or was cancelled.
@@ -89,8 +90,8 @@ pub trait Observer: Send + Sync {
     /// No condition of the step holds.
     fn step_skipped(&self, step: &StepRef<'_>) {}
 
-    /// The step cannot run any more, because of another that has failed. If more of those that it needs fail later, a report names the
-    /// first of the plan.
+    /// A step cannot run any more, because the step `by` failed. If more of its dependencies fail later, a report names the first of
+    /// them in the order of the plan.
     fn step_blocked(&self, step: &StepRef<'_>, by: &Step) {}
 }
 
@@ -181,7 +182,7 @@ impl<'e> StepRef<'e> {
         &self.plan.steps[self.index]
     }
 
-    /// The step's place in [`Plan::steps`].
+    /// Returns the step's index in [`Plan::steps`].
     pub fn index(&self) -> usize {
         self.index
     }
@@ -191,12 +192,12 @@ impl<'e> StepRef<'e> {
         self.element
     }
 
-    /// Whether the step's plan runs as a step of another.
+    /// Returns `true` if the step's plan is a step of another plan.
     pub fn is_nested(&self) -> bool {
         self.outer.is_some()
     }
 
-    /// The tool that is called; of a step as a whole, the only one that it may call.
+    /// Returns the tool of the call. For a step as a whole, returns the tool if the step can call only one.
     pub fn tool(&self) -> Option<&'e ToolInfo> {
         self.tool
     }

@@ -1,6 +1,7 @@
-//! What a failure means for the other steps.
+//! The effect of a failure on the other steps.
 
-/// What a run does about the other steps when one fails. In any case the run ends with an error that names all failures.
+/// The policy of a run for the other steps when one step fails. With either policy, the run ends with an error that
+/// names all failures.
 ///
 /// A step that is optional or has a fallback does not fail in this sense.
 ///
@@ -25,14 +26,14 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnFailure {
-    /// Starts nothing more, and lets the calls that run finish.
+    /// Starts no more work, and lets running calls finish.
     ///
-    /// It starts no step, no further element of a `for` and no further attempt. A step that waits for its next attempt fails
-    /// with the error of the last one.
+    /// The run starts no step, no element of a `for` and no attempt. A step that waits for its next attempt fails with the
+    /// error of its last attempt.
     #[default]
     Stop,
     /// Still runs every step that does not depend on the failed one.
     Continue,
-    /// Starts nothing more, and drops the calls that run. With a journal, a call that has ended is not dropped, so the step completes and is undone.
+    /// Starts no more work, and drops running calls. With a journal, a call that has ended is not dropped, so the step completes and is undone.
     Cancel,
 }

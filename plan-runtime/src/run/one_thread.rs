@@ -11,10 +11,11 @@ thread_local! {
     static VALUES: RefCell<HashMap<u64, Rc<dyn Any>>> = RefCell::default();
 }
 
-/// One count for all threads, so that a key is never that of another thread's value.
+/// One counter for all threads, so that values of different threads have different keys.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A value that its thread keeps until this is dropped. A mock has them, which is not `Send`, since what runs inside a run has to be.
+/// A handle to a value in thread-local storage, which drops the value with itself. The values inside a mock are not `Send`, and the
+/// contents of a run must be.
 pub(super) struct Kept<T> {
     key: u64,
     of: PhantomData<fn() -> T>,
@@ -39,7 +40,7 @@ impl<T: 'static> Kept<T> {
 
 impl<T> Drop for Kept<T> {
     fn drop(&mut self) {
-        // Its destructor may use others.
+        // The value's destructor may use other values of the thread.
         let value = VALUES.try_with(|values| values.borrow_mut().remove(&self.key));
         drop(value);
     }

@@ -59,7 +59,7 @@ pub(super) struct Options<'a> {
     pub(super) timer: Option<Arc<dyn Timer>>,
     pub(super) seed: Option<u64>,
     pub(super) id: Option<String>,
-    /// The secrets of the run, if the caller knows more secrets than the plan declares.
+    /// The secrets of the run, if the caller has declared more secrets than the plan.
     pub(super) secrecy: Option<Arc<Secrecy>>,
     /// The receiver of signals for the steps, if the run has a sender.
     pub(super) signals: OnceLock<Receiver>,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// How long a call may go on after nobody waits for it any more. By then, whoever made the call has seen that its time is over.
+/// The time that a call may take after the end of its caller's time limit. After it, the caller has stopped waiting.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A call whose panics are its errors.
@@ -28,7 +28,7 @@ async fn caught(mut call: StepFuture<'_>) -> StepResult {
         Err(panic) => Poll::Ready(Err(panic)),
     })
     .await;
-    // What its destructors panic about is lost.
+    // A panic of its destructors is ignored.
     let _ = catch(|| drop(call));
     result
 }

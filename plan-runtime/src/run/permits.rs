@@ -1,24 +1,25 @@
-//! How many calls of a run, with all plans and blocks inside it, run at one time.
+//! The number of concurrent calls of a run, with all plans and blocks inside it.
 
 use super::catch::locked;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
-/// The permits for the calls of a run. Who finds none waits in line, and is handed one when its turn has come: whoever is first in the plan goes first.
+/// The permits for the calls of a run. An applicant without a permit waits in line. A free permit goes to the first applicant in the order of the
+/// plan.
 pub(super) struct Permits(Mutex<Line>);
 
 struct Line {
     free: usize,
     waiting: BTreeMap<Rank, Arc<Place>>,
-    /// How many have joined the line.
+    /// The number of applicants so far.
     joined: u64,
 }
 
-/// The place of a call in the plan and in those around it, and how many joined the line before.
+/// The position of a call in the plan and in the enclosing plans, and the number of earlier applicants.
 type Rank = (Vec<usize>, u64);
 
-/// A place in line.
+/// An applicant's entry in the line.
 struct Place(Mutex<Turn>);
 
 enum Turn {
@@ -27,12 +28,12 @@ enum Turn {
     Come,
 }
 
-/// The permits of one plan, with its place in line while it waits.
+/// The permits of one plan, with its entry in the line while the plan waits.
 #[derive(Default)]
 pub(super) struct Applicant(Option<(Rank, Arc<Place>)>);
 
 impl Applicant {
-    /// Whether a permit was handed over that is still to be taken.
+    /// Returns `true` if a permit has been assigned and not yet taken.
     pub(super) fn has_come(&self) -> bool {
         let place = self.0.as_ref();
         place.is_some_and(|(_, place)| matches!(*locked(&place.0), Turn::Come))
@@ -48,7 +49,8 @@ impl Permits {
         }))
     }
 
-    /// Takes a permit for a call at this place in the plan. If there is none, the waker is woken once one was handed over.
+    /// Takes a permit for a call at this position in the plan. If no permit is free, the line wakes the waker after it
+    /// assigned a permit to the call.
     pub(super) fn take(
         &self,
         applicant: &mut Applicant,
@@ -86,7 +88,7 @@ impl Permits {
         false
     }
 
-    /// Whether nobody waits in line who is before this place in the plan.
+    /// Returns `true` if no applicant in the line comes before this position in the plan.
     pub(super) fn is_next(&self, at: impl FnOnce() -> Vec<usize>) -> bool {
         let line = locked(&self.0);
         let first = line.waiting.first_key_value();
@@ -107,11 +109,11 @@ impl Permits {
         line.free = line.free.saturating_sub(calls);
     }
 
-    /// Gives permits back, each to who is first in line.
+    /// Returns permits, and assigns each of them to the first in line.
     pub(super) fn give_back(&self, permits: usize) {
         for _ in 0..permits {
             let waker = self.hand_over();
-            // Outside of the lock: whoever is woken may ask immediately.
+            // Outside of the lock, since a woken task may ask immediately.
             if let Some(waker) = waker {
                 waker.wake();
             }

@@ -33,9 +33,9 @@ pub struct Progress {
 #[derive(Default)]
 struct BarState {
     plan: Option<ProgressBar>,
-    /// Those of the steps that run. A bar with a length counts elements.
+    /// The bars of the running steps. A bar with a length counts elements.
     steps: HashMap<usize, ProgressBar>,
-    /// How many steps have ended badly.
+    /// The number of failed steps.
     failed: usize,
 }
 
@@ -147,7 +147,7 @@ impl Observer for Progress {
     }
 
     fn list_started(&self, step: &StepRef<'_>, length: usize) {
-        // Of lists in lists, the outermost is counted.
+        // In nested lists, the bar counts the elements of the outermost list.
         if !step.is_nested()
             && step.element().is_empty()
             && let Some(bar) = locked(&self.state).steps.get(&step.index())

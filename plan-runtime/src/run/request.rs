@@ -30,7 +30,7 @@ pub struct Request<'s> {
     pub(super) shown: Option<&'s Value>,
     /// The values that are handed over to the action.
     pub(super) given: Option<&'s Handed>,
-    /// The form in which the output is kept.
+    /// The form of the stored output.
     pub(super) keep: Keep,
     /// The secrets among the arguments, if the plan has secrets.
     pub(super) secret: Option<&'s Secrets>,
@@ -123,7 +123,7 @@ impl<'s> Request<'s> {
         let arguments: Value = self.arguments_as_json()?;
         let tool = match T::deserialize(&arguments) {
             Ok(tool) => tool,
-            // Only what is read from the plan says which argument is wrong.
+            // Only a second read, from the plan, finds the wrong argument.
             Err(_) => self.arguments()?,
         };
         if self.asks {

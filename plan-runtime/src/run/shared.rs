@@ -1,4 +1,4 @@
-//! What a run has in common with the plans inside it.
+//! The state that a run shares with the plans inside it.
 
 use super::catch::{catch, locked};
 use super::durable::{Durable, of_element, secrets_in_journal};
@@ -51,12 +51,12 @@ impl SharedRun {
         self.durable.is_some()
     }
 
-    /// Whether it goes on after a crash, so that what Rust code decides is kept.
+    /// Returns `true` if the run can resume after a crash, so that decisions of Rust code must be recorded.
     pub(super) fn is_kept(&self) -> bool {
         self.durable.is_some() || self.engine.is_some()
     }
 
-    /// Returns an error if the secrets of a plan inside the run would be kept in plain text.
+    /// Returns an error if the run would store the secrets of a plan inside it in plain text.
     pub(super) fn may_have_secrets(&self) -> Result<(), Cause> {
         match (&self.durable, &self.engine) {
             (Some(durable), _) if !durable.claimed.is_encrypted => Err(secrets_in_journal()),
@@ -76,7 +76,7 @@ impl SharedRun {
         times(&undone).saturating_add(times(&self.before))
     }
 
-    /// Returns how often the run was retried after a failure.
+    /// Returns the number of retries of the run after a failure.
     pub(super) fn times_retried(&self) -> u32 {
         self.before.get(RUN).copied().unwrap_or_default()
     }
@@ -109,7 +109,7 @@ impl SharedRun {
         }
     }
 
-    /// Whether anyone is to be told.
+    /// Returns `true` if any observer has not panicked.
     #[inline]
     pub(super) fn is_observed(&self) -> bool {
         let has_panicked = |one: &AtomicBool| one.load(Ordering::Relaxed);
@@ -128,7 +128,8 @@ impl SharedRun {
 }
 
 impl Drop for SharedRun {
-    /// What is not this crate's is dropped by itself: one destructor that panics keeps no other from running.
+    /// Drops each value of a foreign type separately, so that a panic in one destructor does not skip another
+    /// destructor.
     fn drop(&mut self) {
         let timer: Arc<dyn Timer> = Arc::new(ThreadTimer);
         drop_quietly(std::mem::replace(&mut self.timer, timer));

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 /// The slots to poll. Polling a slot without a task does no harm.
 #[derive(Default)]
 pub(super) struct SlotQueue {
-    /// The slot to poll before all others. Where steps come one after the other, the queue stays empty.
+    /// The slot to poll first. In a plan of consecutive steps, the queue stays empty.
     next: Option<usize>,
     queue: VecDeque<usize>,
     woken: Arc<Woken>,

@@ -1,4 +1,4 @@
-//! What starts the steps of a plan: generated code, or a toolbox.
+//! The code that starts the steps of a plan: generated code, or a toolbox.
 
 use super::StepError;
 #[cfg(feature = "dynamic")]
@@ -18,14 +18,14 @@ use crate::{Call, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// How generated code starts an action, by its number in the plan.
+/// A function of generated code that starts an action by its number in the plan.
 pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
 
-/// What starts the actions of a run.
+/// The starter of a run's actions.
 pub(crate) enum Starter<'a, App: ?Sized> {
     /// Generated code.
     Plan(StartFn<App>),
-    /// What was found for the actions of a plan before it runs.
+    /// The actions of a plan, resolved before the run.
     #[cfg_attr(
         not(feature = "dynamic"),
         expect(dead_code, reason = "a toolbox finds them")
@@ -39,7 +39,7 @@ pub(crate) enum Starter<'a, App: ?Sized> {
     Called(OwnStart<'a>),
 }
 
-/// What starts the actions of one plan, by their numbers.
+/// A starter of one plan's actions, by their numbers.
 pub(crate) trait Starts<App: ?Sized>: Send {
     fn start<'x>(&self, call_index: usize, request: Request<'_>, app: &'x App) -> Started<'x>;
 
@@ -51,7 +51,8 @@ pub(crate) trait Starts<App: ?Sized>: Send {
 }
 
 impl<'a, App: ?Sized> Starter<'a, App> {
-    /// Whether values are handed over in Rust. A toolbox has tools for names, and a plan may mean another type by one of them.
+    /// Returns `true` if the starter hands values over in Rust. A toolbox finds tools by name, and the type of a named tool
+    /// can differ from the plan's.
     pub(super) fn hands_over(&self) -> bool {
         matches!(self, Self::Plan(_))
     }
@@ -89,20 +90,21 @@ impl<'a, App: ?Sized> Starter<'a, App> {
 
 /// A step that was started.
 pub enum Started<'x> {
-    /// It has ended already.
+    /// An action that has ended already.
     Ended(StepResult),
-    /// It runs.
+    /// A running action.
     Running(StepFuture<'x>),
-    /// It runs, and knows where it is.
+    /// A running action with the context of its call.
     InContext(StepFuture<'x>, CallContext),
-    /// It is a plan, which runs as a part of the one around it.
+    /// A plan, which runs as a part of the enclosing run.
     Plan(Box<CalledPlan<'x>>, CallContext),
-    /// Gates are to be asked about it first, unless it is a plan, whose calls they are asked about.
+    /// A call that gates must allow first. `None` for a plan, since gates decide on the calls inside it.
     Asks(Option<Box<PendingCall>>),
 }
 
 impl Request<'_> {
-    /// Whether what is recorded is of this type.
+    /// Checks the recorded output, if the request has one, against this type. The returned step has ended, with an
+    /// error if the output does not fit.
     pub(super) fn fits<'x, T: DeserializeOwned>(&self) -> Option<Started<'x>> {
         let fits = match T::deserialize(self.recorded?) {
             Ok(value) => {
@@ -114,7 +116,7 @@ impl Request<'_> {
         Some(Started::Ended(fits))
     }
 
-    /// What gates are asked about this call to a tool.
+    /// Returns the call to a tool, for the gates.
     pub(super) fn question_of<'x, T: Tool>(self) -> Started<'x> {
         if T::PLAN.is_some() {
             return Started::Asks(None);
@@ -122,7 +124,7 @@ impl Request<'_> {
         self.question(T::NAME, T::DESCRIPTION, T::READ_ONLY)
     }
 
-    /// What gates are asked about this call to a tool.
+    /// Returns the call to a tool, for the gates.
     fn question<'x>(self, tool: &str, description: &str, is_read_only: bool) -> Started<'x> {
         let arguments = self.arguments_with(|| resolve(&self.action.args, self.scope));
         let call = arguments.map(|arguments| PendingCall {
@@ -269,13 +271,14 @@ impl Request<'_> {
         Started::Ended(value.and_then(|value| hold(value).map_err(StepError::output)))
     }
 
-    /// There is nothing that runs this step.
+    /// Returns the failure of a step that nothing can run.
     pub fn unknown<'x>(self) -> Started<'x> {
         Started::Ended(Err(StepError::Unknown))
     }
 }
 
-/// A plan that a step calls, before it starts. It runs as a block does: what is around it may end it, and undo it after it has succeeded. It has the limits of the run around it.
+/// A plan that a step calls, before the plan starts. It runs like a block: the enclosing plan may end it, and undo it after it has succeeded. The
+/// limits of the enclosing run apply to it.
 pub struct CalledPlan<'x> {
     pub(super) executable: Executable<'x>,
     pub(super) inputs: Result<Vec<StoredValue>, Cause>,
@@ -290,7 +293,7 @@ type StoreOutput =
 
 /// The output of a plan, before it has its type.
 pub(super) enum MadeOutput<'o> {
-    /// It was made as JSON.
+    /// A JSON value.
     Json(Value),
     /// The template refers to the output.
     At(&'o Template, &'o Scope<'o>, &'o Handed),
@@ -323,7 +326,7 @@ pub(crate) struct OwnStart<'x> {
 }
 
 impl OwnStart<'_> {
-    /// Whether JSON is an output of the plan's type.
+    /// Returns an error if JSON does not fit the plan's output type.
     pub(super) fn fits(&self, output: &Value) -> Result<(), serde_json::Error> {
         (self.fits)(output)
     }

@@ -37,9 +37,10 @@ pub enum CalledAgain {
 pub type StepResult = Result<StoredValue, StepError>;
 
 pin_project! {
-    /// A call to `T`. As an `async` block, it would have room for the future twice, and move it when it is polled first.
+    /// A call to `T`, whose output is stored. An `async` block would be twice as large, and would move the future at the
+    /// first poll.
     pub(super) struct Storing<T, F> {
-        // Nothing once it has ended: then it is dropped before the output is stored.
+        // `None` after the end, since the call must be dropped before the output is stored.
         #[pin]
         call: Option<F>,
         // The most bytes of the output.

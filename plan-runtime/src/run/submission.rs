@@ -1,4 +1,4 @@
-//! Runs that are described as data, for whoever runs them.
+//! Submission of runs as data, for another process to run.
 
 use super::begin::recordable;
 use super::durable;
@@ -15,7 +15,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What runs can be submitted to: a [`Journal`], for whoever serves it, or the client of an engine.
+/// A destination for submitted runs: a [`Journal`], whose server runs them, or the client of an engine.
 ///
 /// `submit` of a plan and [`Run::submit`](super::Run::submit) take one.
 #[diagnostic::on_unimplemented(
@@ -24,13 +24,13 @@ use std::task::{Context, Poll};
     note = "open a journal, `let db = Sqlite::open(\"runs.db\")?;`, and submit to `&db`; or make a client, `let restate = plan_restate::Client::new(\"http://…\")?;`, and submit to `&restate`"
 )]
 pub trait Submit {
-    /// What submits a run with an output of the type `O` once it is awaited.
+    /// A future that submits a run with an output of the type `O`.
     type Submission<'s, O>
     where
         Self: 's,
         O: 's;
 
-    /// Submits a run under this id. What is wrong with the run is reported where the submission is awaited.
+    /// Returns a future that submits a run under this ID. An error of the run is the output of that future.
     fn submit<O: DeserializeOwned + 'static>(
         &self,
         run: Result<RunInfo, RunError>,
@@ -43,7 +43,7 @@ pub trait Submit {
     }
 }
 
-// What is neither is not asked to be a journal: it may be meant as a client.
+// `do_not_recommend`, since a type without `Submit` may be meant as a client instead of a journal.
 #[diagnostic::do_not_recommend]
 impl<J: Journal> Submit for J {
     type Submission<'s, O>
@@ -85,7 +85,7 @@ impl fmt::Debug for Submission<'_> {
     }
 }
 
-/// What is submitted of a run of a plan with these inputs.
+/// Returns the data to submit for a run of a plan with these inputs.
 pub(super) fn info_of(
     executable: &Executable<'_>,
     inputs: Result<Vec<StoredValue>, Cause>,

@@ -1,4 +1,4 @@
-//! How often tools may be called, by all runs together.
+//! Rates and numbers of concurrent calls, shared by several runs.
 
 use super::catch::locked;
 use super::names::means;
@@ -12,14 +12,18 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// How often tools may be called, by all runs that have it: how many calls run concurrently, and how many start in a period.
+/// A limit on the calls of all runs that share it: on the number of concurrent calls, and on the number of calls that start
+/// in a period.
 ///
-/// A clone is the same throttle. An application keeps one and gives it to each run ([`Run::throttle`](super::Run::throttle)); a toolbox
-/// gives its own to all runs that it makes ([`Toolbox::throttle`](crate::dynamic::Toolbox::throttle)). A call that has to wait takes none of the run's
-/// [concurrency](super::Run::concurrency), and the time until its first attempt does not count toward the time limits of its step. Each attempt counts. Calls that
-/// wait are let through in the order in which they came, as far as their limits are the same. A call comes as soon as its run could start the call.
+/// A clone shares the limits of the original. An application stores one throttle and passes it to each run ([`Run::throttle`](super::Run::throttle)).
+/// A toolbox passes its throttle to all runs that it makes ([`Toolbox::throttle`](crate::dynamic::Toolbox::throttle)).
 ///
-/// If a tool's error says [when to try again](crate::Error::retry_after), all calls that share a limit with it wait until then, up to an hour.
+/// A waiting call does not count toward the run's [concurrency](super::Run::concurrency), and the time until its first attempt does not count toward
+/// the time limits of its step. Each attempt counts as a call. Waiting calls with equal limits start in the order of their arrival. A call arrives
+/// when its run could start it.
+///
+/// If a tool's error has a [time of retry](crate::Error::retry_after), all calls that share a limit with the tool wait until then, up to an
+/// hour.
 ///
 /// ```
 /// use plan_runtime::run::{ManualTimer, Throttle};
@@ -70,7 +74,7 @@ enum Limit {
 #[derive(Default)]
 struct State {
     running: usize,
-    /// The calls that wait, in the order in which they came.
+    /// The waiting calls, in the order of their arrival.
     line: BTreeMap<u64, Waker>,
     /// The starts in the last period.
     starts: VecDeque<Instant>,
@@ -95,7 +99,7 @@ impl Throttle {
         self.with(tools, Limit::Concurrency(calls.max(1)))
     }
 
-    /// Lets at most `calls` calls to these tools start in any time of this length; 0 counts as 1. Of the names, the same is true as for
+    /// Allows at most `calls` calls to these tools to start in any period of this length; 0 counts as 1. Names match tools as in
     /// [`concurrency`](Self::concurrency).
     #[must_use]
     pub fn rate(self, tools: impl Into<String>, calls: usize, period: Duration) -> Self {
@@ -119,18 +123,18 @@ impl Throttle {
             .filter(move |rule| means(&rule.tools, tool))
     }
 
-    /// Whether it limits nothing.
+    /// Returns `true` if the throttle has no limits.
     pub(super) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Whether something limits a tool.
+    /// Returns `true` if a limit applies to a tool.
     pub(super) fn has(&self, tool: &str) -> bool {
         self.rules_of(tool).next().is_some()
     }
 
-    /// Lets no call start that it limits for this time: before a service that the tools need is restarted, or before this process ends. Calls that run go on. If it is paused
-    /// already, the later end counts.
+    /// Prevents calls to the limited tools from starting for this time. Use it before a restart of a service that the tools need, or before the end
+    /// of this process. Running calls continue. If the throttle is already paused, the later end applies.
     ///
     /// ```
     /// use plan_runtime::run::Throttle;
@@ -155,20 +159,20 @@ impl Throttle {
         self.rules.iter().for_each(|rule| rule.close(now, time));
     }
 
-    /// The error of a call says that no other is to be made for some time.
+    /// Pauses the limits of a tool, as an error of a call to it requests.
     pub(super) fn close(&self, tool: &str, now: Instant, time: Duration) {
         self.rules_of(tool).for_each(|rule| rule.close(now, time));
     }
 }
 
-/// The turn of a call: the room that the call takes of its limits when it starts, until it has ended.
+/// The turn of a call, which occupies room in the limits from the start to the end of the call.
 pub(super) struct Turn {
     rules: Vec<Arc<Rule>>,
     /// The number of rules whose room is taken: all, or none.
     taken: usize,
     /// The rule that had no room.
     full: usize,
-    /// The number of the call, in the order in which the calls came.
+    /// The number of the call, in the order of arrival.
     number: u64,
 }
 
@@ -190,7 +194,8 @@ impl Turn {
         }
     }
 
-    /// Takes the turn if every rule has room for the call, which starts now. Otherwise, the call takes nothing, so that no other call waits for a call that waits.
+    /// Takes the turn if every rule has room for the call, which starts now. Otherwise the turn occupies no room, so that no other call waits for a
+    /// waiting call.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         while let Some(rule) = self.rules.get(self.taken) {
             if !locked(&rule.state).enter(&rule.limit, self.number, now) {
@@ -231,7 +236,7 @@ impl Turn {
         self
     }
 
-    /// Gives the room back that was taken. A start at this time has not happened.
+    /// Frees the occupied room. With `start`, also forgets the start at this time, since the call did not start.
     fn give_back(&mut self, start: Option<Instant>) {
         for rule in self.rules.iter().take(std::mem::take(&mut self.taken)) {
             let mut state = locked(&rule.state);

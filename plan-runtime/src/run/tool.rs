@@ -13,10 +13,10 @@ use std::future::Future;
 /// The struct is the *command*. [`Call`] implements it for an application.
 ///
 /// # From a function
-/// `#[tool]` makes the struct, the contract and the implementation. The first parameter is the application if it is a
-/// reference; without it, the tool is one of every application. The other parameters are the fields, as visible as the
-/// function, with their doc comments and `#[serde(…)]` attributes. `#[derive(…)]` and `#[serde(…)]` below `#[tool]` go to the
-/// struct. The function itself is not changed.
+/// `#[tool]` generates the struct, the contract and the implementation. If the first parameter is a reference, it is the
+/// application; otherwise, the tool belongs to every application. The other parameters become the fields, with the visibility
+/// of the function, their doc comments and their `#[serde(…)]` attributes. `#[derive(…)]` and `#[serde(…)]` below `#[tool]`
+/// apply to the struct. The function itself does not change.
 ///
 /// ```
 /// use plan_runtime::{Call, Result, Tool, tool};
@@ -40,7 +40,7 @@ use std::future::Future;
 /// [`Error`](crate::Error).
 ///
 /// # From a struct
-/// `#[derive(Tool)]` makes the contract alone, and [`Call`] is implemented by hand:
+/// `#[derive(Tool)]` generates only the contract. Implement [`Call`] yourself:
 ///
 /// ```
 /// use plan_runtime::{Call, Result, Shape, Tool};
@@ -64,18 +64,18 @@ use std::future::Future;
     note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` generates from an `async fn`: `#[tool] async fn fetch_emails(…)` generates `FetchEmails`"
 )]
 pub trait Tool: Serialize + DeserializeOwned + Shape {
-    /// What the tool returns when it succeeds.
+    /// The output of a successful call.
     type Output: Serialize + DeserializeOwned + Send + 'static;
 
     /// The name that plans, reports and events use.
     const NAME: &'static str;
 
-    /// What the tool does, in one or more lines; empty where nothing was said.
+    /// The description of the tool, in one or more lines. Empty without a doc comment.
     const DESCRIPTION: &'static str = "";
 
-    /// Whether the tool declares, with `#[tool(read_only)]`, that it only reads: a call to it changes nothing for anyone.
+    /// `true` if the tool declares, with `#[tool(read_only)]`, that a call to it only reads and changes nothing.
     ///
-    /// This is not checked. A plan can do without a call to such a tool if nothing uses its output.
+    /// The declaration is not verified. A plan can do without a call to such a tool if nothing uses its output.
     const READ_ONLY: bool = false;
 
     /// The plan that the tool is, if it is one of [`plan!`](crate::plan!).
@@ -91,12 +91,13 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// ```
     const PLAN: Option<&'static LazyPlan> = None;
 
-    /// Whether there is one application that can call the tool, or some by name, and not all with a capability. Not for users: `#[tool]` says so of a
-    /// function that takes an application, and `plan!` of a plan whose first tool is one.
+    /// `true` if only particular applications can call the tool, instead of all applications with a capability. Hidden from users: `#[tool]` sets the
+    /// constant for a function that takes an application, and `plan!` for a plan whose first tool is such a tool.
     #[doc(hidden)]
     const ONE_APPLICATION: bool = false;
 
-    /// Whether the tool only waits, so that a run on an engine does that itself. Not for users: [`Sleep`](crate::Sleep) does.
+    /// `true` if the tool only waits, so that a run on an engine waits by itself. Hidden from users: [`Sleep`](crate::Sleep)
+    /// sets the constant.
     #[doc(hidden)]
     const WAITS: bool = false;
 
@@ -104,37 +105,39 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     #[doc(hidden)]
     const ON_MOCK: OnMock<Self> = None;
 
-    /// What the output's type says of itself, for the secrets in it. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` give it.
+    /// The secrets that the output's type declares. Hidden from users: `#[tool]`, `#[derive(Tool)]` and `plan!` set the constant.
     #[doc(hidden)]
     const OUTPUT: fn() -> Inside = || Inside::named::<Self::Output>();
 
-    /// The arguments of a call, some of which may be handed over. Not for users: `#[tool]` and `plan!` implement it. With `#[derive(Tool)]`, the
-    /// struct is read from JSON, since it may implement `Deserialize` in its own way.
+    /// Reads the arguments of a call, some of which may be handed over. Hidden from users: `#[tool]` and `plan!` implement this method. The
+    /// struct of `#[derive(Tool)]` is deserialized from JSON, since its `Deserialize` may be hand-written.
     ///
     /// # Errors
     ///
-    /// Where an argument cannot be made.
+    /// Returns the error of an argument that cannot be built.
     #[doc(hidden)]
     fn take(arguments: &Arguments<'_>) -> Result<Self, ResolveError> {
         arguments.read()
     }
 
-    /// How outputs are handed over, if they come back from JSON as they were. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` implement it.
+    /// Returns the function that hands over outputs, if JSON preserves them. Hidden from users: `#[tool]`, `#[derive(Tool)]` and `plan!` implement
+    /// this method.
     #[doc(hidden)]
     fn hand_over() -> Option<HandOver<Self::Output>> {
         None
     }
 }
 
-/// How a plan runs on a mock, if a tool is one.
+/// A function that runs a plan on a mock, if the tool is a plan.
 pub type OnMock<T> =
     Option<fn(T, &'static Mock) -> Option<Run<'static, Mock, <T as Tool>::Output>>>;
 
 /// An implementation of a [`Tool`] for one application.
 ///
-/// `#[tool]` writes one for the application that its function names. A tool may have any number of them, so that one plan
-/// runs in production, on a mock, and in a dry run that only says what it would do. A plan runs on each application that
-/// has all of its tools; one that lacks a tool is an error where `run` is called.
+/// `#[tool]` implements this trait for the application in the function's signature. A tool can have any number of
+/// implementations, so that one plan runs in production, on a mock, and in a dry run that only prints its calls. A plan
+/// runs on each application that implements all of its tools. If an application lacks a tool, the call of `run` is a
+/// compile error.
 ///
 /// ```
 /// use plan_runtime::{Call, Result, Shape, Tool, plan};
@@ -185,10 +188,11 @@ pub trait Call<App: ?Sized>: Tool {
     ///
     /// # Errors
     ///
-    /// Whatever keeps the tool from giving its output. A [permanent](crate::Error::permanent) error is not tried again.
+    /// Returns the reason why the tool has no output. A run does not retry a [permanent](crate::Error::permanent)
+    /// error.
     fn call(self, app: &App) -> impl Future<Output = Result<Self::Output>> + Send;
 
-    /// Calls the tool as part of a run, of which it learns the step, the attempt and the time that is left.
+    /// Calls the tool as part of a run, with a context that contains the step, the attempt and the remaining time.
     ///
     /// Unless it is implemented, it is [`call`](Self::call). `#[tool]` implements it for a function that has a parameter with `#[context]`.
     ///
@@ -218,7 +222,7 @@ pub trait Call<App: ?Sized>: Tool {
         Err(self)
     }
 
-    /// Whether a run makes a context for the tool. If not, it makes its calls with [`call`](Self::call) alone, which takes less time. `#[tool]` says so of
-    /// functions without a parameter with `#[context]`.
+    /// `true` if a run creates a context for the tool. Otherwise, the run uses [`call`](Self::call), which takes less time. `#[tool]` sets this
+    /// constant to `false` for functions without a parameter with `#[context]`.
     const USES_CONTEXT: bool = true;
 }

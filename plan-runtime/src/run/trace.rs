@@ -1,4 +1,4 @@
-//! `tracing`, where the feature is on. Without it, all of this is nothing.
+//! Spans and events of `tracing`. Without the feature, every function here does nothing.
 
 #[cfg(feature = "tracing")]
 pub(super) use on::{Span, is_on};
@@ -14,7 +14,7 @@ mod on {
     use std::time::Duration;
     use tracing::level_filters::LevelFilter;
 
-    /// Whether there is a subscriber at all.
+    /// Returns `true` if a subscriber exists.
     pub(in crate::run) fn is_on() -> bool {
         LevelFilter::current() != LevelFilter::OFF
     }
@@ -23,7 +23,8 @@ mod on {
     #[derive(Clone)]
     pub(in crate::run) struct Span(Option<tracing::Span>);
 
-    /// The name of a step's tool. What subscribers make of a text is theirs, so it is safe to print before they have it.
+    /// Returns the name of a step's tool. A name is untrusted text, and a subscriber may print it, so the name is
+    /// escaped here.
     fn tool(step: &StepRef<'_>) -> Option<String> {
         step.tool().map(|tool| MessageName(&tool.name).to_string())
     }

@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Knows whether a durable run has anything to do.
+/// A handle on a run, for outside code that checks if the run has work to do.
 #[derive(Clone, Default)]
 pub(crate) struct Following {
     begun: Arc<OnceLock<Weak<Durable>>>,
     among: Together,
 }
 
-/// Runs that hold no more than a limit together, if they have one.
+/// A limit that several runs share, if the options have one.
 #[derive(Clone, Default)]
 pub(crate) struct Together(Option<Arc<Allowance>>);
 
