@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Why a step failed, as data: what a step with `#[catch]` gives where its call fails.
+/// The failure of a step, as data: the value of a step with `#[catch]` whose call fails.
 ///
-/// A tool that returns one as its error fails with it as it is. Its [`code`](Self::code) is what programs decide by.
+/// If a tool returns a `Failure` as its error, the tool fails with exactly that failure. Programs decide by its
+/// [`code`](Self::code).
 ///
 /// ```
 /// use plan_runtime::{Error, Failure, Result, plan, tool};
@@ -37,26 +38,26 @@ use std::fmt;
 pub struct Failure {
     /// The path of the step in the plan that caught it: `pages[3]`, `trip.hotel`.
     pub step: String,
-    /// What kind of failure it is: the [tool's own code](crate::Error::with_code), or one of these.
+    /// The kind of failure: the [tool's own code](crate::Error::with_code), or a code of this table.
     ///
     /// | | |
     /// |---|---|
-    /// | `FAILED` | a tool failed that says no more |
-    /// | `ARGUMENTS` | the arguments could not be made |
-    /// | `OUTPUT` | JSON cannot hold what the tool gave |
-    /// | `VALUE` | Rust code among the values failed |
-    /// | `PANIC` | a tool or Rust code among the values panicked |
-    /// | `TIMEOUT`, `DEADLINE` | it took too long |
+    /// | `FAILED` | a tool failed without a code |
+    /// | `ARGUMENTS` | the arguments could not be built |
+    /// | `OUTPUT` | serde cannot write the output as JSON |
+    /// | `VALUE` | Rust code in a value failed |
+    /// | `PANIC` | a tool, or Rust code in a value, panicked |
+    /// | `TIMEOUT`, `DEADLINE` | the attempt or the step took too long |
     /// | `TOO_MANY_ROUNDS` | the condition of a `loop` still held after the most rounds |
-    /// | `NO_SIGNALS` | nobody could send the [value](crate::run::Signals) that it waited for |
+    /// | `NO_SIGNALS` | no handle to send the awaited [value](crate::run::Signals) remained |
     /// | `REFUSED` | a [gate](crate::run::Gate) refused the call |
     /// | `CANCELLED` | the run was cancelled |
     pub code: String,
-    /// What happened, for people: one line of at most 4,000 characters.
+    /// The message, for people: one line of at most 4,000 characters.
     pub message: String,
-    /// Whether another try may succeed.
+    /// `true` if another attempt may succeed.
     pub transient: bool,
-    /// How many attempts were made.
+    /// The number of attempts.
     pub attempts: u32,
     /// The Rust expression of the plan whose `?` failed, as its author wrote it; `None` for a failure of another kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +65,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What is in the place of a failure without being one.
+    /// Creates a failure in place of an error without any details.
     pub(crate) fn unclear() -> Self {
         Self {
             step: String::new(),

@@ -1,6 +1,7 @@
 //! Setters of structs that may get more fields.
 
-/// A method for each of these fields, which sets it and gives the struct back. `=> Some` makes an `Option` of the method's argument.
+/// Generates a method for each of these fields, which sets the field and returns the struct. `=> Some` wraps the method's argument
+/// in an `Option`.
 macro_rules! setters {
     ($($(#[$doc:meta])* $field:ident: $type:ty $(=> $wrap:ident)?;)*) => {$(
         $(#[$doc])*

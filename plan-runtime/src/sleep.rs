@@ -8,7 +8,8 @@ use std::future::Future;
 
 /// Waits for a duration, such as `90s`, `5m` or `3d`: a tool of every application, without an output.
 ///
-/// The time is written as [`humantime`](https://docs.rs/humantime) reads it. In a run that is [durable](crate::run::Run::durable), it goes on while nobody runs it.
+/// [`humantime`](https://docs.rs/humantime) defines the format of the time. In a [durable](crate::run::Run::durable) run, the time passes even while
+/// no process runs the run.
 ///
 /// ```
 /// use plan_runtime::run::ManualTimer;
@@ -38,11 +39,11 @@ use std::future::Future;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sleep {
-    /// How long.
+    /// The duration.
     pub time: String,
 }
 
-// Where a type lacks one of these traits, this tool, which is not the user's, would only bury the message. So they are not derived.
+// Hand-written, since derived implementations would add this tool to rustc's messages about types that lack these traits.
 #[diagnostic::do_not_recommend]
 impl Shape for Sleep {
     const SHAPE: TypeShape = TypeShape::Struct(&[Field::new("time", FieldPlace::Key("time"))]);

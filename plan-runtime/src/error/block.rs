@@ -7,7 +7,7 @@ use crate::plan::Role;
 use crate::print::MessageName;
 use std::sync::Arc;
 
-/// Where a block is in the plan around it: the step, the element, and which attempt it is.
+/// The position of a block in the enclosing plan: the step, the element, and the number of the attempt.
 #[derive(Clone)]
 pub(crate) struct BlockPlace {
     pub(crate) step: String,
@@ -29,7 +29,7 @@ impl BlockPlace {
         inner.iter().map(|path| self.path(path)).collect()
     }
 
-    /// The same failures, of the plan around the block.
+    /// Returns the failures with their paths in the enclosing plan.
     pub(crate) fn failures(&self, inner: &[FailedStep]) -> impl Iterator<Item = FailedStep> {
         inner.iter().map(|failure| FailedStep {
             step: self.path(&failure.step),

@@ -1,11 +1,11 @@
-//! From the error of a step to a failure as a value.
+//! Conversion of a step's error to a failure, which is a value.
 
 use super::run::{self, Elements, RunError, StepError};
 use crate::failure::Failure;
 use crate::print::{Cut, Line, MOST, some_shown};
 
 impl Failure {
-    /// What became of a step at this path.
+    /// Creates the failure of the step at this path.
     pub(crate) fn of_step(step: String, error: &StepError, attempts: u32) -> Self {
         if let Some(inner) = error.failure() {
             return inner.clone();
@@ -54,7 +54,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// The same with the steps that were not undone: nobody knows what state is left.
+    /// Adds the steps that were not undone. The failure becomes permanent, since the remaining state is unknown.
     fn left_by(mut self, run: &RunError) -> Self {
         let not_undone = &run.undoing_of().not_undone;
         if !not_undone.is_empty() {
@@ -65,7 +65,7 @@ impl Failure {
     }
 }
 
-/// The same as a value.
+/// Converts a failed step to a value.
 impl From<&run::FailedStep> for Failure {
     fn from(failure: &run::FailedStep) -> Self {
         let step = format!("{}{}", failure.step(), Elements(&failure.element));

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum RunErrorKind {
     /// Steps failed.
     Steps,
-    /// The run cannot start or cannot run here: its inputs or its plan do not fit, a tool is missing, or nobody can send a value that a step waits for.
+    /// The run cannot start or cannot run here: its inputs or its plan do not fit, a tool is missing, or a step waits for a value that no handle can
+    /// send.
     Refused,
     /// The run was cancelled, by [`Run::cancel_on`](crate::run::Run::cancel_on) or from outside.
     Cancelled,
@@ -17,7 +18,8 @@ pub enum RunErrorKind {
     Deadline,
     /// The run would have exceeded one of its [limits](crate::run::Limits).
     Limit,
-    /// The [journal](crate::run::Run::durable) could not begin or continue the run. All records are kept, and the run continues when it is begun again.
+    /// The [journal](crate::run::Run::durable) failed to start or continue the run. All records are kept, and the run resumes when it is started
+    /// again.
     Journal,
     /// The output of the plan could not be made of those of its steps.
     Output,

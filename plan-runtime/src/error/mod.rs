@@ -1,4 +1,4 @@
-//! What goes wrong: the errors of tools, of steps and of runs.
+//! The errors of tools, of steps and of runs.
 
 mod block;
 mod caught;
@@ -18,18 +18,20 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-/// What a tool returns.
+/// The result of a tool.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 type Boxed = Box<dyn StdError + Send + Sync>;
 
 /// Why a tool failed.
 ///
-/// Whatever converts into a boxed error converts into it with `?`: any [`std::error::Error`], a text, `anyhow::Error`. An error is *transient* (another try may succeed) unless it is
-/// marked as *permanent*. The error of a plan that ran as a step of another is transient if every failure in it is.
+/// The operator `?` converts every type that converts into a boxed error: any [`std::error::Error`], a string, `anyhow::Error`. An error is
+/// *transient* (another attempt may succeed) unless it is marked as *permanent*. The error of a plan that ran as a step of another plan is transient
+/// if all its failures are transient.
 ///
-/// `{}` writes the error alone, `{:#}` writes it with the errors that caused it on one line. What a terminal would not show, such as
-/// escape sequences and characters without a width, is written as Rust escapes it; of [`chain`](Self::chain), each error writes itself.
+/// `{}` writes only the error, and `{:#}` adds its causes, on one line. Characters that a terminal would not show, such as escape
+/// sequences and characters without a width, appear as Rust escapes. The errors of [`chain`](Self::chain) write themselves without such
+/// escapes.
 ///
 /// As `anyhow::Error`, it does not implement [`std::error::Error`] itself, but converts into a `Box<dyn Error>`.
 ///
@@ -54,7 +56,8 @@ pub struct Error {
 }
 
 impl Error {
-    /// A transient error out of any error, a text, or anything else that converts into a boxed error (`anyhow::Error`, say).
+    /// Creates a transient error from an error, a string, or another type that converts into a boxed error, such as
+    /// `anyhow::Error`.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -85,7 +88,7 @@ impl Error {
         Self::new(message.to_string())
     }
 
-    /// A permanent error: another try would not help. It is made from anything that [`Error::new`] takes.
+    /// Creates a permanent error, for which another attempt would not help, from the types that [`Error::new`] accepts.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -110,7 +113,8 @@ impl Error {
         }
     }
 
-    /// Says what was tried when the error came up. The error becomes the [source](Self::source), and stays transient or permanent.
+    /// Adds the operation that failed. The given error becomes the [source](Self::source), and the new error is transient if the
+    /// given error is.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -131,8 +135,9 @@ impl Error {
         }
     }
 
-    /// Says how long not to try again, as a server does with [`Retry-After`](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3) or a status 429. A step
-    /// with `#[retry]` waits at least as long, and calls that share a [`Throttle`](crate::run::Throttle) wait, too; neither longer than an hour.
+    /// Sets the shortest time until a retry, such as the value of a server's [`Retry-After`](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)
+    /// (RFC 9110, section 10.2.3) with status 429. A step with `#[retry]` waits at least this long, and so do the calls that share a
+    /// [`Throttle`](crate::run::Throttle) with the tool. They wait at most an hour.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -146,7 +151,8 @@ impl Error {
         self
     }
 
-    /// How long not to try again, if [somebody said](Self::retry_after). The error of a plan has the longest time of its failures.
+    /// Returns the shortest time until a retry, if [`retry_after`](Self::retry_after) set one. The error of a plan returns the
+    /// longest time of its failures.
     pub fn retry_delay(&self) -> Option<Duration> {
         self.retry_after
     }
@@ -169,22 +175,22 @@ impl Error {
         self.code.as_deref()
     }
 
-    /// Whether another try may succeed.
+    /// Returns `true` if another attempt may succeed.
     pub fn is_transient(&self) -> bool {
         !self.permanent
     }
 
-    /// Whether another try would not help.
+    /// Returns `true` if another attempt would not help.
     pub fn is_permanent(&self) -> bool {
         self.permanent
     }
 
-    /// What caused the error.
+    /// Returns the cause of the error.
     pub fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.error.source()
     }
 
-    /// The error, and what caused it, and what caused that.
+    /// Returns the error and its chain of causes.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> + fmt::Debug {
         chain(&*self.error)
     }
@@ -298,7 +304,7 @@ fn chain<'e>(
     std::iter::successors(Some(error), |error| (**error).source())
 }
 
-/// How many causes are looked at. An error may name itself as its cause.
+/// The largest number of causes that are read, since an error may be its own cause.
 const CAUSES: usize = 50;
 
 /// An error and its causes on one line, and not more of them than people read.
@@ -306,7 +312,7 @@ fn on_one_line(error: &(dyn StdError + 'static)) -> impl fmt::Display {
     Cut(Line(Causes(error)), MOST)
 }
 
-/// An error and its causes. A cause whose text its effect already holds is not said again.
+/// An error and its causes. A cause whose message is part of its effect's message is omitted.
 struct Causes<'e>(&'e (dyn StdError + 'static));
 
 impl fmt::Display for Causes<'_> {

@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StepPath {
     pub(crate) path: String,
-    /// How it is printed, if it is a path: each name in it is escaped by itself.
+    /// The printed form of a path, in which each name is escaped separately.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

@@ -27,7 +27,7 @@ pub enum StepError {
     Output(Arc<ResolveError>),
     /// The attempt took longer than this, which is the step's `timeout`, and was dropped.
     Timeout(Duration),
-    /// All attempts together took longer than this, which is the step's `deadline`; the last one was dropped.
+    /// All attempts together took longer than this time, which is the step's `deadline`. The last attempt was dropped.
     Deadline(Duration),
     /// The step failed, and its fallback cannot be made out of the inputs and the outputs either.
     Fallback(Arc<ResolveError>),
@@ -35,15 +35,15 @@ pub enum StepError {
     Limit(Arc<ResolveError>),
     /// The run's [gate](crate::run::Gate) did not allow the call, for this reason.
     Refused(Arc<str>),
-    /// It needs the value of another step, which failed so.
+    /// It needs the value of another step, which failed with this failure.
     Failed(Arc<CaughtFailure>),
     /// The step is a block, in which steps failed. The error of the run names them as its own.
     Block(Arc<RunError>),
     /// The condition of a loop still held after this many rounds, which are the most.
     TooManyRounds(u32),
-    /// It waits for a value from outside, and nobody can send it any more.
+    /// It waits for a value from outside, and no handle to send the value remains.
     NoSignals,
-    /// Nothing here runs this step.
+    /// The application has no code for this step.
     Unknown,
 }
 
@@ -80,7 +80,8 @@ impl StepError {
         }
     }
 
-    /// The same without the values that were found, which are secret. What a tool and a panic say are the words of their authors.
+    /// Removes the values in the error, which are secret. The messages of tools and panics stay, since their authors are
+    /// responsible for them.
     pub(crate) fn without_values(self) -> Self {
         let without = |error: &ResolveError| Arc::new(error.without_values());
         match &self {
@@ -91,8 +92,8 @@ impl StepError {
         }
     }
 
-    /// Whether a plan failed whose steps were not all undone: nobody knows what state is left, so that nothing makes up for it. Nor does
-    /// anything for a plan that could not start for lack of signals.
+    /// Returns `true` for a plan that failed with steps that were not undone, and for a plan that lacked signals at its start. The state
+    /// after such a failure is unknown, so no fallback applies.
     pub(crate) fn leaves_work(&self) -> bool {
         let leaves_work = |run: &RunError| {
             run.not_undone().len() > 0 || matches!(run.0.cause, Cause::NoSignals(_))
@@ -134,7 +135,7 @@ impl StepError {
         }
     }
 
-    /// How long not to try again, if a tool said so.
+    /// Returns the shortest time until a retry, if a tool has set one.
     pub(crate) fn retry_delay(&self) -> Option<Duration> {
         match self {
             Self::Tool(error) => error.retry_delay(),
@@ -143,7 +144,8 @@ impl StepError {
         }
     }
 
-    /// The code of the failure, for programs: that which a tool has given its error, else `FAILED`, or the kind of failure. They are those of [`Failure::code`](crate::Failure::code).
+    /// Returns the code of the failure, for programs: the code that a tool has set on its error, `FAILED` without such a code, or the kind of
+    /// failure. [`Failure::code`](crate::Failure::code) lists the codes.
     ///
     /// ```
     /// use plan_runtime::{Error, Result, plan, tool};
@@ -179,7 +181,8 @@ impl StepError {
         }
     }
 
-    /// What the tool returned, where that was it: of a block, what the tool of the first step returned that failed in it.
+    /// Returns the tool's error, if the step failed because its tool did. For a block, returns the error of the first
+    /// failed step in the block.
     pub fn as_tool(&self) -> Option<&Error> {
         match self {
             Self::Tool(error) => Some(error),
@@ -188,7 +191,8 @@ impl StepError {
         }
     }
 
-    /// Whether another try may succeed: a tool's transient error, a panic, or an attempt that took too long.
+    /// Returns `true` if another attempt may succeed: after a tool's transient error, a panic, or a timeout of an
+    /// attempt.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Tool(error) => error.is_transient(),
@@ -211,8 +215,8 @@ impl StepError {
     }
 }
 
-/// A tool's error is written with its causes, on one line: a line break is written `\n`, and what a terminal would not show as
-/// Rust escapes it. A text of more than 4,000 characters is cut.
+/// Writes a tool's error with its causes, on one line. A line break appears as `\n`, and other characters that a terminal
+/// would not show as Rust escapes. A message of more than 4,000 characters is truncated.
 impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -263,8 +267,8 @@ impl StdError for StepError {
     }
 }
 
-/// A step that failed: its name, its tool, the element of a `for`, the reason, and what could not run because of it.
-/// [`RunError::failures`] has them.
+/// A step that failed: its name, its tool, the element of a `for`, the reason, and the steps that it blocked.
+/// [`RunError::failures`] returns the failed steps.
 #[derive(Clone, Debug)]
 pub struct FailedStep {
     pub(crate) step: StepPath,
@@ -273,18 +277,18 @@ pub struct FailedStep {
     pub(crate) error: StepError,
     pub(crate) attempts: u32,
     pub(crate) blocked: Vec<StepPath>,
-    /// What the step is for: the failure of one that always runs changes nothing.
+    /// The role of the step. The failure of an always step does not change the outcome.
     pub(crate) role: Role,
 }
 
 impl FailedStep {
-    /// The step's name; the path of a step in a block: `pages[3].chunks`.
+    /// Returns the step's name, or the path of a step in a block: `pages[3].chunks`.
     pub fn step(&self) -> &str {
         &self.step.path
     }
 
-    /// The first element of the step's `for` that failed, from the outermost list on; empty where the step has none. It is the first
-    /// in the list: which one failed first in time may differ from run to run.
+    /// Returns the index of the first failed element of the step's `for`, in each list, the outermost first. The slice is empty if
+    /// no element failed. The element is the first in the list, since the first failure in time may differ from run to run.
     pub fn element(&self) -> &[usize] {
         &self.element
     }
@@ -294,22 +298,22 @@ impl FailedStep {
         Some(&self.tool.as_ref()?.name)
     }
 
-    /// What happened.
+    /// Returns the error.
     pub fn error(&self) -> &StepError {
         &self.error
     }
 
-    /// How many attempts were made: of the element that failed, if it is one.
+    /// Returns the number of attempts, of the failed element if the failure is one of an element.
     pub fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Whether the step undoes another.
+    /// Returns `true` for an undo step.
     pub(crate) fn is_of_undo(&self) -> bool {
         matches!(self.role, Role::Undo(_))
     }
 
-    /// Whether it is the end of the run that is named already.
+    /// Returns `true` if the failure repeats the exceeded limit of the run.
     fn is_limit(&self) -> bool {
         match &self.error {
             StepError::Limit(_) => true,
@@ -350,7 +354,8 @@ impl fmt::Display for Elements<'_> {
     }
 }
 
-/// The elements that a text begins with as [`Elements`] writes them, and the rest of it. `None` if one is written in another way.
+/// Returns the elements at the beginning of a string in the format of [`Elements`], and the rest. Returns `None` if an element
+/// has another format.
 pub(crate) fn elements(mut text: &str) -> Option<(Vec<usize>, &str)> {
     let mut elements = Vec::new();
     while let Some(rest) = text.strip_prefix('[') {
@@ -409,15 +414,15 @@ pub struct RunError(Box<Inner>);
 struct Inner {
     plan: String,
     cause: Cause,
-    /// In the plan's order: the work, then undo steps, then always steps.
+    /// In order: the work in the order of the plan, then undo steps, then always steps.
     failures: Vec<FailedStep>,
     undoing: Undoing,
-    /// Whether nothing of the plan was begun.
+    /// `true` if the run has not started a step.
     unstarted: bool,
     text: OnceLock<String>,
 }
 
-/// The steps that were undone, in the order in which they were, and those that should have been.
+/// The undone steps, in the order of their undoing, and the steps that were not undone.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Undoing {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -434,7 +439,7 @@ pub(crate) enum Cause {
     /// Something other than a step panicked.
     Panicked(StepError),
     Inputs(ResolveError),
-    /// All that is in the way of the plan's start.
+    /// All obstacles to the start of the plan.
     Unfit(Vec<String>),
     /// The run's journal did not give it.
     Journal(Arc<JournalError>),
@@ -460,19 +465,19 @@ impl RunError {
         }))
     }
 
-    /// That of a run of this plan whose end its journal does not have.
+    /// Creates the error of a run of this plan whose end is missing from its journal.
     pub(crate) fn stopped(plan: &str, error: JournalError) -> Self {
         let cause = Cause::Interrupted(Interrupt::Journal(Arc::new(error)));
         Self::of(plan.to_owned(), cause, Vec::new())
     }
 
-    /// The same with what became of the steps that have undo steps.
+    /// Adds the outcomes of the steps that have undo steps.
     pub(crate) fn undoing(mut self, undoing: Undoing) -> Self {
         self.0.undoing = undoing;
         self
     }
 
-    /// The same of a run that ended before its first step.
+    /// Marks the error as one before the first step.
     pub(crate) fn before_the_start(mut self) -> Self {
         self.0.unstarted = true;
         self
@@ -497,7 +502,7 @@ impl RunError {
         &self.0.failures
     }
 
-    /// The steps that had completed and were undone, in the order in which they were.
+    /// Returns the steps that completed and were undone, in the order of their undoing.
     pub fn undone(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.0.undoing.undone.iter().map(|step| &*step.path)
     }
@@ -515,8 +520,9 @@ impl RunError {
         work.or(self.failures().first())
     }
 
-    /// Whether the run has started: whether it began a step. If not, it has called no tool, so there is nothing to undo: the inputs are
-    /// wrong, a tool is missing, a limit is exceeded, nobody can send a value from outside, or the run was cancelled first.
+    /// Returns `true` if the run has started a step. Otherwise, the run has called no tool, so there is no effect to undo: the inputs
+    /// are wrong, a tool is missing, a limit is exceeded, no handle can send a value from outside, or the run was cancelled before its
+    /// first step.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, run::Mock, tool};
@@ -541,8 +547,8 @@ impl RunError {
         )
     }
 
-    /// Why the run's [journal](crate::run::Run::durable) did not begin the run, or could not go on with it. Nothing is lost then: what is recorded is there when the run is begun
-    /// again.
+    /// Returns the error because of which the run's [journal](crate::run::Run::durable) did not start or continue the run. No records are lost: the
+    /// run resumes from them when it is started again.
     pub fn journal(&self) -> Option<&JournalError> {
         match &self.0.cause {
             Cause::Journal(error) | Cause::Interrupted(Interrupt::Journal(error)) => Some(error),
@@ -550,7 +556,7 @@ impl RunError {
         }
     }
 
-    /// Whether the run has not started.
+    /// Returns `true` if the run has not started.
     #[cfg(feature = "dynamic")]
     pub(crate) fn is_of_start(&self) -> bool {
         match &self.0.cause {
@@ -563,7 +569,7 @@ impl RunError {
         }
     }
 
-    /// Whether another try may succeed: whether this is so of every failure. It is not if a step was [not undone](Self::not_undone).
+    /// Returns `true` if another attempt may succeed: if all failures are transient, and no step is [not undone](Self::not_undone).
     pub fn is_transient(&self) -> bool {
         if !self.0.undoing.not_undone.is_empty() {
             return false;
@@ -592,13 +598,13 @@ impl RunError {
         }
     }
 
-    /// How long not to try again: the longest that a tool has said.
+    /// Returns the longest time until a retry that a tool has set.
     pub(crate) fn retry_delay(&self) -> Option<Duration> {
         let failures = self.failures().iter();
         failures.filter_map(|it| it.error.retry_delay()).max()
     }
 
-    /// Whether another try would not help.
+    /// Returns `true` if another attempt would not help.
     pub fn is_permanent(&self) -> bool {
         !self.is_transient()
     }
@@ -606,12 +612,12 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Each error around this one asks for its text, and so does each error around that.
+        // Cached, since each enclosing error formats the errors inside it.
         f.write_str(self.0.text.get_or_init(|| ErrorText(self).to_string()))
     }
 }
 
-/// What a record says of an error that [leaves work](StepError::leaves_work), of which the type is lost.
+/// The recorded message of an error that [leaves work](StepError::leaves_work), without its type.
 #[derive(Debug)]
 pub(crate) struct LeftWork(pub(crate) String);
 
@@ -623,13 +629,13 @@ impl fmt::Display for LeftWork {
 
 impl std::error::Error for LeftWork {}
 
-/// The text of an error, which is written once.
+/// The message of an error, which the error formats once.
 struct ErrorText<'e>(&'e RunError);
 
 impl fmt::Display for ErrorText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
-        // Without a run, no plan is known.
+        // A journal without the run has no name of a plan.
         if let Cause::Journal(error) = &error.0.cause
             && let JournalError::Unknown { .. } = **error
         {
@@ -688,7 +694,7 @@ impl fmt::Display for ErrorText<'_> {
 }
 
 impl RunError {
-    /// Writes all failures, the first after this sign, and what became of the steps that have undo steps.
+    /// Writes all failures, the first one after this separator, and the outcomes of the steps that have undo steps.
     fn write_failures(&self, f: &mut fmt::Formatter<'_>, mut separator: &str) -> fmt::Result {
         for failure in self.failures() {
             if self.exceeds_limit() && failure.is_limit() {

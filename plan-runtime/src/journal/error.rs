@@ -13,14 +13,14 @@ pub enum JournalError {
         /// A name of the owner, for people.
         owner: String,
     },
-    /// Another owner has taken over the run; this one can record nothing more.
+    /// Another owner has taken over the run. This owner cannot record any more.
     Lost {
         /// The id of the run.
         id: String,
     },
     /// There is no such run.
     Unknown {
-        /// The id that was asked for.
+        /// The ID in the request.
         id: String,
     },
     /// A signal has been sent to this path before.
@@ -49,7 +49,7 @@ pub enum JournalError {
         /// The recorded error of the run, if the run failed.
         failure: Option<String>,
     },
-    /// The run is encrypted, and cannot be decrypted. Nothing of it was changed.
+    /// The run is encrypted, and cannot be decrypted. The journal did not change the run.
     Encrypted {
         /// The id of the run.
         id: String,

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 /// A journal that keeps its records as long as the process lives: for tests, and for runs that are only to survive errors.
 ///
-/// Its clones share the records.
+/// A clone shares the records.
 #[derive(Clone, Default)]
 pub struct Memory(Arc<Mutex<Runs>>, Arrivals);
 
@@ -25,7 +25,7 @@ struct Runs {
     last: u64,
 }
 
-/// All that is kept of a run.
+/// The stored data of a run.
 struct Kept {
     /// The number of the claim that described the run; 0 before that.
     number: u64,

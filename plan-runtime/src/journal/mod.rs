@@ -1,4 +1,4 @@
-//! Journals: where a run writes down what has happened, so that it goes on after a crash.
+//! Journals: storage for the history of runs, which resume from it after a crash.
 //!
 //! A [`Journal`] keeps the records of many runs. A [durable](crate::run::Run::durable) run records the end of each call before
 //! anything follows from that end. So a process may be killed at any moment: the next process that begins the run takes the recorded ends, and makes the other calls.
@@ -10,7 +10,8 @@
 //! | [`Journal`], [`Store`], [`spi`] | the traits to implement for another database, and their types |
 //! | [`conformance`] | the tests that an implementation has to pass |
 //!
-//! A journal knows nothing of plans. Keys and texts are the run time's, and a journal gives them back as they were.
+//! A journal is independent of plans. The run time defines the keys and bodies of records, and a journal returns them
+//! unchanged.
 
 mod arrivals;
 mod blocking;
@@ -33,7 +34,8 @@ use std::sync::Arc;
 
 /// A store of the records of runs.
 ///
-/// All methods may be called from any thread. No method blocks: each one that has to wait returns a future. A run reads all its records once, when it is claimed, and writes from then on.
+/// All methods may be called from any thread. No method blocks: a method that has to wait returns a future. A run reads all its records once, at its
+/// claim, and only writes after that.
 ///
 /// # Rules
 ///
@@ -42,9 +44,10 @@ use std::sync::Arc;
 ///   [`JournalError::Lost`], and leave no trace.
 /// - *Once.* A key is written once. A second write of a key is an error, and changes nothing.
 /// - *Failure.* After a write with a claim could not be stored, all later writes with that claim fail, so that no record is missing in the middle.
-/// - *Dropped futures.* A claim whose future is dropped is given back. Any other write may happen or not once its future was polled; that of `append` and `end` happens in any case.
+/// - *Dropped futures.* If the future of a claim is dropped, the journal releases the claim. Any other write may or may not happen after the first
+///   poll of its future. The writes of `append` and `end` always happen.
 ///
-/// [`conformance`] tests all that can be tested without the end of a process.
+/// [`conformance`] tests all rules except those about the end of a process.
 pub trait Journal: Send + Sync {
     /// Makes the caller the owner of a run, which may be new. A journal value belongs to one process, and is the owner.
     ///
@@ -53,14 +56,14 @@ pub trait Journal: Send + Sync {
     /// [`JournalError::Owned`] if the run has another owner, be it in this process.
     fn claim<'a>(&'a self, id: &'a str) -> Answer<'a, Claimed>;
 
-    /// Returns the state of a run, whoever owns the run. `None` if nobody has described the run.
+    /// Returns the state of a run, regardless of its owner. Returns `None` if the run has no description.
     fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>>;
 
     /// Describes a run, or describes the run anew. The description is durable once the future is ready. The first description begins the run.
     fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()>;
 
-    /// Reads a page of the records of a run, whoever owns the run: those with numbers greater than `after`, in the order of their numbers. A page is empty only after the last record.
-    /// The journal chooses the length of the pages.
+    /// Reads a page of the records of a run, regardless of its owner: the records with numbers greater than `after`, in the order of their numbers. A
+    /// page is empty only after the last record. The journal chooses the length of the pages.
     fn read<'a>(&'a self, id: &'a str, after: u64) -> Answer<'a, Vec<Record>>;
 
     /// Writes a record. The record is queued when this returns, and durable when the future is ready.
@@ -85,7 +88,8 @@ pub trait Journal: Send + Sync {
     /// Is ready once there may be messages with numbers greater than `after`: at the latest a second after another process has sent one.
     fn watch(&self, claim: &Claim, after: u64) -> Notified;
 
-    /// Returns `true` if the journal encrypts all texts of a run that begins now. A run with [secrets](crate::Shape#secrets) needs that.
+    /// Returns `true` if the journal encrypts all strings of a run that begins now. A run with [secrets](crate::Shape#secrets) needs
+    /// that.
     fn encrypts(&self) -> bool {
         false
     }

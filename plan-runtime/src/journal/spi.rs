@@ -62,7 +62,7 @@ pub struct StoredRun {
     pub info: Option<RunInfo>,
     /// The end of the run, if the run has ended.
     pub end: Option<End>,
-    /// `true` if the journal encrypts all texts of the run. A run with [secrets](crate::Shape#secrets) needs that.
+    /// `true` if the journal encrypts all strings of the run. A run with [secrets](crate::Shape#secrets) needs that.
     pub is_encrypted: bool,
 }
 
@@ -105,7 +105,7 @@ impl StoredRun {
     }
 }
 
-/// The description of a run. A journal keeps these texts, and does not read them.
+/// The description of a run. A journal stores these strings, and does not interpret them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunInfo {
@@ -141,9 +141,9 @@ impl RunInfo {
 pub struct Record {
     /// The number of the record: greater than that of each record of the run that was written before.
     pub number: u64,
-    /// The key that [`Journal::append`](super::Journal::append) was given.
+    /// The key that was passed to [`Journal::append`](super::Journal::append).
     pub key: String,
-    /// The body that [`Journal::append`](super::Journal::append) was given.
+    /// The body that was passed to [`Journal::append`](super::Journal::append).
     pub body: String,
 }
 
@@ -158,7 +158,7 @@ impl Record {
     }
 }
 
-/// The end of a run. The text is JSON: the output of the run, or its error.
+/// The end of a run, as JSON: the output of the run, or its error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
@@ -234,7 +234,7 @@ impl Rest {
 pub struct Retry {
     /// The keys of the records to remove.
     pub removed: Vec<String>,
-    /// The record to write, in place of a record with its key.
+    /// The record to write, as a replacement for a record with its key.
     pub record: Option<(String, String)>,
 }
 

@@ -5,7 +5,7 @@ use super::spi::{Answer, Claim, End, Notified, Rest, Retry};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A [`Journal`] that lists its runs, and knows which of them are due. A server needs one.
+/// A [`Journal`] that lists its runs and the runs that are due. A server needs one.
 ///
 /// A run is *due* if it has been described, has not ended, has no living owner and does not rest. A claim and a message end the rest of a run.
 pub trait Store: Journal {
@@ -13,7 +13,8 @@ pub trait Store: Journal {
     /// up to the [limit](RunFilter::limit) of the filter.
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>>;
 
-    /// Returns at most `limit` runs that are due. Runs whose rest is over come first, in the order of the ends of their rests. Runs that did not rest follow in the order in which they began.
+    /// Returns at most `limit` runs that are due. Runs with a finished rest come first, ordered by the ends of their rests. Runs without a rest
+    /// follow in the order of their starts.
     fn due(&self, limit: usize) -> Answer<'_, Vec<RunSummary>>;
 
     /// Is ready once a run may be due that was not due at the time of the call, other than by the end of a rest. A server asks at short intervals as well, so the future may miss
@@ -75,7 +76,7 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     }
 }
 
-/// The state of a run, as far as a journal knows.
+/// The state of a run in a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RunState {

@@ -1,10 +1,10 @@
-//! Rust that was never parsed: types, patterns and computed values as a plan says them.
+//! Rust code that was never parsed: types, patterns and computed values in the notation of a plan.
 
 use super::{Quoted, is_seen};
 use std::fmt::{Display, Formatter, Result};
 use std::str::Chars;
 
-/// A type or a pattern: as it is, or as `code("…")` where it could be taken for more than that.
+/// A type or a pattern. Written as `code("…")` if a reader could take it for more than a type or a pattern.
 pub(crate) struct Code<'t>(pub(crate) &'t str);
 
 impl Display for Code<'_> {
@@ -17,17 +17,19 @@ impl Display for Code<'_> {
     }
 }
 
-/// Whether a text ends where it seems to: on one line, without comments, with each bracket and each string closed.
+/// Returns `true` if code ends where it seems to end: on one line, without comments, with each bracket and each string
+/// closed.
 pub(crate) fn is_code(text: &str) -> bool {
     is_one(text, true) && !text.starts_with("code(")
 }
 
-/// Whether a text is one value, as a reference is written.
+/// Returns `true` if a string is one value, in the notation of references.
 pub(crate) fn is_whole(text: &str) -> bool {
     is_one(text, false)
 }
 
-/// Whether a text can only be a computed value: one expression, and not a reference, a literal, a list or an object.
+/// Returns `true` if a string can only be a computed value: one expression, and not a reference, a literal, a list or
+/// an object.
 pub(crate) fn is_expression(text: &str) -> bool {
     is_whole(text) && !is_value(text)
 }
@@ -77,12 +79,12 @@ fn is_one(text: &str, may_list: bool) -> bool {
     open.is_empty()
 }
 
-/// Whether a text has this sign outside of its brackets and strings.
+/// Returns `true` if code contains this sign outside of its brackets and strings.
 pub(crate) fn has_outside(text: &str, sign: &str) -> bool {
     split_outside(text, &[sign]).len() > 1
 }
 
-/// The parts of a text between those of these signs that are outside of its brackets and strings.
+/// Splits code at these signs outside of its brackets and strings.
 pub(crate) fn split_outside<'t>(text: &'t str, signs: &[&str]) -> Vec<&'t str> {
     let mut parts = Vec::new();
     let (mut start, mut at, mut open) = (0, 0, 0_i32);
@@ -111,17 +113,17 @@ pub(crate) fn split_outside<'t>(text: &'t str, signs: &[&str]) -> Vec<&'t str> {
     parts
 }
 
-/// The letters and digits that a text begins with.
+/// Returns the letters and digits at the beginning of a string.
 pub(crate) fn word(text: &str) -> &str {
     &text[..text.len() - text.trim_start_matches(is_part_of_name).len()]
 }
 
-/// Whether a name in Rust may contain the character.
+/// Returns `true` if a Rust name may contain the character.
 pub(crate) fn is_part_of_name(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// The length of the string or the character that a text begins with; 0 if it does not end.
+/// Returns the length of the string or character literal at the beginning of code; 0 if the literal does not end.
 pub(crate) fn literal(text: &str) -> Option<usize> {
     let kind = word(text);
     let inside = &text[kind.len()..];
@@ -141,7 +143,7 @@ pub(crate) fn literal(text: &str) -> Option<usize> {
                 '\'' if kind != "c" => {
                     let before = rest.as_str().len();
                     skip_character(&mut rest);
-                    // It is the apostrophe of a lifetime.
+                    // The apostrophe of a lifetime.
                     if rest.as_str().len() == before {
                         return None;
                     }
@@ -161,7 +163,7 @@ pub(crate) fn root(text: &str) -> Option<&str> {
     (is_whole(text) && super::is_word(root) && text.chars().all(part_of_path)).then_some(root)
 }
 
-/// Whether a template of another kind may be written like this.
+/// Returns `true` if a string could be the notation of another kind of template.
 pub(crate) fn is_value(text: &str) -> bool {
     let inside = |open, close| {
         let inner = text.strip_prefix(open)?.strip_suffix(close)?;
@@ -180,7 +182,7 @@ pub(crate) fn is_value(text: &str) -> bool {
         None => name,
     };
     let is_member = after.starts_with(':') && !after.starts_with("::");
-    // A line of a block, in whose braces a value may be, too.
+    // A line of a block, whose braces may contain a value.
     let is_line = text.starts_with('#')
         || ["step ", "input "].iter().any(|start| {
             let name = text.strip_prefix(start);
@@ -206,7 +208,7 @@ pub(crate) fn is_value(text: &str) -> bool {
         || text.ends_with("\"]")
 }
 
-/// Goes to the end of a string, and says whether there is one.
+/// Advances to the end of a string literal. Returns `false` if the literal does not end.
 fn ends(rest: &mut Chars<'_>) -> bool {
     while let Some(c) = rest.next() {
         match c {
@@ -224,7 +226,7 @@ fn skip_character(rest: &mut Chars<'_>) {
     let escaped = after.next() == Some('\\');
     if escaped {
         after.next();
-        // At most `u{10ffff}`: nothing that could be taken for more may be in it.
+        // At most `u{10ffff}`, so that an escape cannot contain other code.
         let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '{' | '}');
         let behind = after.as_str().trim_start_matches(inside);
         if let Some(behind) = behind.strip_prefix('\'') {

@@ -1,18 +1,18 @@
-//! Text of plans, tools and documents, made safe for a terminal, a page and a line of print.
+//! The content of plans, tools and documents, made safe for a terminal, a page and a line of print.
 //!
-//! What is seen is what is there. Nothing that is printed for people contains a character that moves a cursor, hides or turns the
-//! text around it, or has no width of its own: each is written as Rust writes it in a string (`\n`, `\u{1b}`, `\u{202e}`).
+//! Printed text shows all its characters. Text for people contains no character that moves a cursor, hides or turns the
+//! characters around it, or has no width: each appears as its Rust escape (`\n`, `\u{1b}`, `\u{202e}`).
 //!
 //! | | for | |
 //! |---|---|---|
 //! | [`Line`] | messages and descriptions | on one line |
-//! | [`Lines`] | texts that may have several lines | line breaks are kept |
-//! | [`Name`] | names among Rust or other text | in quotes, unless it is a word |
+//! | [`Lines`] | content with several lines | line breaks are kept |
+//! | [`Name`] | names among Rust code or sentences | in quotes, unless the name is a word |
 //! | [`MessageName`] | names between backquotes, or on their own | in quotes, if backquotes could not delimit it |
 //! | [`Code`] | types, patterns: Rust that was never parsed | as `code("…")`, if it could be taken for more than that |
 //! | [`Quoted`] | strings | in quotes |
 //!
-//! Outside of quotes a backslash stays a backslash, so making a text safe twice changes nothing.
+//! Outside of quotes a backslash stays a backslash, so a second pass does not change safe output.
 
 mod code;
 
@@ -26,10 +26,10 @@ pub(crate) use plan_graph::{Line, Lines, MessageName, Quoted, is_seen, visible};
 use std::fmt::{Display, Formatter, Result, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// How many characters of a tool's error are written.
+/// The largest number of characters of a tool's error.
 pub(crate) const MOST: usize = 4000;
 
-/// Whether a name can be written without quotes.
+/// Returns `true` if a name needs no quotes.
 pub(crate) fn is_word(key: &str) -> bool {
     let mut chars = key.chars();
     chars
@@ -39,15 +39,15 @@ pub(crate) fn is_word(key: &str) -> bool {
         && is_seen(key)
 }
 
-/// How many characters a name has at most in a message.
+/// The largest number of characters of a name in a message.
 pub(crate) const SHORT: usize = 60;
 
-/// A text, cut if it is long.
+/// Truncates a long string.
 pub(crate) fn short(text: &str) -> String {
     short_to(text, SHORT)
 }
 
-/// A text, cut if it has more characters than this.
+/// Truncates a string with more characters than this.
 pub(crate) fn short_to(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -55,7 +55,7 @@ pub(crate) fn short_to(text: &str, longest: usize) -> String {
     }
 }
 
-/// How many columns of a terminal a text takes that is safe to print.
+/// Returns the width of a safe string in columns of a terminal.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
@@ -75,13 +75,13 @@ impl Display for Name<'_> {
     }
 }
 
-/// The first of these names, and how many more there are: naming thousands helps nobody.
+/// Returns the first of these names, and the number of the others, so that a message stays short.
 pub(crate) fn some_of<T: AsRef<str>>(names: &[T]) -> String {
     let names = names.iter().map(|name| MessageName(name.as_ref()));
     some_shown(&names.collect::<Vec<_>>())
 }
 
-/// The same for names that are safe to print.
+/// Returns the first of these names, which are safe to print, and the number of the others.
 pub(crate) fn some_shown<T: Display>(names: &[T]) -> String {
     const NAMED: usize = 3;
     let quoted = |name: &T| format!("`{name}`");
@@ -95,7 +95,7 @@ pub(crate) fn some_shown<T: Display>(names: &[T]) -> String {
     format!("{} and {last}", first.join(", "))
 }
 
-/// The beginning of something, and `…` where that is not all of it.
+/// The beginning of a value's `Display`, with `…` in place of the omitted rest.
 pub(crate) struct Cut<T>(pub(crate) T, pub(crate) usize);
 
 impl<T: Display> Display for Cut<T> {
@@ -107,7 +107,7 @@ impl<T: Display> Display for Cut<T> {
         };
         match write!(room, "{}", self.0) {
             Err(_) if room.is_over => f.write_char('…'),
-            // An error whose text cannot be written is still an error.
+            // An error whose `Display` fails is still an error.
             _ => Ok(()),
         }
     }
@@ -115,7 +115,7 @@ impl<T: Display> Display for Cut<T> {
 
 struct Budget<W> {
     out: W,
-    /// How many more characters are written.
+    /// The number of characters that may follow.
     left: usize,
     is_over: bool,
 }

@@ -1,9 +1,9 @@
-//! Names, lines and quoted strings in printed text.
+//! Names, lines and quoted strings in printed output.
 
 use super::{Cut, Line, Lines, MessageName, Name, Quoted, is_seen, visible, width};
 use regex_syntax::hir::{Class, HirKind};
 
-/// All characters of a class, by the tables of Unicode.
+/// Returns all characters of a class in the Unicode tables.
 fn all_of(class: &str) -> Vec<char> {
     let hir = regex_syntax::parse(class).unwrap();
     let HirKind::Class(Class::Unicode(class)) = hir.kind() else {
@@ -70,7 +70,7 @@ fn marks_need_a_letter() {
     }
 }
 
-/// Names and texts that people have.
+/// Names and words of several languages.
 #[test]
 fn words_of_the_world_stay() {
     for text in [

@@ -8,7 +8,7 @@ pub(crate) fn means(name: &str, tool: &str) -> bool {
     }
 }
 
-/// Returns `true` if at least one of these names matches a tool.
+/// Returns `true` if the names contain a match for a tool.
 pub(crate) fn allows<N: AsRef<str>>(names: &[N], tool: &str) -> bool {
     names.iter().any(|name| means(name.as_ref(), tool))
 }

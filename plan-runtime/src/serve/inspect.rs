@@ -37,8 +37,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         self.report_with(id, |run| run).await
     }
 
-    /// Returns the report of a run with this configuration, such as [arguments](Run::capture_arguments) and [outputs](Run::capture_outputs). They count toward the run's
-    /// [limits](Run::limits) on values.
+    /// Returns the report of a run with this configuration, such as [arguments](Run::capture_arguments) and [outputs](Run::capture_outputs). The
+    /// captured values count toward the run's [limits](Run::limits) on values.
     ///
     /// ```no_run
     /// # use plan_runtime::dynamic::Toolbox;
@@ -154,13 +154,13 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
 
     /// Sends a value to a step of a run that waits for a value, now or later. The owner of the run takes the value within a second. Without an owner, the journal keeps the value.
     ///
-    /// The path is that of [`Signals::send`](crate::run::Signals::send). The value is checked against the type of the step: by the code of the type if the run's plan is a
-    /// tool of the toolbox, otherwise by the name of the type. The toolbox may have no tools.
+    /// The path has the format of [`Signals::send`](crate::run::Signals::send). The server checks the value against the type of the step: with the
+    /// code of the type if the run's plan is a tool of the toolbox, otherwise by the name of the type. The toolbox may be empty.
     ///
     /// # Errors
     ///
-    /// Returns an error, and sends nothing, if there is no such run, if the run has ended, if no step waits for a value at this path, if the step has a value, if the value has
-    /// another type, or if the journal cannot be written.
+    /// Returns an error, and sends nothing, if the run does not exist, if it has ended, if no step waits for a value at this path, if the step has a
+    /// value, if the value has another type, or if the journal cannot be written.
     pub async fn signal(
         &self,
         id: &str,

@@ -1,10 +1,10 @@
-//! Processes that run the runs of a journal, and what is seen and done from outside.
+//! Processes that run the runs of a journal, and their inspection and control from outside.
 //!
 //! A [`Server`] runs, inspects and controls the runs of any [`Store`], such as [`Memory`](crate::journal::Memory) or `Sqlite`. The records are in the store, so servers in several processes share the runs.
 //!
-//! A server asks the store at short intervals which runs are due. A run that only waits is given up, and the store contains the time until which the run *rests*. A message and a claim
-//! remove that time, so a server loads a waiting run only when something has happened or the time has come. A run that could not begin rests as well, and the store contains the reason. A server that
-//! starts tries such runs again.
+//! A server asks the store at short intervals for due runs. It releases a run that only waits, and stores the end of the run's *rest*. A message and
+//! a claim end the rest, so a server loads a waiting run only after an event or at the end of its rest. A run that failed to start rests as well,
+//! with its reason in the store. A server tries such runs again at its own start.
 
 mod inspect;
 mod retry;
@@ -95,12 +95,14 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
 
     /// Runs [submitted](crate::run::Run::submit) runs, and resumes the runs of processes that have ended, until the future is dropped or [cancelled](Serve::cancel_on).
     ///
-    /// If the plan of a run is a tool of the toolbox ([`Toolbox::with`]), the run uses that tool with its Rust code. Any other plan runs as it is recorded,
-    /// with the tools of the toolbox, as in [`Toolbox::run`]. A run of an earlier version of a tool runs as it is recorded as well, unless the recorded version contains Rust code:
-    /// Rust code is not recorded, so the run then continues as the current version if its completed steps are equal in both versions.
+    /// If the plan of a run is a tool of the toolbox ([`Toolbox::with`]), the run uses that tool with its Rust code. Any other plan runs as recorded,
+    /// with the tools of the toolbox, as in [`Toolbox::run`]. A run of an earlier version of a tool runs as recorded if the recorded version contains
+    /// no Rust code. Otherwise, the run continues as the current version, because Rust code is not recorded, provided that its completed steps are
+    /// equal in both versions.
     ///
-    /// A run that only waits, for a value or for a time, is given up, and holds no memory. Any process that serves the journal resumes the run when the value was sent or the time has come.
-    /// A run that cannot begin, for example because a tool is missing, is tried again after a minute. After each further refusal, the time until the next attempt doubles, up to an hour. [`RunSummary::refusal`] contains the reason.
+    /// The server releases a run that only waits for a value or a time, so that the run uses no memory. Any process that serves the journal resumes
+    /// the run after the value arrives, or at that time. If a run cannot start, for example because a tool is missing, the server tries again after a
+    /// minute. After each further refusal, the time until the next attempt doubles, up to an hour. [`RunSummary::refusal`] contains the reason.
     pub fn serve(&self) -> Serve<'_, J, App> {
         Serve::new(self)
     }

@@ -1,8 +1,8 @@
 //! New attempts of failed steps.
 //!
-//! The records alone decide which records are removed, so the options of the run have no effect. For that, a run records notes: each undone step with its lasting path, each failure
-//! with a replacement, each failed block or called plan, and the branch of a step whose branches share names (`run/drive/recording/keys.rs`). A retry records how often each step was undone,
-//! because idempotency keys depend on these counts.
+//! The records alone determine the records to remove, so the options of the run have no effect. For that, a run records notes: each undone step with
+//! its lasting path, each failure with a replacement, each failed block or called plan, and the branch of a step whose branches share names
+//! (`run/drive/recording/keys.rs`). A retry records the number of times that each step was undone, because idempotency keys depend on these counts.
 
 use super::Server;
 use super::inspect::{self, journaled, unfit};
@@ -34,8 +34,9 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// The run does not exist, has not failed, or runs in another process; or [`report`](Self::report) fails. A run whose records do not tell enough about undone steps is
-    /// refused: older versions wrote such records, and a run may have ended during an undo step with several calls.
+    /// Returns an error if the run does not exist, has not failed, or runs in another process, and the errors of [`report`](Self::report). Returns an
+    /// error if the records lack details about undone steps: older versions wrote such records, and a run may have ended during an undo step with
+    /// several calls.
     pub async fn retry_failed(&self, id: &str) -> Result<(), RunError> {
         let known = self.known(id).await;
         let (known, run) = known.map_err(|error| journaled(id, error))?;
@@ -86,7 +87,7 @@ struct Records {
     documents: BTreeMap<String, String>,
     /// Which of them a plan was at last, by the prefix of its keys.
     entered: BTreeMap<String, String>,
-    /// These plans.
+    /// The plans in use.
     plans: BTreeMap<String, Arc<Plan>>,
     /// All other records, by their keys: `true` if the attempt has failed.
     all: BTreeMap<String, bool>,
@@ -107,7 +108,7 @@ type Attempts = BTreeMap<u32, Vec<(String, String, bool)>>;
 /// A record of a step: its key, the element, the rest of the key, and whether it is a failure.
 type StepRecord = (String, Vec<usize>, String, bool);
 
-/// The number of the attempt in the rest of a key, and what comes after the number.
+/// Returns the number of the attempt in the rest of a key, and the characters after the number.
 fn attempt_of(rest: &str) -> Option<(u32, &str)> {
     let rest = rest.strip_prefix('@')?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -117,7 +118,7 @@ fn attempt_of(rest: &str) -> Option<(u32, &str)> {
 
 impl Records {
     fn add(&mut self, key: String, body: String) {
-        // What has ended the run before its time goes.
+        // The records of an early end are dropped.
         let is_end = |end: &str| {
             key.strip_suffix(end)
                 .is_some_and(|before| before.is_empty() || before.ends_with('.'))
@@ -134,7 +135,7 @@ impl Records {
             self.documents.insert(number.to_owned(), body);
             return;
         }
-        // Those of one plan come in the order in which they were written: the last one counts.
+        // The versions of one plan come in the order of their writing, and the last one counts.
         if let Some((prefix, version)) = key.rsplit_once(ENTERED)
             && version.bytes().all(|byte| byte.is_ascii_digit())
         {
@@ -195,7 +196,8 @@ impl Records {
         found
     }
 
-    /// The records of a step of the plan with this prefix, each with what its key has after the name of the step.
+    /// Returns the records of a step of the plan with this prefix, each with the part of its key after the name of the
+    /// step.
     fn of_step(&self, prefix: &str, step: &Step) -> Vec<(String, String, bool)> {
         let start = format!("{prefix}{}", Segment(&step.id));
         let all = self.all.range(start.clone()..);
@@ -235,7 +237,7 @@ impl Records {
             // A part of the effect is undone. A repeated call is wrong then, and so is a kept call.
             self.is_unknown |= !redone[undone] && self.has_succeeded(prefix, step);
         }
-        // What a block or a plan gives is another one, if something in it is done again.
+        // The value of a block or a plan changes if a step in it is repeated.
         let mut changes = redone.clone();
         for (place, step) in plan.steps.iter().enumerate() {
             changes[place] |= step.role == Role::Work && self.step(prefix, step);
@@ -259,7 +261,7 @@ impl Records {
             .steps
             .iter()
             .filter(|step| matches!(step.role, Role::Undo(_)));
-        // One that has succeeded, and that nothing began to undo, has ended.
+        // A block or a plan has ended if it succeeded and no undo step in it started.
         let is_open = changes
             || prefix.is_empty()
             || self.all.contains_key(&failed)
@@ -269,7 +271,7 @@ impl Records {
                 self.drop_step(prefix, step);
             }
         }
-        // What was decided at the end.
+        // The decisions at the end.
         let end = format!("{prefix}?");
         let ends = self.all.range(end.clone()..);
         let ends = ends.take_while(|(key, _)| key.starts_with(&end));
@@ -282,7 +284,7 @@ impl Records {
         changes
     }
 
-    /// The same of a step of the work.
+    /// Selects the records of a step of the work. Returns `true` if the step's value changes.
     fn step(&mut self, prefix: &str, step: &Step) -> bool {
         let records = self.of_step(prefix, step);
         let records = records.into_iter().filter_map(|(key, rest, failed)| {
@@ -362,7 +364,7 @@ impl Records {
             }
             return false;
         }
-        // It goes on in its last attempt, unless that has succeeded.
+        // The element continues with its last attempt, unless that attempt has succeeded.
         let Some((number, last)) = attempts.into_iter().next_back() else {
             return false;
         };
@@ -378,7 +380,7 @@ impl Records {
         let attempt = format!("{key}@{number}");
         let called = format!("{attempt}.");
         let mut changes = false;
-        // What a plan calls that is read from a record has no plan in it.
+        // A plan that was read from a record does not contain the plans that it calls.
         match self.plans.get(&called).cloned() {
             Some(plan) => changes |= self.plan(&called, &plan),
             None => {

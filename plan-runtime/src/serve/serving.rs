@@ -45,7 +45,7 @@ type Set<App> =
 ///
 /// # Errors
 ///
-/// It ends with an error if the journal cannot be read or written.
+/// Ends with an error if the journal cannot be read or written.
 #[must_use = "no run is run unless this is awaited"]
 pub struct Serve<'a, J, App: ?Sized> {
     server: &'a Server<J, App>,
@@ -64,7 +64,7 @@ pub struct Serve<'a, J, App: ?Sized> {
 struct DueRuns<'a> {
     /// `true` after the first question.
     has_begun: bool,
-    /// `true` if the journal is to be asked as soon as there is room.
+    /// `true` if the server has to ask the journal as soon as it has room.
     is_wanted: bool,
     /// `true` if there were more runs than room.
     has_more: bool,
@@ -160,7 +160,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         if room == 0 {
             return;
         }
-        // A run that is loaded is due until it is claimed.
+        // A loaded run is due until it is claimed.
         let unclaimed = self.loaded.iter().filter(|it| !it.following.has_begun());
         let limit = room + unclaimed.count() + 1;
         let is_first = !std::mem::replace(&mut self.due.has_begun, true);
@@ -269,7 +269,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         Ok(())
     }
 
-    /// Waits for an arrival, or for a pause. After each, the journal is to be asked.
+    /// Waits for an arrival or for the end of a pause, and then asks the journal.
     fn poll_pause(&mut self, cx: &mut Context<'_>) {
         let (due, journal) = (&mut self.due, &self.server.journal);
         if !due.has_begun {
@@ -351,7 +351,7 @@ struct Loaded<'a> {
     following: Following,
     /// Returns `true` if the run could not begin.
     run: Answer<'a, bool>,
-    /// `true` after a panic, when the journal is told.
+    /// `true` after a panic, which the server reports to the journal.
     is_refused: bool,
     woken: Arc<Woken>,
 }
@@ -412,7 +412,7 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
 ) -> Result<bool, JournalError> {
     let journal = &server.journal;
     let reason = match journal.look(&of.id).await {
-        // An unreadable run must not stop other runs. If the journal is unreadable, the refusal fails, too.
+        // An unreadable run must not stop other runs. If the journal is unreadable, the refusal fails as well.
         Err(error) => Some(error.to_string()),
         Ok(None) => None,
         Ok(Some(run)) => match run.info {

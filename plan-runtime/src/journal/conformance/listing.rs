@@ -7,7 +7,7 @@ use crate::journal::{RunFilter, RunState, RunSummary, Store};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// More runs than most journals return in a page.
+/// A number of runs that exceeds the page size of most journals.
 const MANY: usize = 150;
 
 fn ids(runs: &[RunSummary]) -> Vec<&str> {

@@ -35,13 +35,14 @@ const SHORT: Duration = Duration::from_millis(50);
 /// Tests that a journal keeps to the rules of [`Journal`]. `open` opens the same storage each time, as another process would: what was opened before may
 /// still be there, or may have been dropped.
 ///
-/// It takes some seconds. All ids contain a number that was drawn, so the storage need not be empty, and may be used by others.
+/// The check takes some seconds. All IDs contain a random number, so the storage may contain other runs, and other processes
+/// may use it.
 ///
 /// Two rules need a process that ends, and are left to the tests of an implementation. The runs of a killed process can be claimed, and its acknowledged records are durable.
 ///
 /// # Panics
 ///
-/// If a rule is broken: the message says which.
+/// Panics if the journal breaks a rule. The message names the rule.
 pub fn check<J: Journal>(open: impl FnMut() -> J) {
     let suite = Suite::new(open);
     suite.runs();
@@ -63,7 +64,7 @@ pub fn check<J: Journal>(open: impl FnMut() -> J) {
 ///
 /// The tests delete all runs of the storage that have ended, and end the rests of refused runs. So nobody else may use the storage meanwhile.
 ///
-/// One thing needs a process that ends, and is left to the tests of an implementation: the runs of a process that was killed are due, and are not owned.
+/// One rule needs the end of a process, and is left to the tests of an implementation: the runs of a killed process are due, and have no owner.
 ///
 /// # Panics
 ///

@@ -129,7 +129,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             second.claim.epoch > first.claim.epoch,
             "{rule}, but the next run with its id has its epoch"
         );
-        // Its records are kept, as those of a run whose owner was killed.
+        // The journal keeps its records like those of a run whose owner was killed.
         let write = journal.append(&second.claim, "a".into(), "1".into());
         written(write, "a record can be written");
         journal.release(&second.claim);
@@ -189,7 +189,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let old = self.begin(&one);
         let rule = "a record can be written";
         written(one.append(&old, "a".into(), "1".into()), rule);
-        // It is queued before the release, so it is written still.
+        // The write is queued before the release, so the journal still writes it.
         let queued = one.append(&old, "b".into(), "1".into());
         one.release(&old);
         let rule = "what is queued when a run is released is written still";
@@ -198,7 +198,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         self.cannot_write(&one, &old, rule);
         let new = self.claim_released(&other, &old.id).claim;
 
-        // The owner slept, and does not know.
+        // The owner slept, and has not noticed the loss.
         let rule = "an owner that has lost a run cannot write";
         for journal in [&one, &other] {
             self.cannot_write(journal, &old, rule);

@@ -75,7 +75,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let count = 100;
         for n in 0..count {
             let mut write = journal.append(&claim, format!("n{n}"), format!("{n}"));
-            // The futures are dropped, some of them after a poll.
+            // The futures are dropped, and every third one is polled before.
             if n % 3 == 0 {
                 let mut cx = Context::from_waker(Waker::noop());
                 drop(write.as_mut().poll(&mut cx));

@@ -45,7 +45,7 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         one.0.rest(&asking, Rest::new(Some(HOUR), true, 0));
         for claim in [&forever, &hour, &asking] {
             self.is_given_up(&other, &claim.id);
-            // The claim was given up with the rest.
+            // The rest released the claim.
             one.release(claim);
             assert!(!one.is_due(&claim.id), "a run that rests is not due");
         }
@@ -194,7 +194,7 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
     pub(super) fn arrivals(&self) {
         let store = self.open();
         let rule = "`arrival` is ready after a run was submitted";
-        // One is polled before, and one is polled after.
+        // One future is polled before the submission, and one after.
         let (early, late) = (self.quiet_arrival(&store), store.0.arrival());
         let id = self.submit(&store, "arrives");
         wait(early, SOON, rule);

@@ -33,10 +33,10 @@ pub(super) const SELECT: &str = concat!(
     ", waits"
 );
 
-/// The place of the owner in the columns.
+/// The index of the owner's column.
 pub(super) const OWNER: usize = 6;
 
-/// The owners that are alive. Each is looked up once.
+/// The living owners. Each is looked up once.
 pub(super) struct Living {
     owners: Owners,
     own: String,
@@ -111,7 +111,7 @@ impl Rows {
             }
             Some(RunState::Cancelled) => format!("AND {CANCELLED}"),
         };
-        // Of the opposite order, the positions are negative.
+        // In the opposite order, the positions are negative.
         let (from, order) = if filter.is_newest_first {
             ("number < -?1", "number DESC")
         } else {

@@ -1,4 +1,4 @@
-//! The jobs of the thread that writes, and how many of them a transaction has.
+//! The jobs of the writer thread, and the number of jobs in a transaction.
 
 use super::super::JournalError;
 use super::super::spi::{Claimed, End, Message, Rest, RunInfo};
@@ -31,7 +31,7 @@ pub(super) struct Held {
     pub(super) epoch: i64,
     /// Set if the run is encrypted.
     pub(super) is_sealed: bool,
-    /// Set if the owner has given the run up, and the database may not know yet.
+    /// Set if the owner has released the run, and the database may not contain the release yet.
     pub(super) is_given_up: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum Job {
     Refuse(String, i64, String, Option<Cipher>),
     /// Runs that could not be begun may be tried again.
     Forgive,
-    /// A run that has failed goes on without these records, and with this one.
+    /// A failed run continues without these records, and with this one.
     Retry(Held, Vec<String>, Option<(String, String)>),
     /// A message for a run, with the cipher of the sender.
     Send(String, Message, Option<Cipher>),
@@ -70,7 +70,7 @@ pub(super) enum Done {
     Claimed(Box<Claimed>, Held),
     /// To the run with this number.
     Sent(i64),
-    /// A run was given up.
+    /// A run was released.
     GivenUp {
         is_due: bool,
     },
@@ -125,7 +125,7 @@ impl Job {
 
 /// Why a job was not done.
 pub(super) enum Refused {
-    /// Nothing is wrong with the database, and nothing was changed.
+    /// An error of a rule of the journal. The database works, and is unchanged.
     Rule(JournalError),
     Storage(Cause),
 }

@@ -1,7 +1,8 @@
 //! A journal in a file.
 //!
-//! One thread reads (`reader.rs`). One thread makes all changes (`writer.rs`): the thread takes the jobs (`jobs.rs`) that came during the last commit, and does these jobs in one transaction (`write.rs`). If the
-//! transaction fails, the thread does the jobs one by one. After a failed write, nothing more of the run is written under its claim, so no record is missing in the middle.
+//! One thread reads (`reader.rs`). One thread makes all changes (`writer.rs`): it takes the jobs (`jobs.rs`) that arrived during the last commit, and
+//! executes them in one transaction (`write.rs`). If the transaction fails, the thread executes the jobs one by one. After a failed write, the thread
+//! writes no more records of the run under its claim, so no record is missing in the middle.
 //!
 //! Three facts decide who owns a run:
 //!
@@ -78,19 +79,21 @@ use watching::Watching;
 ///
 /// # Writes
 ///
-/// Each `Sqlite` has a thread that writes. It commits together what was queued while it wrote what came before, so that many calls that end about the same time share one
-/// wait for the disk. The clones of a `Sqlite` share the thread; a process should open a database once. With [`open`](Self::open), a record survives a
-/// power failure, provided that the disk keeps what it acknowledges; [`SqliteOptions::normal`] gives up some of that for speed.
+/// Each `Sqlite` has a writer thread. The thread commits all jobs that arrived during the last commit together, so that many calls that end about the
+/// same time share one wait for the disk. The clones of a `Sqlite` share the thread; a process should open a database once. With
+/// [`open`](Self::open), a record survives a power failure, provided that the disk keeps the data that it acknowledges. [`SqliteOptions::normal`]
+/// trades some of that durability for speed.
 ///
-/// If something of a run cannot be written, say because the disk is full, then nothing more of it is written until the run is claimed again: there is never a record missing
-/// in the middle.
+/// If a record cannot be written, for example because the disk is full, then no later record of the run is written until a process claims the run
+/// again: a journal never lacks a record in the middle.
 ///
-/// When the last clone is dropped, it waits until what is queued is written, and gives up its runs.
+/// The last clone waits until the queue is written when it is dropped, and releases its runs.
 ///
 /// # Owners
 ///
-/// A `Sqlite` owns the runs that it has claimed as long as it lives. It holds the lock of a file of its own, in a folder beside the database whose
-/// name ends with `-owners`, and the system lets go of that lock when the process ends, even by `kill -9`. While a process that was stopped with a signal exists, its runs stay its own.
+/// A `Sqlite` owns its claimed runs for as long as it lives. It holds the lock of a file of its own, in a folder beside the database whose name ends
+/// with `-owners`. The system releases that lock at the end of the process, even after `kill -9`. A process that was stopped with a signal keeps its
+/// runs while it exists.
 ///
 /// The database and that folder must be on a disk of the machine: the log of SQLite and locks do not work over a network.
 ///
@@ -99,9 +102,12 @@ use watching::Watching;
 /// With a [key](Self::encrypted), each run that begins is encrypted: its plan, its inputs, its records, its end, and the values that are sent to it. Only such a run may have
 /// [secrets](crate::Shape#secrets).
 ///
-/// Ids of runs, names of plans, paths and keys of records, and times are not encrypted. A run that began without a key stays in plain text. Other runs go on without the key.
+/// IDs of runs, names of plans, paths and keys of records, and times are not encrypted. A run that began without a key stays in plain text, and
+/// continues without the key.
 ///
-/// The cipher is XChaCha20-Poly1305 with a random nonce for each text. The id of the run and the place in the run are authenticated. A text that somebody has changed or moved is an error. The order of records is not authenticated. A database has no other key for later runs: a new key needs a new database.
+/// The cipher is XChaCha20-Poly1305 with a random nonce for each string. It authenticates the ID of the run and the position in the run, so a
+/// modified or moved string is an error. It does not authenticate the order of records. A database has one key for all runs: a new key needs a new
+/// database.
 #[derive(Clone)]
 pub struct Sqlite(Arc<Inner>, Option<Cipher>);
 
@@ -130,7 +136,8 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the file cannot be read and written, if it is not a database of this crate, or if a newer version of it has written the file.
+    /// Returns [`JournalError::Storage`] if the file cannot be read and written, if it is not a database of this crate, or if a newer version of this
+    /// crate has written the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, JournalError> {
         SqliteOptions::new().open(path)
     }
@@ -165,7 +172,7 @@ impl Sqlite {
 
     fn queue(&self, job: Job) -> Reply<Result<Done, JournalError>> {
         let (answer, reply) = reply();
-        // Without a thread that takes it, it is dropped, and the reply says so.
+        // Without a writer thread, the job is dropped, and the reply is an error.
         let _ = self.0.queue.send(Queued {
             job,
             answer: Some(answer),
@@ -231,7 +238,7 @@ impl Journal for Sqlite {
             forsaken.1 = None;
             held.is_sealed = claimed.run.is_encrypted;
             let mut claims = lock(&self.0.claims);
-            // Where two threads come here in the other order, the last claim counts.
+            // If two threads get here in the opposite order, the last claim counts.
             if claims
                 .get(&held.id)
                 .is_none_or(|old| old.epoch < held.epoch || old.run != held.run)
@@ -311,7 +318,7 @@ impl Journal for Sqlite {
     }
 }
 
-/// A claim that is given back unless its future ends.
+/// A claim that is released unless its future ends.
 struct Forsaken<'a>(&'a Sqlite, Option<Ticket>);
 
 impl Drop for Forsaken<'_> {
@@ -357,7 +364,7 @@ impl Future for Watch {
                 let Poll::Ready(has_some) = asking.as_mut().poll(cx) else {
                     return Poll::Pending;
                 };
-                // Whoever asks for the messages gets the error.
+                // The next read of the messages returns the error.
                 if has_some.unwrap_or(true) {
                     return Poll::Ready(());
                 }

@@ -123,7 +123,7 @@ impl SqliteOptions {
     }
 
     fn set(&self, database: &rusqlite::Connection) -> rusqlite::Result<()> {
-        // Where the system's usual way leaves data in the disk's cache, the thorough one is used.
+        // On systems whose usual sync leaves data in the disk's cache, the thorough sync is used.
         database.execute_batch(if self.is_normal {
             "PRAGMA synchronous = NORMAL;"
         } else {

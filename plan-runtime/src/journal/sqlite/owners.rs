@@ -17,7 +17,7 @@ const GATE: &str = "gate";
 #[derive(Clone, Debug)]
 pub(super) struct Owners(PathBuf);
 
-/// The lock of a living owner, until it is dropped.
+/// The lock of a living owner, until the lock is dropped.
 #[derive(Debug)]
 pub(super) struct Alive {
     pub(super) name: String,
@@ -63,7 +63,7 @@ impl Owners {
         }
     }
 
-    /// Makes a new owner, and removes the files of those that have ended.
+    /// Creates a new owner, and removes the files of owners that have ended.
     pub(super) fn join(&self, _gate: &Gate) -> io::Result<Alive> {
         for entry in fs::read_dir(&self.0)?.flatten() {
             if entry.file_name() == GATE {

@@ -17,7 +17,7 @@ fn lock<T>(slot: &Shared<T>) -> MutexGuard<'_, Slot<T>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What answers. Once it is dropped, there is no answer any more.
+/// The sender of a reply. A drop without an answer ends the wait with an error.
 pub(super) struct Answer<T>(Shared<T>);
 
 /// The answer, or `None` if it was not given.

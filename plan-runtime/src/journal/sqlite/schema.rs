@@ -12,10 +12,10 @@ const VERSION: i64 = 3;
 /// `application_id`: the letters `plan`.
 const APPLICATION: i64 = 0x706c_616e;
 
-/// Numbers of runs and messages are never used again, so an owner that has lost a run cannot mistake another one for it.
+/// Numbers of runs and messages are never reused, so an owner that has lost a run cannot confuse it with another run.
 ///
-/// The position of a record is the number of its run, shifted by 32 bits, and its own: so the records of a run are side by side, in their order, and only
-/// `keys` costs more than that. What is long is in tables of its own, which a list of runs and a claim do not touch.
+/// The position of a record is the number of its run, shifted by 32 bits, plus its own number. So the records of a run are adjacent and ordered, and
+/// only `keys` needs more space. Long strings are in tables of their own, which lists and claims of runs do not read.
 const TABLES: &str = "
 CREATE TABLE runs(
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -68,14 +68,15 @@ pub(super) fn connect(path: &Path, creates: bool) -> Result<Connection, Cause> {
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, creates);
     let database = Connection::open_with_flags(path, flags)?;
     database.busy_timeout(PATIENCE)?;
-    // Without it, a statement is compiled again each time that another value is bound, in case the statistics of the table, of which it has none, ask for another plan.
+    // Without this option, SQLite compiles a statement again for each bound value, in case the table's statistics (which do not exist) suggest
+    // another query plan.
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A damaged or hostile file is found out earlier, and its schema runs nothing.
     database.execute_batch("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;")?;
     Ok(database)
 }
 
-/// Makes the tables of a new database, or those that an old one lacks.
+/// Creates the missing tables of a new or an old database.
 pub(super) fn prepare(database: &mut Connection) -> Result<(), Cause> {
     if database.is_readonly("main")? {
         return Err("the file is read-only".into());
@@ -94,7 +95,8 @@ pub(super) fn prepare(database: &mut Connection) -> Result<(), Cause> {
     if application != APPLICATION && !(application == 0 && version == 0 && is_empty(database)?) {
         return Err("the file is a database of another program".into());
     }
-    // The mode is kept in the file. It is set while nobody else has the database open, or is set already.
+    // The mode is stored in the file. This process sets it while no other process has the database open, or another
+    // process has set it.
     let mode: String = database.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if !mode.eq_ignore_ascii_case("wal") {
         let words =

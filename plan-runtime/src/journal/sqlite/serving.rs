@@ -85,7 +85,7 @@ impl Sqlite {
                     && let Some(row) = rows.next()?
                 {
                     let mut run = summary(row, cipher.as_ref(), &mut living)?;
-                    // The database may still name this owner for a run that was given up.
+                    // The database may still name this owner for a released run.
                     if run.is_owned && living.is_own(&row.get::<_, String>(OWNER)?) {
                         run.is_owned = lock(&claims).contains_key(&*run.id);
                     }

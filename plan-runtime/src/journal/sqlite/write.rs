@@ -67,7 +67,7 @@ impl Write<'_> {
     fn owner(&self, run: i64, owner: Option<String>) -> Option<String> {
         let owner = owner?;
         if owner == self.owner {
-            // It may have been released without the database being able to write that.
+            // The owner may have released the run while the database could not be written.
             let has_it = self.held.contains_key(&run) || self.claimed.contains(&run);
             return has_it.then(|| "this process".to_owned());
         }
@@ -321,8 +321,8 @@ impl Write<'_> {
         }
     }
 
-    /// Returns the number of a run, and the head of its inputs, which tells whether the run is encrypted, unless the inputs are damaged. Another run
-    /// may have begun with this id since a caller looked, so only this transaction knows.
+    /// Returns the number of a run, and the head of its inputs, which shows if the run is encrypted, unless the inputs are damaged. Another run may
+    /// have started with this ID since the caller looked, so only this transaction has the valid number.
     fn head(&self, id: &str) -> rusqlite::Result<Option<(i64, Option<String>)>> {
         let sql = "SELECT number, substr(inputs, 1, ?2) FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
         let mut statement = self.sql(sql)?;
@@ -340,7 +340,7 @@ impl Write<'_> {
         };
         let (path, body) = match message {
             Message::Signal { path, body } => {
-                // Nobody knows whether a value for damaged inputs has to be encrypted.
+                // With damaged inputs, it is unknown if a value has to be encrypted.
                 let damaged = || Failure::new(self.path, "the inputs of the run are damaged");
                 let head = head.ok_or_else(|| JournalError::from(damaged()))?;
                 let body = encryption::seal_like(cipher, id, &head, Place::Signal(path), body)?;

@@ -28,7 +28,7 @@ pub(super) struct Writer {
     pub(super) held: HashMap<i64, i64>,
     /// The runs of which something could not be written. Nothing after that is written, or a record would be missing in the middle.
     pub(super) broken: HashMap<i64, String>,
-    /// What could not be released yet.
+    /// The runs whose release has failed so far.
     pub(super) unreleased: Vec<Held>,
 }
 
@@ -48,7 +48,8 @@ impl Writer {
         self.leave();
     }
 
-    /// Answers the jobs of a transaction, or does each of them in a transaction of its own: one of them may be the reason for the error.
+    /// Answers the jobs of a failed transaction after a transaction for each of them, since one job may have caused the error. Answers
+    /// the jobs of a successful transaction directly.
     fn answer_all(&mut self, batch: Vec<Queued>, outcomes: Result<Vec<Outcome>, (Cause, bool)>) {
         // Somebody who is woken may need the processor. So all answers are stored before anybody is woken.
         let mut given = Vec::with_capacity(batch.len());
@@ -136,7 +137,7 @@ impl Writer {
         failure.into()
     }
 
-    /// Stores an outcome that has been committed or has failed, here and in the answer. Whoever waits is woken when the answer is dropped.
+    /// Stores a committed or failed outcome, here and in the answer. The drop of the answer wakes the waiting task.
     fn answer(&mut self, queued: Queued, outcome: Outcome) -> Option<Answer<Outcome>> {
         match (&queued.job, &outcome) {
             (Job::Claim(..), Ok(Done::Claimed(_, held))) => {

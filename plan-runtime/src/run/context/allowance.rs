@@ -236,7 +236,7 @@ impl Allowance {
         }
     }
 
-    /// Returns the exceeded limit with its place, if a limit was exceeded.
+    /// Returns the exceeded limit with its position, if a limit was exceeded.
     #[inline]
     pub(in crate::run) fn exceeded(&self) -> Option<&Arc<str>> {
         self.chain().find_map(|it| it.exceeded.get())
@@ -354,14 +354,14 @@ impl Held {
         may
     }
 
-    /// One more call is made.
+    /// Counts one more call.
     pub(in crate::run) fn call(&self) -> Result<(), ResolveError> {
         self.share();
         self.allowance
             .count(1, |it| &it.calls, |limits| (limits.calls, Limit::Calls))
     }
 
-    /// One more attempt is made.
+    /// Counts one more attempt.
     pub(in crate::run) fn attempt(&self) -> Result<(), ResolveError> {
         self.share();
         self.allowance.count(

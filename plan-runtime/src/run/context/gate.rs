@@ -1,4 +1,4 @@
-//! Who is asked before a call.
+//! Decisions about calls, before each call.
 
 use super::super::catch::{catch, locked};
 use super::{CallContext, Polled, RunningCall};
@@ -10,13 +10,15 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-/// Decides which calls a run makes: a person who is asked, a rule, a budget.
+/// Allows or refuses the calls of a run: a person, a rule, a budget.
 ///
-/// [`Run::gate`](crate::run::Run::gate) sets it. It is asked before each call to a tool, once for all its attempts, and the call has the arguments
-/// that it was shown. The calls of plans inside the run are asked for one by one; that of the plan itself is not. A value that is computed calls nothing.
+/// [`Run::gate`](crate::run::Run::gate) sets the gate of a run. The run asks the gate before each call to a tool, once for all attempts of the call,
+/// and the call has exactly the arguments in the question. For a plan inside the run, the run asks about each call in that plan, and not about the
+/// plan itself. A computed value calls nothing, so the gate does not decide on it.
 ///
-/// While it decides, other steps go on; at most 64 questions are open at one time. The time does not count toward the time limits of the step, but
-/// toward the deadline of the run. If another step fails meanwhile and the run [stops](crate::run::OnFailure), the question is dropped.
+/// Other steps continue while the gate decides, and at most 64 questions are open at one time. The time of the decision counts toward the deadline
+/// of the run, and not toward the time limits of the step. If another step fails meanwhile and the run [stops](crate::run::OnFailure), the run
+/// drops the question.
 ///
 /// ```
 /// use plan_runtime::run::{Decision, Gate, PendingCall};
@@ -79,14 +81,15 @@ impl<T: Gate + ?Sized> Gate for Arc<T> {
     }
 }
 
-/// What a [`Gate`] decides.
+/// The decision of a [`Gate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
     /// The call is made.
     Allow,
-    /// This call is made, and the same one for all other elements of the step's `for`, about which the gate is asked no more. Where the step has other
-    /// calls in the branches of an `if`, the gate is asked about each of these. If the step's plan runs as a step of another, this holds for that one run of it.
+    /// The call is made, and so are the equivalent calls for all other elements of the step's `for`, without further questions. If the step has other
+    /// calls in the branches of an `if`, the gate decides on each of them separately. If the step's plan is a step of another plan, the decision
+    /// applies only to that run of the plan.
     AllowStep,
     /// The call is not made, for this reason. Its step fails with [`StepError::Refused`](crate::run::StepError::Refused), and is not tried again.
     Refuse(String),
@@ -94,8 +97,8 @@ pub enum Decision {
 
 /// A call that a [`Gate`] decides about.
 ///
-/// It prints as the path of the call, the tool, and the arguments as JSON, on one line of at most 4,000 characters; escapes show characters that
-/// a terminal would not.
+/// `Display` writes the path of the call, the tool, and the arguments as JSON, on one line of at most 4,000 characters, with escapes for
+/// characters that a terminal would not show.
 #[derive(Clone)]
 pub struct PendingCall {
     pub(in crate::run) context: CallContext,
@@ -103,7 +106,7 @@ pub struct PendingCall {
     pub(in crate::run) description: String,
     pub(in crate::run) is_read_only: bool,
     pub(in crate::run) arguments: Value,
-    /// The same without secrets, if there are any.
+    /// The arguments without secrets, if there are secrets.
     pub(in crate::run) shown: Option<Box<Value>>,
 }
 
@@ -120,7 +123,8 @@ impl fmt::Debug for PendingCall {
 }
 
 impl PendingCall {
-    /// Where the call is: the run, the plan, the step, and the element of a `for`. It prints as a path.
+    /// Returns the position of the call: the run, the plan, the step, and the element of a `for`. The context prints as
+    /// a path.
     pub fn context(&self) -> &CallContext {
         &self.context
     }
@@ -130,22 +134,22 @@ impl PendingCall {
         &self.tool
     }
 
-    /// What the tool does, as the tool says, and not the plan.
+    /// Returns the tool's own description. The plan has no influence on it.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Whether the tool declares that it [only reads](crate::Tool::READ_ONLY).
+    /// Returns `true` if the tool declares that it [only reads](crate::Tool::READ_ONLY).
     pub fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
-    /// The arguments that the tool is called with, with `"(secret)"` in place of each [secret](crate::Shape#secrets) value.
+    /// Returns the arguments of the call, with `"(secret)"` in place of each [secret](crate::Shape#secrets) value.
     pub fn arguments(&self) -> &Value {
         self.shown.as_deref().unwrap_or(&self.arguments)
     }
 
-    /// The arguments that the tool is called with, for a gate that has to know the secrets among them.
+    /// Returns the arguments of the call with their secrets, for a gate that needs them to decide.
     pub fn arguments_with_secrets(&self) -> &Value {
         &self.arguments
     }
@@ -188,7 +192,7 @@ pub(in crate::run) struct Question {
 type Answer = Arc<Mutex<Option<Decision>>>;
 
 impl Question {
-    /// Asks all of these. The future is ready once they have answered.
+    /// Asks all of these gates. The future completes after all of them have decided.
     pub(in crate::run) fn ask(
         gates: Vec<Arc<dyn AnyGate>>,
         call: PendingCall,
@@ -212,7 +216,7 @@ impl Question {
         (question, Box::pin(asking))
     }
 
-    /// What the gates have decided, once they have.
+    /// Returns the gates' decision, after all of them have decided.
     pub(in crate::run) fn take_answer(&self) -> Option<Decision> {
         let mut answer = locked(&self.answer);
         answer.take()

@@ -5,7 +5,7 @@ use super::allowance::{Allowance, Held};
 use super::locked;
 use std::sync::{Arc, Mutex};
 
-/// Where a call collects the reports of the plans and blocks inside it.
+/// The reports of the plans and blocks inside a call.
 pub(in crate::run) struct Inside {
     /// The content of these reports.
     pub(in crate::run) keeps: Keeps,
@@ -34,7 +34,7 @@ impl Inside {
         kept.reports.push(report);
     }
 
-    /// Hands the reports over, in the order in which they were made.
+    /// Takes the reports, in the order of their creation.
     pub(in crate::run) fn take(&self) -> Vec<Report> {
         std::mem::take(&mut locked(&self.kept).reports)
     }

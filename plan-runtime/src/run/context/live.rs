@@ -35,8 +35,8 @@ pub(super) struct Dropped {
 }
 
 impl CallContext {
-    /// Sleeps for a time, by the run's [timer](crate::run::Run::timer). In a [durable](crate::run::Run::durable) run, the time passes while no process runs the run: a call that is
-    /// made again after a crash sleeps for the rest of the time.
+    /// Sleeps for a time, by the run's [timer](crate::run::Run::timer). In a [durable](crate::run::Run::durable) run, the time passes while no
+    /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time.
     ///
     /// [`Sleep`](crate::Sleep) is a tool that does this, and nothing else: only with it, a run that is [served](crate::guide::durable#a-process-that-serves-runs) holds no memory meanwhile.
     pub async fn sleep(&self, time: Duration) {
@@ -135,14 +135,14 @@ impl CallContext {
         place.is_some()
     }
 
-    /// Keeps the call's turn until it counts no more.
+    /// Stores the call's turn until the call stops counting.
     pub(in crate::run) fn keep(&self, turn: Option<Turn>) {
         if let Some(place) = &self.0 {
             *locked(&place.state.turn) = turn;
         }
     }
 
-    /// Counts the call no more: it has ended, was dropped, or waits for calls of a plan inside it.
+    /// Stops counting the call: the call has ended, was dropped, or waits for calls of a plan inside it.
     pub(in crate::run) fn stop_counting(&self) {
         if let Some(place) = &self.0
             && self.has_counted()
@@ -151,7 +151,7 @@ impl CallContext {
         }
     }
 
-    /// Counts the call no more. Returns `true` if another call has its permit now.
+    /// Stops counting the call. Returns `true` if another call has its permit now.
     pub(in crate::run) fn has_counted(&self) -> bool {
         let turn = self
             .0

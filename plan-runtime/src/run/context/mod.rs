@@ -1,4 +1,4 @@
-//! What a call knows of the run that it is part of.
+//! The context of a call in its run.
 
 mod allowance;
 mod gate;
@@ -31,10 +31,10 @@ use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a call to a tool knows of the run that it is part of: the step, the element, the attempt, the time that is left, and whether
-/// anyone still waits for it.
+/// The context of a call to a tool: its run, step, element and attempt, the remaining time, and cancellation.
 ///
-/// A tool asks for it with a parameter, which is not an argument of the tool. Plans inside it run as a part of the same run if they get it, too:
+/// A tool receives the context through a parameter, which is not an argument of the tool. A plan that the tool runs with the context is a part
+/// of the outer run:
 ///
 /// ```
 /// use plan_runtime::run::CallContext;
@@ -70,18 +70,18 @@ use std::time::{Duration, Instant};
 ///
 /// A tool may keep the context for longer than the call. Once the call is over, no plan runs [inside](crate::run::Run::inside) it any more.
 ///
-/// It prints as the path of the call: the step, with the index of the element in each list of a `for`, after those of the plans around it.
-/// The default value is the context of a call outside of a run, as a test makes it: its path is empty.
+/// `Display` writes the path of the call: the step, with the index of the element in each list of a `for`, after the steps of the
+/// enclosing plans. `Default` creates the context of a call outside of a run, for example in a test. Its path is empty.
 #[derive(Clone, Default)]
 pub struct CallContext(Option<Arc<CallPlace>>);
 
-/// Where a call is.
+/// The position of a call.
 pub(super) struct CallPlace {
     pub(super) run: Arc<SharedRun>,
     pub(super) allowance: Arc<Allowance>,
-    /// In how many others the plan runs.
+    /// The number of enclosing plans.
     pub(super) depth: usize,
-    /// The place of the call in the plan and in those around it.
+    /// The position of the call in its plan and in the enclosing plans.
     pub(super) at: Vec<usize>,
     /// The call of the plan that the step is of.
     pub(super) outer: Option<CallContext>,
@@ -97,18 +97,18 @@ pub(super) struct CallPlace {
     pub(super) times: u32,
     /// `true` for an always step.
     pub(super) is_always: bool,
-    /// Of a durable run, when the call began, counted from when the run did: while it replays, the recorded time.
+    /// In a durable run, the start of the call, counted from the start of the run. During a replay, the recorded time.
     pub(super) began: Option<Duration>,
-    /// When the run, the step, or one around it is over at the latest.
+    /// The earliest deadline of the run, the step and the enclosing steps.
     pub(super) deadline: Option<Instant>,
-    /// Set for the call of a plan, whose calls count in its place.
+    /// Set for the call of a plan, whose own calls count instead of this call.
     pub(super) called: Option<PlanCall>,
-    /// Whether it is made once the work has ended, of its plan or of one around it.
+    /// `true` if the call runs after the end of the work of its plan, or of an enclosing plan.
     pub(super) is_last: bool,
-    /// Where the reports of the plans inside it go, if the run has one.
+    /// The collector for the reports of the plans inside the call, if the run has a report.
     pub(super) inside: Option<Arc<Inside>>,
     pub(super) state: CallState,
-    /// What the run says of the call, if that is on another machine.
+    /// The run's description of the call, if the run is on another machine.
     pub(super) elsewhere: Option<Elsewhere>,
 }
 
@@ -120,7 +120,7 @@ pub(super) struct PlanCall {
     pub(super) secrets: Option<Secrets>,
 }
 
-/// What a run on another machine says of a call.
+/// The description of a call from a run on another machine.
 pub(super) struct Elsewhere {
     pub(super) path: String,
     pub(super) lasting: LastingPaths,
@@ -131,8 +131,8 @@ impl CallContext {
         Self(Some(Arc::new(place)))
     }
 
-    /// The id of the run: what [`Run::id`](super::Run::id) set, or 32 random hexadecimal digits. Plans inside the run have the same. It is
-    /// empty outside of a run.
+    /// Returns the ID of the run: the ID that [`Run::id`](super::Run::id) set, or 32 random hexadecimal digits. Plans inside the run share
+    /// its ID. The ID is empty outside of a run.
     pub fn run_id(&self) -> &str {
         self.0.as_ref().map_or("", |place| place.run.id())
     }
@@ -157,15 +157,17 @@ impl CallContext {
         self.0.as_ref().map_or(1, |place| place.attempt)
     }
 
-    /// Returns a string that identifies the call, for a service that makes a call with the same key only once: the [id of the run](Self::run_id) and the path of the call.
+    /// Returns a string that identifies the call, for a service that performs calls with equal keys only once: the [ID of the run](Self::run_id) and
+    /// the path of the call.
     ///
     /// Each attempt of the call has the same key, before a crash and after it, and where a plan or a block around the call is tried again. Every other call has another key.
     ///
-    /// - Once an undo step has undone the call, a further attempt of the plan or block around the call has a new key, since the old key names an effect that does not exist any more.
+    /// - After an undo step has undone the call, the next attempt of the enclosing plan or block has a new key, since the old key names an effect
+    ///   that no longer exists.
     /// - The key of an undo step changes with the key of the step that it undoes.
     /// - An always step has a new key in each attempt of the plan or block that it is part of, and after each `Server::retry_failed`.
-    /// - A plan that a tool runs with [`Run::inside`](crate::run::Run::inside) is known by its name and its inputs, so the order of such plans does not matter. Plans with
-    ///   the same name and the same inputs are told apart by their order.
+    /// - Plans that a tool runs with [`Run::inside`](crate::run::Run::inside) are identified by their names and inputs, in any order. The order
+    ///   distinguishes only plans with equal names and equal inputs.
     ///
     /// ```
     /// use plan_runtime::run::CallContext;
@@ -183,7 +185,8 @@ impl CallContext {
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
     ///
-    /// Without [`Run::durable`](crate::run::Run::durable) or [`Run::id`](crate::run::Run::id), the id of the run is random. It is empty outside of a run.
+    /// Without [`Run::durable`](crate::run::Run::durable) or [`Run::id`](crate::run::Run::id), the ID of the run is random. It is empty outside of a
+    /// run.
     pub fn idempotency_key(&self) -> String {
         match &self.0 {
             Some(place) => format!("{}/{}", place.run.id(), self.lasting_path()),
@@ -196,7 +199,7 @@ impl CallContext {
         self.lasting(false)
     }
 
-    /// Returns the lasting paths of the call. A worker cannot make them, since it does not know the blocks and plans around the call.
+    /// Returns the lasting paths of the call. A worker cannot compute them, since it does not have the enclosing blocks and plans.
     pub(super) fn lasting_paths(&self) -> LastingPaths {
         LastingPaths {
             all: self.lasting(false),
@@ -210,7 +213,8 @@ impl CallContext {
         run.map_or_else(Undone::new, |run| run.undone_inside(|| self.lasting_path()))
     }
 
-    /// What the paths of steps begin with in a plan that runs inside the call: as the step that it is, or beside it under this name.
+    /// Returns the prefix of step paths in a plan inside the call: the plan that the step calls, or a plan that the tool runs under
+    /// this name.
     pub(super) fn lasting_inside(&self, beside: Option<&str>) -> String {
         self.lasting(false) + beside.unwrap_or_default() + "."
     }
@@ -248,18 +252,18 @@ impl CallContext {
         self.0.as_ref()?.outer.as_ref()
     }
 
-    /// When the call is dropped at the latest, by the run's [timer](super::Run::timer): the first of the time limits of the step, the run, and all
-    /// steps around it. `None` if nothing limits it.
+    /// Returns the time when the run drops the call, by the run's [timer](super::Run::timer): the earliest deadline of the step, the run, and all
+    /// enclosing steps. Returns `None` without a time limit.
     pub fn deadline(&self) -> Option<Instant> {
         self.0.as_ref()?.deadline
     }
 
-    /// What the run has in common with the plans inside it.
+    /// Returns the state that the run shares with the plans inside it.
     pub(super) fn run(&self) -> Option<&Arc<SharedRun>> {
         Some(&self.0.as_ref()?.run)
     }
 
-    /// The path of the call, with names as they are.
+    /// Returns the path of the call, with unescaped names.
     pub(super) fn path(&self) -> String {
         let Some(place) = &self.0 else {
             return String::new();
@@ -274,13 +278,14 @@ impl CallContext {
         path + &place.step + &Elements(&place.element).to_string()
     }
 
-    /// What the keys of records begin with in a plan that runs inside the call: as the step that it is, or beside it under this name.
+    /// Returns the prefix of record keys in a plan inside the call: the plan that the step calls, or a plan that the tool runs under
+    /// this name.
     pub(super) fn key_inside(&self, beside: Option<&str>) -> String {
         format!("{}{}.", self.key(), beside.unwrap_or_default())
     }
 
-    /// Returns the name of a plan that the tool runs inside the call. A tool may run plans in any order, and in another order when the tool is called again. So the names of the plans and
-    /// their inputs tell the plans apart. Plans with equal names and inputs are told apart by their order.
+    /// Returns the name of a plan that the tool runs inside the call. A tool may run plans in any order, and in another order when the call is
+    /// repeated. So the names of the plans and their inputs identify the plans, and the order distinguishes only plans with equal names and inputs.
     pub(super) fn beside(&self, plan: &Plan, inputs: &[StoredValue]) -> Arc<str> {
         let mut hasher = StableHasher::new();
         for input in inputs {
@@ -312,23 +317,23 @@ impl CallContext {
         format!("{key}@{}", place.attempt)
     }
 
-    /// Whether code makes the inputs of the plan that is called, which may make others after a crash.
+    /// Returns `true` if code computes the inputs of the called plan, which may differ after a crash.
     pub(super) fn computes(&self) -> bool {
         let called = self.0.as_ref().and_then(|place| place.called.as_ref());
         called.is_some_and(|plan| plan.computes)
     }
 
-    /// Whether it is made once the work has ended, of its plan or of one around it.
+    /// Returns `true` if the call runs after the end of the work of its plan, or of an enclosing plan.
     pub(super) fn is_last(&self) -> bool {
         self.0.as_ref().is_some_and(|place| place.is_last)
     }
 
-    /// Where the reports of the plans inside it go.
+    /// Returns the collector for the reports of the plans inside the call.
     pub(super) fn inside(&self) -> Option<&Arc<Inside>> {
         self.0.as_ref()?.inside.as_ref()
     }
 
-    /// What sends to the steps of a plan that is called here.
+    /// Returns the handle that sends to the steps of the called plan.
     pub(super) fn signals(&self) -> Signals {
         let inbox = self.run().and_then(|run| run.inbox.as_ref());
         match inbox {
@@ -337,23 +342,23 @@ impl CallContext {
         }
     }
 
-    /// What is secret of the inputs of the plan that is called, if anything.
+    /// Returns the secrets among the inputs of the called plan, if there are any.
     pub(super) fn secrets(&self) -> Option<&Secrets> {
         let secrets = self.0.as_ref()?.called.as_ref()?.secrets.as_ref();
         secrets.filter(|secrets| !secrets.is_empty())
     }
 
-    /// What the plan may do and hold.
+    /// Returns the limits of the plan, with the amounts used.
     pub(super) fn allowance(&self) -> Option<&Arc<Allowance>> {
         Some(&self.0.as_ref()?.allowance)
     }
 
-    /// In how many others a plan runs that is called here.
+    /// Returns the number of plans that enclose a plan called here.
     pub(super) fn depth_inside(&self) -> usize {
         self.0.as_ref().map_or(0, |place| place.depth + 1)
     }
 
-    /// The place of the call among those of the run.
+    /// Returns the position of the call in the run.
     pub(super) fn at(&self) -> &[usize] {
         self.0.as_ref().map_or(&[], |place| &place.at)
     }

@@ -32,7 +32,7 @@ struct PolledCall {
 }
 
 pin_project! {
-    /// A call of a tool, which is known to the plans that it polls.
+    /// A call of a tool, which registers itself with the plans that it polls.
     pub(in crate::run) struct Polled<F> {
         #[pin]
         future: F,
@@ -133,14 +133,15 @@ impl CallContext {
 /// The most polls of a plan in one poll of its call. With more, the tool blocks on the plan.
 const MOST_POLLS: u32 = 10_000;
 
-/// The most polls of a call in which a plan finds out whether the tool blocks on it, until the plan makes progress.
+/// The largest number of polls of a call during which a waiting plan checks if the tool blocks on the plan, until the
+/// plan makes progress.
 const MOST_TURNS: u32 = 64;
 
 /// Finds out whether a tool blocks on a plan inside its call. The plan wakes itself whenever it waits. If all polls that follow belong to one poll of the call, the tool never returns to the
 /// run.
 #[derive(Default)]
 pub(in crate::run) struct Blocked {
-    /// The poll of the call in which the plan began to wait.
+    /// The number of the call's poll at the start of the wait.
     poll: u64,
     polls: u32,
     turns: u32,

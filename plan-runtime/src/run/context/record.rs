@@ -4,7 +4,7 @@ use super::{CallContext, locked};
 use crate::journal::spi::Claim;
 use crate::run::durable::decode;
 
-/// The place of the record that a durable run writes at the end of a call. [`CallContext::record`] returns it.
+/// The position of the record that a durable run writes at the end of a call. [`CallContext::record`] returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallRecord {
@@ -22,7 +22,8 @@ impl CallRecord {
 }
 
 impl CallContext {
-    /// Returns the place of the record of this attempt; `None` unless the run is [durable](crate::run::Run::durable) in a journal, and after the end of the call. A tool can hand it to a journal that commits SQL of the tool together with the record.
+    /// Returns the position of the record of this attempt. Returns `None` if the run is not [durable](crate::run::Run::durable) in a journal, and
+    /// after the end of the call. A tool can pass the position to a journal that commits SQL of the tool together with the record.
     ///
     /// ```
     /// use plan_runtime::journal::Memory;

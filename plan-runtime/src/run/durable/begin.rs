@@ -1,4 +1,4 @@
-//! Claims a run, and compares it with what was begun.
+//! Claims a run, and compares it with the recorded run.
 
 use super::super::timer::{ThreadTimer, Timer};
 use super::Durable;
@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 pub(in crate::run) struct Target {
     pub(in crate::run) journal: Arc<dyn Journal>,
     pub(in crate::run) id: String,
-    /// Is set to the run once it has begun, for the caller.
+    /// Receives the run after it has started, for the caller.
     pub(in crate::run) begun: Option<Arc<OnceLock<Weak<Durable>>>>,
     /// `true` if the run is only replayed: no call is made.
     pub(in crate::run) is_viewed: bool,
@@ -48,7 +48,7 @@ pub(in crate::run) struct Inputs {
     pub(in crate::run) has_secrets: bool,
 }
 
-/// Returns an error if a journal would keep the secrets of a run in plain text.
+/// Returns an error if a journal would store the secrets of a run in plain text.
 async fn keeps_secrets(journal: &dyn Journal, id: &str) -> Result<(), Cause> {
     match journal.look(id).await.map_err(journaled)? {
         Some(run) if run.is_encrypted => Ok(()),
@@ -107,7 +107,7 @@ pub(in crate::run) async fn begin(
         let Claimed { claim, run } = journal.claim(&id).await.map_err(journaled)?;
         (Some(claim), run)
     };
-    // The run gives up its claim when it is dropped.
+    // The run releases its claim when it is dropped.
     let claimed = ClaimedRun::new(&journal, (&id, claim), &run);
     // A clock that was set back does not make the run older than it is.
     let before = match &run.info {
@@ -250,7 +250,8 @@ fn damaged(id: &str, what: &str, error: &serde_json::Error) -> Cause {
     ))
 }
 
-/// The rule for messages about a run: no values if the plan has secrets, or had secrets in one of these descriptions.
+/// Returns the rule for messages about a run: no values if the plan has secrets, or had secrets in at least one of
+/// these descriptions.
 fn shown<'i>(has_secrets: bool, infos: impl IntoIterator<Item = &'i RunInfo>) -> Shown {
     let mut infos = infos.into_iter();
     let is_secret = has_secrets || infos.any(|info| had_secrets(&info.document));

@@ -88,10 +88,12 @@ const INSIDE: [&str; 4] = ["inputs", "steps", "tail", "value"];
 /// Members that hold values, and so no blocks.
 const LEAVES: [&str; 4] = ["arguments", "condition", "list", "policy"];
 
-/// What has run, and was changed since. `next_key` gives the first key of a record that is not before a text.
+/// The changes of steps that have already run. `next_key` returns the first key of a record that does not sort before a
+/// string.
 ///
-/// Steps without records may be changed, added and removed; so may those of a block, of which each run is looked at. What a block gives may be changed as long as a call
-/// that it mentions has no record, since then it was not made yet. The plans that steps call are compared where they are called, with their own prefixes.
+/// An author may change, add and remove steps without records, including those inside a block, where every run of the block counts. The value of a
+/// block may change as long as no call in the value has a record, since the run has not computed the value yet. The plans that steps call are
+/// compared at the call, with their own prefixes.
 pub(super) fn of_plans(
     old: &Value,
     new: &Value,
@@ -163,7 +165,7 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
         }
     }
 
-    /// How a block differs, apart from its steps.
+    /// Returns the difference between two versions of a block, apart from its steps.
     fn of_block(&self, old: &Value, new: &Value, inside: &str) -> Option<String> {
         let inputs = |block| Value::get(block, "inputs").and_then(Value::as_object);
         for (name, value) in inputs(old).into_iter().flatten() {
@@ -186,7 +188,7 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
         Some(was("value", value, now, self.shown))
     }
 
-    /// Whether a step has records.
+    /// Returns `true` if a step has records.
     fn has_run(&self, key: &str) -> bool {
         for end in ['@', '[', '?'] {
             let key = format!("{key}{end}");
@@ -197,7 +199,7 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
         false
     }
 
-    /// What the keys begin with inside the runs of the blocks of a step: one for each element and attempt.
+    /// Returns the prefixes of keys inside the runs of a step's blocks: one for each element and attempt.
     fn runs_inside(&self, key: &str) -> Vec<String> {
         let mut found = Vec::new();
         for end in ['@', '['] {
@@ -240,7 +242,7 @@ fn without_attempts(prefix: &str) -> String {
     path
 }
 
-/// The steps of a plan or a block, with their names. The tail of a block is one, too.
+/// Returns the steps of a plan or a block, with their names. The tail of a block is a step as well.
 fn steps(plan: &Value) -> Vec<(&str, &Value)> {
     let steps = plan.get("steps").and_then(Value::as_array);
     let name = |step| Value::get(step, "id").and_then(Value::as_str);
@@ -277,7 +279,7 @@ fn without_blocks<'v>(value: &'v Value, blocks: &mut Vec<&'v Value>) -> Value {
     }
 }
 
-/// Whether a value refers to a step.
+/// Returns `true` if a value refers to a step.
 fn mentions(value: &Value, id: &str) -> bool {
     match value {
         Value::Array(items) => items.iter().any(|item| mentions(item, id)),
@@ -298,7 +300,7 @@ fn was(key: &str, old: &Value, new: &Value, shown: Shown) -> String {
     format!("its `{key}` was {}, and is {}", shown(old), shown(new))
 }
 
-/// How a step differs from what it was, in words, apart from its blocks.
+/// Returns the difference between two versions of a step, in words, apart from its blocks.
 fn of_step(old: &Value, new: &Value, shown: Shown) -> Option<String> {
     let (old, new) = (without_words(old), without_words(new));
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-/// A run that this process has claimed. The claim is given up at the end.
+/// A run that this process has claimed. Its end releases the claim.
 pub(in crate::run) struct ClaimedRun {
     pub(super) journal: Arc<dyn Journal>,
     pub(in crate::run) claim: Claim,
@@ -72,7 +72,7 @@ impl ClaimedRun {
     /// Gives up the claim, at most once.
     pub(super) fn release(&self) {
         if !self.is_released.swap(true, Ordering::Relaxed) {
-            // If the journal panics, nobody can be told.
+            // A panic of the journal has no one to handle it here.
             let _ = catch(|| self.journal.release(&self.claim));
         }
     }

@@ -1,22 +1,22 @@
-//! Runs that write down what happens, and go on after a crash.
+//! Runs that record their progress, and resume after a crash.
 //!
-//! A run that begins again does what it did before, in the same order, with what is recorded in the place of calls, and makes no other call meanwhile: it *replays*. Once nothing
-//! is left to replay it is *live*: the calls that were held back are made.
+//! A run that starts again repeats its earlier decisions in their order, with recorded outcomes in place of calls, and makes no other call meanwhile:
+//! it *replays*. After the replay, the run is *live*, and makes the calls that it held back.
 //!
-//! A run acts on its records one at a time, in the order in which they were written. That order holds for a live run as well: a record that was just written waits for
-//! its turn like a record that is replayed. So a run decides after a crash as it did before.
+//! A run acts on its records one at a time, in the order of their writing. That order applies to a live run as well: a new record waits for its turn
+//! like a replayed record. So a run makes equal decisions before and after a crash.
 //!
 //! | | |
 //! |---|---|
-//! | `begin.rs` | claims a run, and compares it with what was begun |
-//! | `changes.rs` | what differs between two versions of a plan |
+//! | `begin.rs` | claims a run, and compares it with the recorded run |
+//! | `changes.rs` | differences between two versions of a plan |
 //! | `claimed.rs` | the run in its journal, the calls that the run waits for, and the ends that hold calls back |
 //! | `clock.rs` | the time by the clock and by the records, and waits |
 //! | `failures.rs` | the failures of plans that tools ran inside their calls |
 //! | `history.rs` | the records of earlier processes, and the keys of records |
 //! | `plans.rs` | the plans that its calls run |
-//! | `record.rs` | what a record says |
-//! | `turns.rs` | the order in which the run acts on its records |
+//! | `record.rs` | the contents of a record |
+//! | `turns.rs` | the sequence of the records that a run acts on |
 //! | `writes.rs` | the records that are not durable yet, and the waker of the outermost plan |
 
 mod begin;
@@ -132,7 +132,7 @@ struct State {
     held: Vec<Waker>,
     /// The number of running calls, without calls that only sleep.
     busy: usize,
-    /// The error because of which the journal cannot be used any more.
+    /// The error that made the journal unusable.
     failure: Option<Arc<JournalError>>,
     /// The bytes of the records.
     recorded: usize,
@@ -243,7 +243,7 @@ impl Durable {
         self.state().recorded
     }
 
-    /// Ends the run, because the journal cannot be used. The run continues when it is begun again.
+    /// Ends the run, because the journal is unusable. The run resumes when it is started again.
     pub(super) fn fail(&self, error: JournalError) {
         let mut state = self.state();
         state.failure.get_or_insert_with(|| Arc::new(error));
@@ -366,7 +366,8 @@ impl Durable {
         }
     }
 
-    /// Called when nothing can happen without a record or a message. Gives the next record its turn, or makes the run live. `false` if neither is possible.
+    /// Gives the next record its turn, or makes the run live. Called when the run cannot continue without a record or a message. Returns `false` if
+    /// both are impossible.
     pub(super) fn go_on(&self) -> bool {
         let by_clock = self.clock.now();
         let mut state = self.state();
@@ -394,7 +395,7 @@ impl Durable {
         }
         if let Some((place, time, waker)) = first {
             if !state.turns.give(place) {
-                // Its future was woken, and has its turn in one of the next polls.
+                // The future of the record has been woken, and gets its turn in a later poll.
                 drop(state);
                 self.root.wake();
                 return false;

@@ -1,4 +1,4 @@
-//! The plans that the calls of a run run: each is recorded, so that it is known if one was changed.
+//! The plans that the calls of a run run. Each plan is recorded, so that a later run detects a change of it.
 
 use super::Durable;
 use super::begin::had_secrets;
@@ -17,13 +17,14 @@ pub(crate) const ENTERED: &str = "!plan.";
 /// The documents of plans that were called, each once: `!plans.0`, `!plans.1` and so on.
 #[derive(Default)]
 pub(super) struct Plans {
-    /// Those that are known, in this order.
+    /// The recorded documents, in this order.
     documents: Vec<String>,
     /// `true` after all documents were read.
     is_read: bool,
 }
 
-/// The key of the plan that a call with this prefix runs. Its record is the number of a document. Where the plan was changed before a crash, there is one for each version.
+/// Returns the key of the plan that a call with this prefix runs. Its record is the number of a document. If the plan was changed before a crash,
+/// each version has a record.
 fn key(prefix: &str, version: usize) -> String {
     format!("{prefix}{ENTERED}{version}")
 }

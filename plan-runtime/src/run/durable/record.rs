@@ -19,7 +19,7 @@ pub(in crate::run) struct Recorded {
     pub(in crate::run) undone: Undone,
 }
 
-/// The same as JSON. Times are microseconds since the run began.
+/// A record to be written as JSON. Times are microseconds since the start of the run.
 #[derive(Serialize)]
 struct Body<'b> {
     at: (u64, u64),
@@ -31,7 +31,8 @@ struct Body<'b> {
     undone: &'b Undone,
 }
 
-/// The same as it is read. The value is one by itself: inside another one, it could be too deep.
+/// A record as it is read. The value is a JSON text of its own, since inside another value its nesting could be too
+/// deep.
 #[derive(Deserialize)]
 struct ReadBody<'b> {
     at: (u64, u64),
@@ -88,7 +89,7 @@ pub(crate) fn read_inputs(text: &str) -> Result<Map<String, Value>, serde_json::
     inputs.collect()
 }
 
-/// The same of a plan that is called, in their order.
+/// Reads the values of a called plan, in order.
 pub(in crate::run) fn read_values(text: &str) -> Result<Vec<Value>, serde_json::Error> {
     let values: Vec<&RawValue> = serde_json::from_str(text)?;
     values.into_iter().map(read).collect()

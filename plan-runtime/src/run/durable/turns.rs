@@ -1,4 +1,4 @@
-//! The order in which a run acts on its records.
+//! The sequence of the records that a run acts on.
 
 use super::Durable;
 use super::writes::Write;
@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// The place of a record in the order of records. The records of earlier processes have their numbers, and come before the records of this process.
+/// The position of a record in the order of records. The records of earlier processes have their numbers, and come before the records of this
+/// process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RecordPlace {
     Found(u64),

@@ -43,7 +43,8 @@ impl Root {
     }
 }
 
-/// A write of a record that waits for its turn. The write is polled when it was woken, since a run may have hundreds of writes.
+/// A write of a record that waits for its turn. A write is polled only after its waker was called, since a run may have
+/// hundreds of writes.
 pub(super) struct Write {
     written: Written,
     alarm: Arc<Alarm>,

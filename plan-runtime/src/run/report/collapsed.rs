@@ -1,4 +1,4 @@
-//! What ran inside a step, for people: one row for each step there, for all elements and attempts together.
+//! The steps inside a step as text: one row for each step, for all elements and attempts together.
 
 use super::{Report, Status, StepReport, Totals};
 use crate::error::Elements;
@@ -6,15 +6,15 @@ use crate::print::MessageName;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many steps inside a step of the plan have a row.
+/// The largest number of rows inside a step of the plan.
 const MOST_ROWS: usize = 50;
-/// How many different plans that one step ran are told apart.
+/// The largest number of plans inside one step that have rows of their own.
 const MOST_PLANS: usize = 10;
 
 /// A plan that ran inside a step.
 struct Inner<'r> {
     report: &'r Report,
-    /// When it started, counted from the start of the outermost.
+    /// The start, counted from the start of the outermost plan.
     started: Duration,
     /// The path of its steps, up to their names.
     path: String,
@@ -24,34 +24,34 @@ struct Inner<'r> {
 #[derive(Default)]
 pub(super) struct Rows<'r> {
     pub(super) rows: Vec<Row<'r>>,
-    /// How many more there are.
+    /// The number of omitted rows.
     pub(super) more: usize,
 }
 
-/// All that became of a step of a plan inside a step.
+/// The outcomes of a step of a plan inside a step, for all elements and attempts.
 pub(super) struct Row<'r> {
-    /// How many plans are around it.
+    /// The number of enclosing plans.
     pub(super) depth: usize,
-    /// The step, as it is in one of them.
+    /// The report of the step in one of the plans.
     pub(super) step: &'r StepReport,
     pub(super) totals: Totals,
-    /// When the first of them started and the last one ended.
+    /// The start of the first and the end of the last of them.
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
-    /// How many calls there were.
+    /// The number of calls.
     pub(super) calls: usize,
     /// The first that failed: its path, and how it ended.
     pub(super) failed: Option<(String, &'r Status)>,
 }
 
 impl Row<'_> {
-    /// Whether the step was in one plan alone.
+    /// Returns `true` if the step is in only one plan.
     pub(super) fn is_one(&self) -> bool {
         let named = self.totals.named();
         named.iter().map(|(count, _)| count).sum::<usize>() == 1
     }
 
-    /// How they ended: in one word if it was one.
+    /// Returns the statuses, as one word if the step is in only one plan.
     pub(super) fn status(&self) -> String {
         if self.is_one() {
             self.step.status.name().to_owned()
@@ -62,7 +62,7 @@ impl Row<'_> {
 }
 
 impl<'r> Rows<'r> {
-    /// What ran inside a step of the outermost plan.
+    /// Returns the rows inside a step of the outermost plan.
     pub(super) fn of(step: &'r StepReport) -> Self {
         let mut rows = Self::default();
         let outermost = inside(step, Duration::ZERO, &MessageName(&step.id).to_string());
@@ -122,7 +122,7 @@ impl<'r> Rows<'r> {
     }
 }
 
-/// What ran inside a step of this path, whose plan started then.
+/// Returns the reports inside a step with this path, whose plan started at this time.
 fn inside<'r>(step: &'r StepReport, started: Duration, path: &str) -> Vec<Inner<'r>> {
     let attempts = step.attempts.iter().flat_map(|attempt| {
         attempt.inside.iter().map(move |report| Inner {
@@ -134,7 +134,7 @@ fn inside<'r>(step: &'r StepReport, started: Duration, path: &str) -> Vec<Inner<
     attempts.collect()
 }
 
-/// Whether two are of one plan, as far as their rows tell.
+/// Returns `true` if two reports belong to one plan, as far as their rows show.
 fn is_same<'r>(a: &'r Report, b: &'r Report) -> bool {
     let ids = |step: &'r StepReport| &step.id;
     Arc::ptr_eq(&a.plan, &b.plan)

@@ -7,7 +7,7 @@ use crate::print::{MessageName, width};
 use std::fmt;
 use std::time::Duration;
 
-/// How many characters show the whole run.
+/// The width of the bar of the whole run, in characters.
 const BAR: usize = 20;
 
 impl fmt::Display for Status {
@@ -57,7 +57,7 @@ impl fmt::Display for Report {
         let bar = widest(&|row| row.bar.chars().count());
         for row in &rows {
             let plus = if row.started.is_empty() { ' ' } else { '+' };
-            // The width of a name is not how many characters it has, by which Rust would fill up.
+            // Rust pads by the number of characters, which can differ from the width of a name.
             let (after_id, after_tool) = (id - width(&row.id), tool - width(&row.tool));
             let line = format!(
                 "  {}{:after_id$}  {}{:after_tool$}  {:status$}  {:>started$} {plus} {:>took$}  {:bar$}  {}",
@@ -134,7 +134,7 @@ impl Report {
         }
     }
 
-    /// When something ran, as a part of the run.
+    /// Returns the bar of a step, as a part of the run's bar.
     fn bar(&self, (started, ended): (Option<Duration>, Option<Duration>)) -> Option<String> {
         let whole = self.duration.as_secs_f64();
         let cell = |time: Duration| {

@@ -17,9 +17,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// What became of each step of a run.
+/// The outcome of each step of a run.
 ///
-/// [`Run::with_report`](super::Run::with_report) gives it. It prints as a table, in which a bar shows when each step ran:
+/// [`Run::with_report`](super::Run::with_report) returns it. `Display` writes a table, with a bar for the time of each
+/// step:
 ///
 /// ```text
 /// plan `reply_to_latest`: 3 steps in 12.4 ms: 1 completed, 1 failed, 1 blocked
@@ -29,11 +30,11 @@ use std::time::{Duration, SystemTime};
 ///   critical path: inbox, 12.2 ms
 /// ```
 ///
-/// What ran inside a step, the steps of its block or those of a plan that it calls, is in the reports [inside](Attempt::inside) its attempts. As text, these are
-/// collapsed: each step of them is one row below the step, for all elements.
+/// The [reports inside](Attempt::inside) an attempt contain the steps of a block or of a called plan. `Display` collapses them: each inner step is
+/// one row below the outer step, for all elements.
 ///
-/// A step's times are when it started, counted from the run's start, and how long it took. A report implements `Serialize`,
-/// with times in milliseconds. With the feature `html`, `Report::to_html` makes a page of it.
+/// The times of a step are its start, counted from the run's start, and its duration. A report implements `Serialize`, with
+/// times in milliseconds. With the feature `html`, `Report::to_html` writes the report as a page.
 ///
 /// ```
 /// use plan_runtime::run::Status;
@@ -53,7 +54,7 @@ use std::time::{Duration, SystemTime};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// All reports of a plan that is kept share it.
+    /// The plan, which all its stored reports share.
     plan: Arc<Plan>,
     started_at: SystemTime,
     duration: Duration,
@@ -84,7 +85,7 @@ impl Keeps {
     }
 }
 
-/// What a run was to keep for its report.
+/// The values that a run captures for its report.
 #[cfg(feature = "html")]
 #[derive(Clone, Copy, Debug, Default)]
 struct Recorded {
@@ -92,7 +93,7 @@ struct Recorded {
     outputs: bool,
 }
 
-/// How many steps of a run ended in which way.
+/// The number of steps for each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Totals {
@@ -110,7 +111,7 @@ pub struct Totals {
     pub cancelled: usize,
     /// Steps that were not started, though no failure was in their way.
     pub not_started: usize,
-    /// Steps that have not ended, in the report of a run that goes on.
+    /// Steps that have not ended, in the report of an unfinished run.
     #[serde(skip_serializing_if = "is_zero")]
     pub running: usize,
 }
@@ -138,7 +139,7 @@ impl Totals {
         totals
     }
 
-    /// Each number, and what its steps are called.
+    /// Returns each number, with the name of its status.
     fn named(&self) -> [(usize, &'static str); 8] {
         [
             (self.completed, "completed"),
@@ -184,7 +185,7 @@ impl Report {
         Self::new(plan, times, steps.collect(), Vec::new())
     }
 
-    /// Notes what the run was to keep, so that a page can say why something is not there.
+    /// Records the captures of the run, so that a page can explain missing values.
     #[cfg(feature = "html")]
     pub(super) fn recorded(mut self, arguments: bool, outputs: bool) -> Self {
         self.recorded = Recorded { arguments, outputs };
@@ -196,12 +197,12 @@ impl Report {
         &self.plan.name
     }
 
-    /// When the run started.
+    /// Returns the start of the run.
     pub fn started_at(&self) -> SystemTime {
         self.started_at
     }
 
-    /// How long the run took.
+    /// Returns the duration of the run.
     pub fn duration(&self) -> Duration {
         self.duration
     }
@@ -211,7 +212,8 @@ impl Report {
         &self.steps
     }
 
-    /// The step of this name, or of this path: `pages[3].chunked` is in the block of `pages`, or in the plan that it calls. Of several attempts, it is in the last.
+    /// Returns the step with this name or path. The path `pages[3].chunked` names a step in the block of `pages`, or in the plan that `pages` calls.
+    /// If the step has several attempts, the path leads into the last attempt.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -228,7 +230,7 @@ impl Report {
     /// ```
     pub fn step(&self, path: &str) -> Option<&StepReport> {
         let named = self.steps.iter().find(|step| step.id == path);
-        // A name may contain a dot, so that several steps may be meant.
+        // A name may contain a dot, so that a path may match several steps.
         named.or_else(|| {
             self.steps.iter().find_map(|step| {
                 let (element, rest) = elements(path.strip_prefix(&*step.id)?)?;
@@ -240,32 +242,32 @@ impl Report {
         })
     }
 
-    /// What it counts toward the limit on what a run holds.
+    /// Returns the size that counts toward the run's limit on bytes.
     pub(super) fn bytes(&self) -> usize {
         let steps = self.steps.iter().map(StepReport::bytes);
         size_of::<Self>() + steps.sum::<usize>()
     }
 
-    /// How many steps ended in which way.
+    /// Returns the number of steps for each status.
     pub fn totals(&self) -> Totals {
         self.totals
     }
 
-    /// The steps for which the run had to wait: the one that ended last, the last one that it waited for, and so on, in the
-    /// order in which they ran.
+    /// Returns the steps that determined the duration of the run: the last step to end, the last step that it waited for,
+    /// and so on, in chronological order.
     pub fn critical_path(
         &self,
     ) -> impl DoubleEndedIterator<Item = &StepReport> + ExactSizeIterator + fmt::Debug {
         self.critical.iter().map(|step| &self.steps[*step])
     }
 
-    /// How long the steps of the [critical path](Report::critical_path) took together.
+    /// Returns the total duration of the steps of the [critical path](Report::critical_path).
     pub(crate) fn critical_duration(&self) -> Duration {
         self.critical_path().filter_map(StepReport::duration).sum()
     }
 }
 
-/// Returns the steps for which a run had to wait.
+/// Returns the steps that determined the duration of a run.
 pub(super) fn critical(plan: &Plan, needs: &Edges, steps: &[StepReport]) -> Vec<usize> {
     let last = |steps_of: &mut dyn Iterator<Item = usize>| {
         let ended = steps_of.filter_map(|step| Some((steps[step].ended?, std::cmp::Reverse(step))));

@@ -19,7 +19,7 @@ pub struct StepReport {
     pub(super) ended: Option<Duration>,
     pub(super) attempts: Vec<Attempt>,
     pub(in crate::run) output: Option<Value>,
-    /// The policy with the amounts that were given, if any were.
+    /// The policy with its computed amounts, if it has any.
     pub(in crate::run) policy: Option<Arc<Policy>>,
 }
 
@@ -142,7 +142,8 @@ impl StepReport {
         }
     }
 
-    /// The first element of the step's `for` that failed: its index in each list, the outermost first; empty if no element failed.
+    /// Returns the index of the first failed element of the step's `for`, in each list, the outermost first. Returns an empty
+    /// slice if no element failed.
     pub fn element(&self) -> &[usize] {
         &self.element
     }
@@ -168,8 +169,8 @@ impl StepReport {
         self.attempts.last()?.arguments()
     }
 
-    /// The step's output: null if it was skipped; null or its fallback if it failed and that replaces the output. `None` unless the
-    /// run was to [capture outputs](crate::run::Run::capture_outputs), and for a step without an output.
+    /// Returns the step's output: null for a skipped step; null or the fallback for a failed step whose failure the plan absorbs.
+    /// Returns `None` if the run does not [capture outputs](crate::run::Run::capture_outputs), and for a step without an output.
     pub fn output(&self) -> Option<&Value> {
         self.output.as_ref()
     }
@@ -198,7 +199,7 @@ impl StepReport {
         self.policy.as_deref()
     }
 
-    /// The amounts that the step was given when it started, as people write them.
+    /// Returns the amounts of the step at its start, formatted for people.
     pub(super) fn amounts(&self) -> impl Iterator<Item = (&'static str, String)> {
         let amounts = self.policy.iter().flat_map(|policy| policy.amounts());
         amounts.map(|(amount, value)| (amount.name(), value))
@@ -274,8 +275,8 @@ impl Attempt {
         self.arguments.as_ref()
     }
 
-    /// Returns the reports inside the attempt: the report of a block or of a called plan, or the reports of all plans that a tool ran [inside](crate::run::Run::inside) the call. The times
-    /// of each report are counted from the start of its plan.
+    /// Returns the reports inside the attempt: the report of a block or of a called plan, or the reports of all plans that a tool ran
+    /// [inside](crate::run::Run::inside) the call. The times of each report start at 0 with its plan.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};

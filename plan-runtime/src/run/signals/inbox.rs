@@ -21,18 +21,18 @@ pub(in crate::run) struct Inbox {
 }
 
 struct State {
-    /// Whether the run has ended.
+    /// `true` after the end of the run.
     is_over: bool,
-    /// How many can send.
+    /// The number of handles that can send.
     senders: usize,
     limits: Limits,
     /// The bytes that the values count.
     bytes: usize,
     /// The values by the paths of their steps. A step that runs again gets the same one.
     values: HashMap<String, Arc<Sent>>,
-    /// Who waits at each path. There may be several where a tool runs several plans.
+    /// The waiting steps at each path. A path may have several if a tool runs several plans.
     waits: HashMap<String, Vec<Wait>>,
-    /// How many have waited.
+    /// The number of waits so far.
     count: u64,
 }
 
@@ -50,7 +50,7 @@ struct Wait {
 }
 
 impl Inbox {
-    /// Says how much the run may hold.
+    /// Sets the limits on the size of the values.
     pub(in crate::run) fn limit(&self, limits: Limits) {
         locked(&self.state).limits = limits;
     }
@@ -63,7 +63,7 @@ impl Inbox {
         locked(&self.state).senders += 1;
     }
 
-    /// One less can send. If it was the last, nobody waits any more who has no other limit.
+    /// Counts one handle less. The last one wakes all waits, since a wait without a time limit has to end.
     pub(super) fn remove_sender(&self) {
         let mut wakers: Vec<Waker> = Vec::new();
         {
@@ -140,7 +140,7 @@ impl Inbox {
 }
 
 impl State {
-    /// Who waits at a path that has no value yet.
+    /// Returns the wait at a path without a value.
     fn check(&self, path: &str) -> Result<Option<Await>, SignalError> {
         if self.is_over {
             return Err(SignalError::Ended);
@@ -169,7 +169,7 @@ impl State {
 pub(in crate::run) struct Receiver(Arc<Inbox>);
 
 impl Receiver {
-    /// That of a run of this plan, if it can run.
+    /// Creates the receiver of a run of this plan, if the run has one.
     pub(in crate::run) fn new(plan: Option<Arc<Plan>>) -> Self {
         Self(Arc::new(Inbox {
             plan,
@@ -243,7 +243,7 @@ impl Waiting {
         let before = waits.find(|wait| wait.number == self.number);
         let before = before.and_then(|wait| wait.waker.replace(cx.waker().clone()));
         drop(state);
-        // What it drops with itself may wake what waits here.
+        // Dropping this value may wake a task that locks the inbox.
         drop(before);
         Poll::Pending
     }

@@ -25,10 +25,11 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 impl<App: ?Sized, O> Run<'_, App, O> {
-    /// What sends values to the steps that wait for one: `step reply: Reply = await;`.
+    /// Returns a handle that sends values to steps with `await`, such as `step reply: Reply = await;`.
     ///
-    /// A plan with such a step runs only if this was called before the run is first polled. The values may be sent from another thread, and before the run
-    /// starts. If the run is [inside](Self::inside) another, they are sent to the outermost one, which must have been asked for its signals.
+    /// A plan with such a step runs only if you call this method before the first poll of the run. You can send values from another thread, and
+    /// before the run starts. If the run is [inside](Self::inside) another run, the values go to the outermost run, whose `signals` must have been
+    /// called.
     ///
     /// ```
     /// use plan_runtime::plan;
@@ -78,12 +79,13 @@ fn early(
     Signals::new(inbox, None)
 }
 
-/// What sends values into a run: to its steps that wait for one, `step reply: Reply = await;`. [`Run::signals`](super::Run::signals) gives it.
+/// A handle that sends values to the steps of a run that wait with `await`, as in `step reply: Reply = await;`.
+/// [`Run::signals`](super::Run::signals) returns it.
 ///
-/// It may be cloned, and be moved to another thread or task. A run that waits sleeps, and a value wakes it.
+/// You can clone the handle, and move it to another thread or task. A waiting run sleeps, and a value wakes the run.
 ///
-/// When the last one is dropped, no more values can come: a wait with a `#[timeout]` or a `#[deadline]` goes on to that limit, and one without fails with the
-/// code `NO_SIGNALS`.
+/// After the last handle is dropped, no more values can arrive. Then a wait with a `#[timeout]` or a `#[deadline]` continues until that limit, and a
+/// wait without a limit fails with the code `NO_SIGNALS`.
 ///
 /// ```
 /// use plan_runtime::{plan, run::SignalError};
@@ -112,7 +114,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// What sends to the steps of the plan that is called at this path, if it is not the outermost.
+    /// Creates a handle for the steps of the plan that is called at this path, if it is not the outermost plan.
     pub(super) fn new(inbox: Arc<Inbox>, outer: Option<String>) -> Self {
         inbox.add_sender();
         Self {
@@ -121,7 +123,7 @@ impl Signals {
         }
     }
 
-    /// What sends to no step: that of a run that has ended, or of one that was begun without signals.
+    /// Creates a handle that reaches no step, for a run that has ended or that started without signals.
     pub(super) fn to_nobody(is_over: bool) -> Self {
         let inbox = Receiver::new(None).inbox();
         if !is_over {
@@ -130,20 +132,22 @@ impl Signals {
         Self::new(inbox, None)
     }
 
-    /// Sends the value of a step. It may come before the step waits for it, and even before the run starts: it is kept until then.
+    /// Sends the value of a step. You can send it before the step waits for it, and even before the run starts: the run stores the
+    /// value until then.
     ///
-    /// The path is the name of the step. In a plan that is a step of another, that one's name and a dot come before it, with the index of the element
-    /// if it is in a `for`: `orders[3].reply`. That is how a [`CallContext`](super::CallContext) prints.
+    /// The path is the name of the step. In a plan that is a step of another plan, the path starts with the outer step and a dot, with the index of
+    /// the element if the outer step is in a `for`: `orders[3].reply`. A [`CallContext`](super::CallContext) prints its path in this format.
     ///
-    /// Where a tool runs a plan that the outer plan does not know, its steps are known only once they wait.
+    /// If a tool runs a plan that the outer plan does not contain, `send` accepts the paths of its steps only after
+    /// they wait.
     ///
-    /// The value is kept in memory. Of a [durable](crate::run::Run::durable) run, it is lost if the process ends before the step has taken it: `Server::signal` and
-    /// [`Journal::send`](crate::journal::Journal::send) keep it in the journal.
+    /// The value stays in memory. A [durable](crate::run::Run::durable) run loses the value if the process ends before the step has taken it.
+    /// `Server::signal` and [`Journal::send`](crate::journal::Journal::send) store a value in the journal.
     ///
     /// # Errors
     ///
-    /// The value is not kept if no step waits for one at this path, if that step has one already, if the value is not of the step's type, if it exceeds a
-    /// [limit](super::Limits) of the run, or if the run has ended.
+    /// Returns an error, and drops the value, if no step waits at this path, if the step already has a value, if the value is not of the step's type,
+    /// if it exceeds a [limit](super::Limits) of the run, or if the run has ended.
     pub fn send(&self, path: &str, value: impl Serialize) -> Result<(), SignalError> {
         let Self { inbox, prefix } = self;
         inbox.send(format!("{prefix}{path}"), &value)
@@ -197,7 +201,7 @@ pub enum SignalError {
         path: String,
         /// The type, as written in the plan.
         type_name: String,
-        /// What does not fit.
+        /// The mismatch.
         message: String,
     },
     /// JSON cannot hold the value, or it exceeds a [limit](super::Limits) of the run.
@@ -249,7 +253,7 @@ impl fmt::Display for SignalError {
     }
 }
 
-/// A text of somebody else, on one line.
+/// Untrusted text, on one line.
 struct Text<'t>(&'t str);
 
 impl fmt::Display for Text<'_> {

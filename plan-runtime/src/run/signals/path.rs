@@ -8,7 +8,7 @@ use crate::plan::{Await, Body, InnerPlan, Plan, Role, Step};
 /// At most this many paths are named.
 const MOST_PATHS: usize = 100;
 
-/// The step at this path, if it waits for a value. Of a step that calls a plan, the path goes on in that plan.
+/// Returns the wait of the step at this path. If a step calls a plan, the path continues in that plan.
 pub(super) fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Await> {
     find_in(plan, path, 0, &|end| match end {
         PathEnd::Wait(wait) => Some(wait),
@@ -16,10 +16,10 @@ pub(super) fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Await> {
     })
 }
 
-/// Where a path through plans ends.
+/// The end of a path through plans.
 enum PathEnd<'p> {
     Wait(&'p Await),
-    /// In the call of a tool that is not a plan, and may run plans of its own.
+    /// The call of a tool that is not a plan, and may run plans of its own.
     Tool,
 }
 
@@ -46,7 +46,7 @@ fn find_in<'p, T>(
     })
 }
 
-/// The same in a body around which there are as many lists as the path names elements of.
+/// Searches a body inside as many lists as the path names elements of.
 fn find_inside<'p, T>(
     body: &'p Body,
     elements: usize,
@@ -61,7 +61,7 @@ fn find_inside<'p, T>(
             None => wanted(PathEnd::Tool),
         },
         Body::Block(block) if elements == 0 => find_in(&block.plan, path, depth + 1, wanted),
-        // Its rounds are counted, too.
+        // The path contains the number of the round.
         Body::Loop(repeat) if elements == 1 => find_in(&repeat.round.plan, path, depth + 1, wanted),
         Body::If(branches) => branches
             .iter()
@@ -94,7 +94,7 @@ pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await
     Err(plan_graph::similar(path, names.iter().map(String::as_str)).map(str::to_owned))
 }
 
-/// The steps of the work: nothing can be sent to those that undo others, or always run.
+/// Returns the steps of the work. Undo steps and always steps accept no values.
 fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
     plan.steps.iter().filter(|step| step.role == Role::Work)
 }
@@ -109,9 +109,9 @@ pub(in crate::run) fn awaited(plan: &Plan) -> Vec<String> {
 #[derive(Default)]
 struct Search {
     found: Vec<String>,
-    /// The path to this place.
+    /// The path to this position.
     path: String,
-    /// The plans around this place, of which one may call itself through others.
+    /// The enclosing plans, since a plan may call itself through others.
     around: Vec<*const Plan>,
 }
 
@@ -147,7 +147,7 @@ impl Search {
         }
     }
 
-    /// Searches where the path goes on with this.
+    /// Searches the steps whose paths continue with this part.
     fn inside(&mut self, part: &str, search: impl FnOnce(&mut Self)) {
         let before = self.path.len();
         self.path.push_str(part);

@@ -31,9 +31,9 @@ pub struct ManualTimer(Arc<Mutex<Manual>>);
 struct Manual {
     start: Instant,
     elapsed: Duration,
-    /// How often anyone slept.
+    /// The number of sleeps so far.
     slept: u64,
-    /// Who is to be woken, by when that is and how many slept before. What was dropped is skipped.
+    /// The wakers, by the end of the sleep and its number. Dropped sleeps are skipped.
     sleepers: BTreeMap<(Duration, u64), Arc<Mutex<Alarm>>>,
 }
 
@@ -55,13 +55,13 @@ impl ManualTimer {
         })))
     }
 
-    /// How much time has passed.
+    /// Returns the elapsed time.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         locked(&self.0).elapsed
     }
 
-    /// How long it is until the next sleeper is to wake; `None` where nothing sleeps.
+    /// Returns the time until the next sleeper wakes, or `None` without sleepers.
     #[must_use]
     pub fn next(&self) -> Option<Duration> {
         let mut manual = locked(&self.0);
@@ -87,8 +87,8 @@ impl ManualTimer {
         }
     }
 
-    /// Awaits a future, and moves the time on to the end of the next wait whenever nothing else can happen. So a test takes no
-    /// time, however long its waits are, and [`elapsed`](Self::elapsed) says how long they would have been.
+    /// Awaits a future, and advances the time to the end of the next wait whenever nothing else can happen. So a test takes no
+    /// time, regardless of its waits, and [`elapsed`](Self::elapsed) returns their total.
     ///
     /// Only waits of this timer are skipped. While the future waits for anything else, a channel or a socket, the time moves on all the
     /// same, if something sleeps.
@@ -194,7 +194,7 @@ impl Future for Waiting {
     }
 }
 
-/// Whether something woke a future since it was polled last; it wakes what waits for that.
+/// A waker that records a wake-up of the future since its last poll, and passes the wake-up to the caller's waker.
 struct WokenSleepers {
     already: AtomicBool,
     waker: Waker,

@@ -1,4 +1,4 @@
-//! Where a run takes the time from.
+//! Sources of time for a run.
 
 mod manual;
 mod waits;
@@ -17,10 +17,10 @@ use waits::WaitUntil;
 /// A wait, on its way: what [`Timer::sleep`] gives.
 pub type TimerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What a run takes the time from: for backoff, time limits, and the times in reports and events.
+/// A source of time for a run: for backoff, time limits, and the times in reports and events.
 ///
-/// Without [`Run::timer`](super::Run::timer), a run uses [`ThreadTimer`], which works under every runtime. A run of a `plan!` that has neither
-/// policies nor a deadline never sleeps. With tokio, for its paused clock say:
+/// Without [`Run::timer`](super::Run::timer), a run uses [`ThreadTimer`], which works under every runtime. A run of a `plan!` without policies
+/// and without a deadline never sleeps. With tokio, use a timer such as this one, which follows tokio's paused clock:
 ///
 /// ```
 /// use plan_runtime::run::{TimerFuture, Timer};
@@ -39,7 +39,7 @@ pub type TimerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// }
 /// ```
 pub trait Timer: Send + Sync {
-    /// What time it is. Only differences count; it never goes back.
+    /// Returns the current time. Only differences count, and the time never decreases.
     fn now(&self) -> Instant;
 
     /// A future that is ready after this time.

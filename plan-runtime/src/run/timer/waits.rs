@@ -1,7 +1,7 @@
 //! The waits of all runs, which one thread ends.
 //!
-//! A wait that is over before its time, as that for the deadline of nearly each run is, must cost little: the thread is not woken for it. It is woken only
-//! for a wait that ends before the time at which the thread looks anyway, be that for a wait that is gone by then.
+//! Most waits end early, such as the wait for a run's deadline, so an early end must be cheap: it does not wake the thread. Only a new wait that ends
+//! before the thread's next wake-up wakes the thread, and that wake-up may belong to a wait that has already ended.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -12,24 +12,24 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A wait until a time. It is `None` for one that is too late to be told.
+/// A wait until a time, which is `None` if it is beyond the range of `Instant`.
 pub(super) struct WaitUntil {
     time: Option<Instant>,
-    /// Its number among the waits, once it is one of them.
+    /// The number of the wait, after its first poll.
     number: Option<u64>,
 }
 
-/// Of a wait: when it is over, and a number, since others may be over at the same time.
+/// The end of a wait, and a number, since several waits may end at one time.
 type Key = (Instant, u64);
 
 struct Waits {
     state: Mutex<State>,
-    /// There is a wait before the time at which the thread looks.
+    /// Notified of a wait that ends before the thread's next wake-up.
     is_earlier: Condvar,
 }
 
 struct State {
-    /// Who is woken when.
+    /// The wakers by the ends of their waits.
     wakers: BTreeMap<Key, Waker>,
     count: u64,
     thread: ThreadState,
@@ -37,9 +37,9 @@ struct State {
 
 enum ThreadState {
     NotStarted,
-    /// It is about to look.
+    /// About to check the waits.
     Awake,
-    /// It sleeps until this time, or for ever.
+    /// Sleeping until this time, or forever.
     Asleep(Option<Instant>),
 }
 
@@ -82,7 +82,7 @@ impl Drop for WaitUntil {
     fn drop(&mut self) {
         if let (Some(time), Some(number)) = (self.time, self.number) {
             let waker = WAITS.lock().wakers.remove(&(time, number));
-            // Not while the waits are locked: what it drops may wait, too.
+            // Dropped after the lock is released, since the waker's destructor may wait as well.
             drop(waker);
         }
     }
@@ -90,11 +90,11 @@ impl Drop for WaitUntil {
 
 impl Waits {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What panics while it is locked is nothing that changes it.
+        // No code that changes the state can panic while the state is locked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has this woken at a time, in the place of the waker that the wait of this number had before. Returns the number of the wait.
+    /// Wakes this waker at a time, in place of the earlier waker of the wait with this number. Returns the number of the wait.
     fn add(&'static self, time: Instant, number: Option<u64>, waker: Waker) -> u64 {
         let mut state = self.lock();
         match state.thread {
@@ -120,7 +120,7 @@ impl Waits {
         number
     }
 
-    /// What the thread does.
+    /// Wakes each waker at its time, on the thread.
     fn run(&self) {
         let mut state = self.lock();
         loop {
@@ -129,7 +129,7 @@ impl Waits {
             match next {
                 Some(time) if time <= now => {
                     let due = state.wakers.pop_first();
-                    // What is woken may be anybody's code, and may wait again.
+                    // A waker may run foreign code, which may wait again.
                     drop(state);
                     if let Some((_, waker)) = due {
                         let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
@@ -169,7 +169,7 @@ mod tests {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    /// Says that it was woken, by its name.
+    /// A waker that sends its name when it is woken.
     struct Told(&'static str, Mutex<Sender<&'static str>>);
 
     impl Wake for Told {

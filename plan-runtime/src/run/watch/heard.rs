@@ -1,4 +1,4 @@
-//! The events that observers and the subscriber of `tracing` hear.
+//! The events for observers and the subscriber of `tracing`.
 
 use super::super::catch::catch;
 use super::super::observe::{Observer, StepRef};
@@ -41,7 +41,7 @@ impl ScopeLog<'_> {
 }
 
 impl Watch<'_> {
-    /// Returns the log of a scope, if somebody hears of the scope.
+    /// Returns the log of a scope, if an observer or a subscriber receives its events.
     fn told(&self, scope: ScopeId) -> Option<&ScopeLog<'_>> {
         self.logs.log(scope).filter(|_| self.is_heard)
     }

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The place of an attempt. One element has at most one open attempt.
+/// The position of an attempt. One element has at most one open attempt.
 #[derive(Clone, Copy)]
 pub(in crate::run) struct Spot {
     pub(in crate::run) scope: ScopeId,
-    /// The place of the step in its plan.
+    /// The index of the step in its plan.
     pub(in crate::run) step: usize,
     /// The number of the element, or [`Part::WHOLE`](crate::machine::Part::WHOLE).
     pub(in crate::run) element: u32,
@@ -93,7 +93,7 @@ pub(super) struct OpenAttempt {
     pub(super) begun: NewAttempt,
     pub(super) started: Duration,
     pub(super) span: Span,
-    /// The place in the list of attempts.
+    /// The index in the list of attempts.
     pub(super) log: Option<usize>,
     pub(super) has_scope: bool,
     /// The time limit that the attempt has reached.
@@ -181,7 +181,7 @@ impl<'x> Logs<'x> {
         scopes
     }
 
-    /// Names the step that has blocked each blocked step of a scope. Of several, it is the first in the plan, whenever that has failed.
+    /// Names the step that has blocked each blocked step of a scope: the first one in the plan, regardless of the order of failures.
     pub(super) fn name_blocks(&mut self, scope: ScopeId, by: &dyn Fn(usize) -> Option<usize>) {
         let Some(log) = self.log_mut(scope) else {
             return;

@@ -1,6 +1,6 @@
-//! The events of a run: observers and `tracing` hear of them, and the report is made of them.
+//! The events of a run, for observers, for `tracing` and for the report.
 //!
-//! A driver tells a [`Watch`] what happens. The watch knows the plan, and nothing of the driver.
+//! A driver reports each event to a [`Watch`]. The watch contains the plan, and is independent of the driver.
 //!
 //! | file | contents |
 //! |---|---|
@@ -34,7 +34,7 @@ pub(super) struct Settled {
     pub(super) status: Status,
     /// The element that has failed.
     pub(super) element: Vec<usize>,
-    /// The place of the failed step that a blocked step needs.
+    /// The index of the failed step that a blocked step needs.
     pub(super) by: Option<usize>,
 }
 
@@ -89,7 +89,7 @@ impl<'x> Watch<'x> {
         })
     }
 
-    /// Returns `true` if the report needs no more of a plain call than its times.
+    /// Returns `true` if the report needs only the times of a plain call.
     pub(super) fn needs_only_times(&self) -> bool {
         let captures = self.keeps.arguments || self.keeps.outputs;
         self.keeps.report && !captures && !self.is_heard
@@ -280,8 +280,8 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// A failure is about to be replaced. The failure of the first element counts, unless the failure of another
-    /// element names work that no other failure names.
+    /// Records a failure that a fallback or null replaces. The failure of the first element is kept, unless the failure
+    /// of another element names unique unfinished work.
     pub(super) fn note(&mut self, spot: Spot, element: Vec<usize>, error: StepError) {
         let Some(step) = self.logs.step(spot.scope, spot.step) else {
             return;
@@ -298,7 +298,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// Returns the failure of a step that was noted.
+    /// Returns the recorded failure of a step.
     pub(super) fn noted(&mut self, scope: ScopeId, step: usize) -> Option<(Vec<usize>, StepError)> {
         self.logs.step(scope, step)?.noted.take()
     }
@@ -359,7 +359,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// All steps that need a failed step are blocked.
+    /// Marks all steps that need a failed step as blocked.
     pub(super) fn block(&mut self, scope: ScopeId, by: usize, now: Duration) {
         let Some(log) = self.logs.log(scope) else {
             return;
@@ -417,7 +417,7 @@ impl<'x> Watch<'x> {
         self.finished(scope, now);
     }
 
-    /// Nothing of a scope runs any more.
+    /// Records the end of a scope.
     fn finished(&mut self, scope: ScopeId, now: Duration) {
         let Some(log) = self.logs.log_mut(scope) else {
             return;

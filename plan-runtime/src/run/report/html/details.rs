@@ -1,4 +1,4 @@
-//! What there is to know about each step, in a section of its own, which is shown when the step is chosen.
+//! The details of each step, in a section that appears when the reader selects the step.
 
 use super::escape::{HtmlJson, Time};
 use super::{Page, sign, write_sign};
@@ -8,7 +8,7 @@ use crate::run::report::{Attempt, Status, StepReport};
 use plan_graph::Html;
 use std::fmt::Display;
 
-/// How many attempts of a step are listed.
+/// The largest number of listed attempts of a step.
 const ATTEMPTS: usize = 200;
 
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
@@ -99,7 +99,7 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     html.tag("p").text(why);
 }
 
-/// What the step's calls were given.
+/// Writes the arguments of the step's calls.
 fn write_given(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     let attempts = report.attempts();
     if attempts.is_empty() {
@@ -176,7 +176,7 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, is_running
     });
 }
 
-/// What ran inside an attempt, to be opened.
+/// Writes the reports inside an attempt, in elements that the reader can open.
 fn write_inside(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
     for report in &attempt.inside {
         let Some(left) = page.inside.get().checked_sub(report.steps.len()) else {
@@ -260,7 +260,7 @@ fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
     }
 }
 
-/// What the step gave.
+/// Writes the output of the step.
 fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     if report.started.is_none() {
         return;

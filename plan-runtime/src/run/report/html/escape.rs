@@ -1,4 +1,4 @@
-//! The texts of a page: how they are escaped, values and times.
+//! Escaped text, values and times of a page.
 
 use plan_graph::Safe;
 use plan_graph::entity;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use std::fmt::{Arguments, Display, Formatter, Result, Write};
 use std::time::Duration;
 
-/// How many characters of a value are shown.
+/// The largest number of characters of a value on a page.
 const MOST: usize = 20_000;
 
-/// Appends a text. What people would not see is there as Rust escapes it.
+/// Appends escaped text. Invisible characters appear as Rust escapes.
 pub(super) fn escape(text: Arguments<'_>, out: &mut String) {
     let mut safe = Safe::lines(Escape(out));
-    // Nothing that is written to a `String` fails, but a text may refuse to be written.
+    // Writing to a `String` never fails, but a `Display` may return an error.
     let _ = safe.write_fmt(text);
 }
 

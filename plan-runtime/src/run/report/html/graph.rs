@@ -158,7 +158,7 @@ impl Display for Tenths {
     }
 }
 
-/// What a step is, in a word or two.
+/// Returns the kind of a step, in a word or two.
 fn what(page: &Page<'_>, step: usize) -> String {
     let report = &page.report.steps[step];
     let tool = report

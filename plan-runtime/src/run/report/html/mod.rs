@@ -15,18 +15,20 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// How many steps inside steps a page shows.
+/// The largest number of steps inside steps on a page.
 const MOST_INSIDE: usize = 2_000;
 
 impl Report {
-    /// The report as a page of HTML: the plan's graph, colored by the status of its steps, and a timeline with each step's
-    /// attempts. A click on a step shows its arguments, its output, why it failed, and what ran inside it, as far as there is room.
+    /// Returns the report as an HTML page: the plan's graph, colored by the status of its steps, and a timeline with each step's
+    /// attempts. A click on a step shows its arguments, its output, its error, and the reports inside it, up to a limit.
     ///
-    /// The page is one file, which loads nothing from anywhere; [`to_html_linked`](Self::to_html_linked) is for a server that allows no
-    /// styles and no scripts inside pages. It is readable in light and dark, with a keyboard alone and without
-    /// scripts. Text from tools is always text in it, never markup. Arguments and outputs are in it only if the run was to
-    /// [capture arguments](crate::run::Run::capture_arguments) and [outputs](crate::run::Run::capture_outputs), together with any secrets
-    /// that they contain. Long values and lists of attempts are cut off, and the page says so.
+    /// The page is one file, which loads nothing. [`to_html_linked`](Self::to_html_linked) is for a server that forbids styles and
+    /// scripts inside pages. The page is readable in light and dark mode, with only a keyboard, and without scripts. Text from tools is
+    /// always text in the page, never markup.
+    ///
+    /// The page contains arguments and outputs, with any secrets in them, only if the run
+    /// [captures arguments](crate::run::Run::capture_arguments) and [outputs](crate::run::Run::capture_outputs). It truncates long values
+    /// and lists of attempts, with a note.
     ///
     /// ```no_run
     /// # use plan_runtime::{Result, plan, tool};
@@ -43,10 +45,10 @@ impl Report {
 
     /// The page of [`to_html`](Self::to_html) with links to its style sheet and its script, instead of these themselves.
     ///
-    /// It is for a server that sends a `Content-Security-Policy`: the page works under
-    /// `default-src 'none'; style-src 'self'; script-src 'self'`. The server also serves [`HTML_STYLE`](Self::HTML_STYLE), as `text/css`, and
-    /// [`HTML_SCRIPT`](Self::HTML_SCRIPT), as `text/javascript`. `style` and `script` are their addresses, relative to the page's or
-    /// absolute. The script that a page names runs in it, so an address must not come from someone who is not trusted.
+    /// Use this method on a server that sends a `Content-Security-Policy`: the page works under
+    /// `default-src 'none'; style-src 'self'; script-src 'self'`. The server must also serve [`HTML_STYLE`](Self::HTML_STYLE), as `text/css`,
+    /// and [`HTML_SCRIPT`](Self::HTML_SCRIPT), as `text/javascript`. `style` and `script` are their addresses, absolute or relative to the
+    /// page. A page runs the script at its address, so never take an address from an untrusted source.
     ///
     /// Other versions of this crate may have another style sheet and another script: put the version into the addresses if browsers keep
     /// the files.
@@ -83,7 +85,7 @@ impl Report {
     pub const HTML_SCRIPT: &'static str = include_str!("script.js");
 }
 
-/// Where the style sheet and the script of a page are.
+/// The locations of a page's style sheet and script.
 enum Files<'f> {
     Inside,
     /// At these addresses.
@@ -119,12 +121,12 @@ impl Files<'_> {
     }
 }
 
-/// What the parts of a page are made of. The plan has a step for each of the report's.
+/// The data of a page's parts. The plan has a step for each step of the report.
 struct Page<'p> {
     report: &'p Report,
     plan: &'p Plan,
     critical: HashSet<usize>,
-    /// How many more steps inside steps it may show.
+    /// The number of steps inside steps that still fit on the page.
     inside: Cell<usize>,
 }
 
@@ -146,7 +148,7 @@ impl Page<'_> {
         self.report.duration.max(ended.unwrap_or_default())
     }
 
-    /// The classes that say what became of a step.
+    /// Returns the CSS classes for the status of a step.
     fn class(&self, step: usize) -> String {
         let status = self.report.steps[step].status.name().replace(' ', "-");
         let critical = self.critical.contains(&step);
@@ -158,7 +160,7 @@ impl Page<'_> {
         sign(self.report.steps[step].status.name())
     }
 
-    /// A step as a screen reader says it.
+    /// Returns the text of a step for a screen reader.
     fn spoken(&self, step: usize) -> String {
         let report = &self.report.steps[step];
         let mut text = format!("{}, {}", MessageName(&report.id), report.status.name());

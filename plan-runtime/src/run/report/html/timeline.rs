@@ -1,4 +1,4 @@
-//! When each step ran, and its attempts: a row for each step, on one scale.
+//! The timeline of the steps and their attempts: a row for each step, on one scale.
 
 use super::escape::Time;
 use super::{Page, write_sign};
@@ -8,11 +8,11 @@ use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
 
-/// How many attempts of a step are drawn.
+/// The largest number of drawn attempts of a step.
 const ATTEMPTS: usize = 400;
 /// The width of the narrowest rectangle, in percent.
 const LEAST: f64 = 0.15;
-/// How many concurrent attempts are drawn below each other.
+/// The largest number of concurrent attempts that are drawn below each other.
 const LANES: usize = 6;
 
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
@@ -42,7 +42,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     html.markup("</ol></div>");
 }
 
-/// The steps in the order in which they started; those that did not come last.
+/// Returns the steps in the order of their starts. Steps that did not start come last.
 fn order(page: &Page<'_>) -> Vec<usize> {
     let steps = &page.report.steps;
     let mut order: Vec<usize> = (0..steps.len()).collect();
@@ -63,7 +63,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
         return;
     };
     let (lanes, count) = lanes(&report.attempts);
-    // The row says all of it.
+    // Hidden from screen readers, since the row contains this text.
     let track = row.tag("svg").attr("class", "track");
     let track = track.attr("aria-hidden", true).attr("width", "100%");
     track.attr("height", 16 + 4 * (count - 1)).inside(|track| {
@@ -95,7 +95,7 @@ fn write_bar(
     (lane, lanes): (usize, usize),
     whole: Duration,
 ) {
-    // A rectangle without a width is not drawn, nor is the line around it.
+    // Browsers do not draw a rectangle without a width, and do not draw its border.
     let width = Share(ended.saturating_sub(started), whole)
         .percent()
         .max(LEAST);
@@ -178,7 +178,7 @@ fn ticks(whole: Duration) -> Vec<Duration> {
     let step = steps.next().unwrap_or(1);
     let tick =
         |number: u128| Duration::from_nanos(u64::try_from(number * step).unwrap_or(u64::MAX));
-    // At the very end there is no room for a text.
+    // The end of the axis has no room for a label.
     let last = nanos * 11 / 12 / step;
     (0..=last).map(tick).collect()
 }
