@@ -35,7 +35,7 @@ struct Receive {
     code: ReceiveFn,
 }
 
-/// Makes the JSON of a value of a type out of JSON that was sent, or says what does not fit.
+/// A function that converts received JSON to the JSON of a value of a type, or returns a description of the mismatch.
 pub(crate) type ReceiveFn = fn(&Value) -> Result<Value, String>;
 
 impl Await {
@@ -47,7 +47,7 @@ impl Await {
         }
     }
 
-    /// The same with the code for the type of this name.
+    /// Adds the code for the type of this name.
     pub(crate) fn compiled(self, type_name: &'static str, code: ReceiveFn) -> Self {
         let receive = Some(Receive { type_name, code });
         Self { receive, ..self }
@@ -68,7 +68,7 @@ impl fmt::Debug for Await {
     }
 }
 
-/// Two are equal if they are written the same, as all parts of plans are.
+/// Compares the names of the types, since parts of a plan are equal if their notation is equal.
 impl PartialEq for Await {
     fn eq(&self, other: &Self) -> bool {
         self.type_name == other.type_name

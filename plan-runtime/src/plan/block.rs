@@ -7,8 +7,8 @@ impl Block {
     /// The id of the step that is the last expression of a block.
     pub(crate) const TAIL: &str = "_";
 
-    /// The call, the `if` or the `for` that is the block's last expression: its last step, if that says nothing else and the
-    /// block's value is the whole of its output.
+    /// Returns the call, the `if` or the `for` that is the block's last expression: the block's last step, if the step has
+    /// no name or policy of its own and its whole output is the block's value.
     pub(crate) fn tail(&self) -> Option<&Body> {
         let last = self.plan.steps.len().checked_sub(1)?;
         let step = &self.plan.steps[last];
@@ -26,19 +26,20 @@ impl Block {
         (is_tail && !is_value).then_some(&step.body)
     }
 
-    /// Its steps without its [tail](Self::tail).
+    /// Returns the steps without the [tail](Self::tail).
     pub(crate) fn named_steps(&self) -> &[Step] {
         let steps = &self.plan.steps[..];
         let count = steps.len() - usize::from(self.tail().is_some());
         &steps[..count]
     }
 
-    /// Whether a value or a call is all that is in it. Without its braces it would be just that.
+    /// Returns `true` if the block contains only a value or a call, so that the block is equivalent to that value or
+    /// call.
     pub(crate) fn is_bare(&self) -> bool {
         self.named_steps().is_empty() && self.value().is_some()
     }
 
-    /// Its value, if it is not always null.
+    /// Returns the block's value, unless the value is always null.
     pub(crate) fn value(&self) -> Option<&Template> {
         let value = &self.plan.output.value;
         (!matches!(value.view(), View::Null)).then_some(value)

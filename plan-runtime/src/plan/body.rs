@@ -1,4 +1,4 @@
-//! What a step does: calls, conditions, loops.
+//! The bodies of steps: calls, conditions, loops.
 
 use super::{Await, Plan, RustText, Step, Template, ToolInfo};
 use std::sync::Arc;
@@ -32,23 +32,24 @@ pub enum Body {
 
 /// A block that runs again while a condition holds, one round after the other.
 ///
-/// How many rounds there are at most is in the step's [policy](super::Policy::at_most).
+/// The largest number of rounds is in the step's [policy](super::Policy::at_most).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Loop {
-    /// One round.
+    /// The block of one round.
     pub round: Block,
-    /// Whether the first input of the block's plan is the value of the round before, which is null in the first round. What the block says that it reads for
-    /// that input is null, too.
+    /// `true` if the first input of the block's plan is the value of the previous round, which is null in the first round. In the block's list of
+    /// inputs, the value of that input is null.
     pub last: bool,
-    /// There is another round if this is `true`. It refers to what the block's plan has.
+    /// The condition for another round, which starts if this is `true`. The template can refer to the inputs and steps
+    /// of the block's plan.
     pub again: Template,
 }
 
 /// Steps inside a step, with a value of their own.
 ///
-/// A block is a plan without a name: it reads what is around it as inputs, and runs as a part of the run around it. It is all or nothing: if one of its
-/// steps fails, the block fails, and its undo steps run before anyone hears of that.
+/// A block is a plan without a name: it receives values of the enclosing plan as inputs, and runs as a part of the enclosing run. A block succeeds or
+/// fails as a whole: if one of its steps fails, the block fails after its undo steps have run.
 ///
 /// ```
 /// use plan_runtime::plan::{Action, Block, Body, Input, Reference, Source, Step, Template};
@@ -75,7 +76,8 @@ pub struct Loop {
 pub struct Block {
     /// The values from around the block that it reads: an object with a member for each input of its plan, in the same order.
     pub inputs: Template,
-    /// Its steps, and its value as output. A call that is the last expression of a block is a step with the id `_`.
+    /// The steps of the block, with its value as output. A call in the position of the block's last expression is a
+    /// step with the ID `_`.
     pub plan: Plan,
 }
 
@@ -93,11 +95,13 @@ pub struct Action {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Branch {
-    /// The branch is taken if no branch before it is and all of these hold. An `else` has no conditions.
+    /// The conditions of the branch, which is taken if they all hold and no earlier branch is taken. An `else` has no
+    /// conditions.
     ///
-    /// In `plan!`, `&&` joins them. They are tested from left to right, up to the first that does not hold.
+    /// In `plan!`, `&&` joins the conditions. A run evaluates them from left to right, and stops at the first false
+    /// one.
     pub conditions: Vec<Condition>,
-    /// What it does.
+    /// The body of the branch.
     pub body: Body,
 }
 
@@ -105,10 +109,10 @@ pub struct Branch {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Condition {
-    /// It holds if the template is `true`.
+    /// A condition that holds if the template is `true`.
     Holds(Template),
-    /// It holds if the value exists and is not null. The value is then a local value
-    /// ([`Source::Local`](super::Source::Local)) of the conditions after it and of the branch's body.
+    /// A condition that holds if the value exists and is not null. The value is then a local value
+    /// ([`Source::Local`](super::Source::Local)) of the later conditions and of the branch's body.
     Let {
         /// The pattern between `let` and `=`, as written.
         pattern: RustText,
@@ -135,12 +139,12 @@ pub struct For {
     /// An array, each of whose elements is a local value of one round ([`Source::Local`](super::Source::Local)), or an object, each
     /// of whose members is one as `[key, value]`.
     pub list: Template,
-    /// What is done for each.
+    /// The body for each element.
     pub body: Body,
 }
 
 impl Body {
-    /// The actions in the body and in its blocks, in the order in which they are written.
+    /// Returns the actions in the body and in its blocks, in the order of their notation.
     pub fn actions(&self) -> Vec<&Action> {
         let mut actions = Vec::new();
         self.visit_all(&mut |part| {
@@ -151,7 +155,8 @@ impl Body {
         actions
     }
 
-    /// How many numbers its actions and blocks have: a block has one, and those of the actions and blocks in it come next.
+    /// Returns the count of numbers that actions and blocks use up: one for each of them. A block's number is followed by
+    /// those of the actions and blocks inside.
     pub(crate) fn count(&self) -> usize {
         let mut count = 0;
         self.visit_all(&mut |part| {
@@ -160,7 +165,7 @@ impl Body {
         count
     }
 
-    /// Hands over the body's parts and those of the blocks in it, which refer to what their block has.
+    /// Calls `f` with the parts of the body and of the blocks in it, whose sources belong to their block.
     pub(crate) fn visit_all<'a>(&'a self, f: &mut dyn FnMut(BodyPart<'a>)) {
         self.visit(&mut |part| {
             f(part);
@@ -182,7 +187,7 @@ impl Body {
         found
     }
 
-    /// Whether there is a `for` in it.
+    /// Returns `true` if the body contains a `for`.
     pub(crate) fn repeats(&self) -> bool {
         let mut repeats = false;
         self.visit(&mut |part| repeats |= matches!(part, BodyPart::List(_)));
@@ -198,7 +203,7 @@ impl Body {
         }
     }
 
-    /// Whether it waits for a value, or a step in a block of it does.
+    /// Returns `true` if the body, or a step of a block in it, waits for a value.
     pub(crate) fn waits(&self) -> bool {
         match self {
             Self::Await(_) => true,
@@ -213,14 +218,14 @@ impl Body {
         }
     }
 
-    /// Whether there is a block in it.
+    /// Returns `true` if the body contains a block.
     pub(crate) fn has_blocks(&self) -> bool {
         let mut has_blocks = false;
         self.visit(&mut |part| has_blocks |= matches!(part, BodyPart::Block(_)));
         has_blocks
     }
 
-    /// Hands over the body's parts, in the order in which they are written; of a block, that is what it reads.
+    /// Calls `f` with the parts of the body, in the order of their notation. For a block, the parts are its inputs.
     pub(crate) fn visit<'a>(&'a self, f: &mut impl FnMut(BodyPart<'a>)) {
         match self {
             Self::Action(action) => f(BodyPart::Action(action)),
@@ -262,7 +267,7 @@ impl<'a> BodyPart<'a> {
         }
     }
 
-    /// What the part is called where arguments go by their names.
+    /// Returns the prefix of the part in the names of arguments.
     pub(crate) fn place(self) -> &'static str {
         match self {
             Self::Action(_) | Self::Block(_) => "",
@@ -273,7 +278,7 @@ impl<'a> BodyPart<'a> {
 }
 
 impl Plan {
-    /// Hands over the tool of each call, with the path of its step, also of those in blocks.
+    /// Calls `f` with the tool of each call and the path of its step, including the steps of blocks.
     pub(crate) fn calls<'p>(&'p self, f: &mut dyn FnMut(&'p ToolInfo, &str)) {
         self.calls_below("", f);
     }
@@ -295,7 +300,7 @@ impl Plan {
 }
 
 impl Step {
-    /// The tools that the step may call and the values that it may compute, in the order in which they are written.
+    /// Returns the tools that the step may call and the values that it may compute, in the order of their notation.
     pub fn actions(&self) -> Vec<&Action> {
         self.body.actions()
     }

@@ -10,13 +10,13 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct CalledTools {
     pub(crate) tools: Vec<Arc<ToolInfo>>,
-    /// For each action and block, by number, the number of its tool.
+    /// The number of the tool for each action and block, by its number.
     numbers: Vec<Option<ToolNumber>>,
-    /// `true` if the type of each tool is known, so that tools of one number have one type.
+    /// `true` if the plan contains the type of each tool, so that tools with equal numbers have equal types.
     are_typed: bool,
 }
 
-/// The number of a tool among those that a plan calls, from 1 on.
+/// The number of a tool among the called tools of a plan, starting at 1.
 pub(crate) type ToolNumber = NonZeroU32;
 
 impl CalledTools {

@@ -1,4 +1,4 @@
-//! What a plan has from the compiler: expressions and placeholders, each in one piece with the text that it was compiled from.
+//! Expressions and placeholders with code from the compiler, each inseparable from its source string.
 
 use super::{Plan, RustText, Source};
 use crate::print::is_part_of_name;
@@ -8,11 +8,12 @@ use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A Rust expression over outputs and inputs: its text, what it reads and, in a `plan!`, its code.
+/// A Rust expression over outputs and inputs: its source string, its sources and, in a `plan!`, its code.
 ///
-/// None of them can be changed, so that the text says what the code does. The code reads its inputs and steps by their places. If
-/// another one is at such a place, or the text means another one, the plan cannot run, and [`Executable::mistake`](super::Executable::mistake)
-/// says why. The same holds for an input whose type has changed, and for what the patterns of a `for` or an `if let` around it bind.
+/// All parts of a computed value are immutable, so that the string always describes the code. The code reads its inputs and steps by their
+/// indices. If a plan has another input or step at such an index, or if a name in the string now means another one, the plan cannot run, and
+/// [`Executable::mistake`](super::Executable::mistake) returns the reason. The plan also cannot run if the type of an input has changed, or
+/// the variables of an enclosing `for` or `if let`.
 ///
 /// ```
 /// use plan_runtime::plan;
@@ -44,7 +45,7 @@ pub struct Computed {
     compiled: Option<Box<Compiled>>,
 }
 
-/// The code of a computed value, and all that its text relied on where it was compiled.
+/// The code of a computed value, and everything that its source string depended on at compile time.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     pub(crate) code: &'static dyn Code<Computed>,
@@ -62,16 +63,16 @@ pub(crate) struct CompiledNames {
     pub(crate) steps: Vec<&'static str>,
 }
 
-/// What a computed value is to the plan. The code of one form does not fit the place of another.
+/// The role of a computed value in the plan. Code of one form does not fit another form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form<'p> {
     /// The value of the expression.
     Value,
-    /// The value as a text, of this format.
+    /// A formatted value, with this format.
     Formatted(&'p str),
     /// A list of the values that this pattern binds in each round.
     Each(&'p str),
-    /// What this pattern binds, or null.
+    /// The variables of this pattern, or null.
     Let(&'p str),
 }
 
@@ -82,21 +83,21 @@ pub(crate) struct LocalValue<'p> {
     pub(crate) is_computed: bool,
 }
 
-/// The format of a value in a text: what is written after the colon in `{:>8}`, empty for `{}`. It dereferences to a `str`.
+/// The format of a value in a string: the part after the colon in `{:>8}`, or empty for `{}`. It dereferences to a `str`.
 ///
-/// One that `plan!` made has the code that writes values in this format. Any other has none, and only `""` can do without: it
-/// writes a string as it is, and other values as JSON.
+/// A format from `plan!` contains the code that writes values in this format. Any other format has no code, and only the
+/// empty format can do without: it writes a string unchanged, and other values as JSON.
 #[derive(Clone, Debug, Default)]
 pub struct FormatSpec {
     text: Box<str>,
     code: Option<&'static dyn Code<FormatSpec>>,
 }
 
-/// Rust code in a [`Computed`] or in a [`FormatSpec`], with its type erased. A plan only holds it; `resolve` knows what it can do. Not for
-/// users: `plan!` makes it.
+/// Type-erased Rust code in a [`Computed`] or in a [`FormatSpec`]. A plan only stores the code, and `resolve` runs it. Hidden from users:
+/// `plan!` generates the code.
 #[doc(hidden)]
 pub trait Code<In>: Sync {
-    /// Puts itself into `slot`, an `Option<&'static T>`, if `T` is the trait by which it is run.
+    /// Stores the code in `slot`, an `Option<&'static T>`, if `T` is the trait that runs the code.
     fn offer(&'static self, slot: &mut dyn Any);
 }
 
@@ -107,7 +108,7 @@ impl<In> fmt::Debug for dyn Code<In> {
 }
 
 impl Computed {
-    /// An expression that is only text and cannot be computed. The order of its sources does not matter, and neither do repetitions.
+    /// Creates an expression without code, which cannot be computed. The order of its sources and repetitions have no effect.
     pub fn new(written: impl Into<RustText>, reads: impl IntoIterator<Item = Source>) -> Self {
         Self {
             reads: BTreeSet::from_iter(reads).into_iter().collect(),
@@ -116,7 +117,7 @@ impl Computed {
         }
     }
 
-    /// The same with its code.
+    /// Adds the code.
     pub(crate) fn compiled(mut self, compiled: Compiled) -> Self {
         self.compiled = Some(compiled.into());
         self
@@ -132,18 +133,18 @@ impl Computed {
         &self.written
     }
 
-    /// The code; `None` if there is only text.
+    /// Returns the code, or `None` without code.
     pub(crate) fn code(&self) -> Option<&'static dyn Code<Self>> {
         self.compiled.as_ref().map(|compiled| compiled.code)
     }
 
-    /// Whether the code gives a text of its own format.
+    /// Returns `true` if the code formats its value by itself.
     pub(crate) fn is_formatted(&self) -> bool {
         let form = self.compiled.as_ref().map(|compiled| compiled.form);
         matches!(form, Some(Form::Formatted(_)))
     }
 
-    /// Why the text says something else at this place of a plan than the code does.
+    /// Returns the reason why the source string and the code disagree in this position of a plan.
     pub(super) fn mistake(
         &self,
         form: Form<'_>,
@@ -167,7 +168,7 @@ impl Computed {
         })
     }
 
-    /// A local value that was bound otherwise, if the text mentions it.
+    /// Returns a local value whose binding has changed, if the source string mentions it.
     fn other_local(&self, compiled: &Compiled, locals: &[LocalValue<'_>]) -> Option<String> {
         let mentions = |pattern: &str| {
             let names = || words(pattern).map(|(name, _)| name);
@@ -197,7 +198,7 @@ impl Computed {
         None
     }
 
-    /// A word of the text that has become a name.
+    /// Returns a word of the source string that has become a name.
     fn other_name(&self, compiled: &Compiled, names: &HashMap<&str, Source>) -> Option<String> {
         words(&self.written).find_map(|(word, is_field)| {
             let source = *names.get(word)?;
@@ -214,7 +215,7 @@ impl Compiled {
         if self.form == form {
             return None;
         }
-        // Without a format of its own, the format takes whatever the value is.
+        // Without a format of its own, the format accepts any value.
         if let (Form::Value, Form::Formatted(_)) = (self.form, form) {
             return None;
         }
@@ -229,7 +230,7 @@ impl Compiled {
         })
     }
 
-    /// What is in the place of a source now.
+    /// Returns the difference if a source has changed.
     fn other_source(&self, source: Source, plan: &Plan) -> Option<String> {
         let (before, now) = (self.names.name_of(source)?, plan.name_of(source)?);
         let (kind, place) = kind_and_place(source);
@@ -272,7 +273,7 @@ impl FormatSpec {
         }
     }
 
-    /// The code; `None` if there is only text.
+    /// Returns the code, or `None` without code.
     pub(crate) fn code(&self) -> Option<&'static dyn Code<Self>> {
         self.code
     }
@@ -319,7 +320,8 @@ fn kind_and_place(source: Source) -> (&'static str, usize) {
     }
 }
 
-/// The words of a text, be they in a string or a comment, and whether each follows a single dot, as fields and methods do.
+/// Splits a string into words, including those in string literals and comments. The flag is `true` after a single dot, as
+/// for fields and methods.
 fn words(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut end = 0;
     text.split(|c| !is_part_of_name(c)).filter_map(move |word| {

@@ -1,4 +1,4 @@
-//! Plans that are built in Rust: a constructor of each part takes what the part requires.
+//! Constructors for plans that are built in Rust. Each one takes the required parts.
 
 use super::{
     Action, AsJson, Await, Block, Body, Branch, Computed, Condition, Entry, For, FormatSpec,
@@ -108,7 +108,7 @@ impl Action {
 }
 
 impl Branch {
-    /// A branch that is taken if all of these conditions hold; an `else` has no conditions.
+    /// Creates a branch, which is taken if all of its conditions hold. An `else` has no conditions.
     pub fn new(conditions: impl IntoIterator<Item = Condition>, body: impl Into<Body>) -> Self {
         Self {
             conditions: conditions.into_iter().collect(),
@@ -162,7 +162,7 @@ impl Template {
 }
 
 impl Entry {
-    /// A value at a place of an object.
+    /// Creates a member of an object from its key and its value.
     pub fn new(key: Key, value: impl Into<Template>) -> Self {
         Self {
             key,

@@ -1,21 +1,21 @@
-//! How deep plans are nested at most, whether they are compiled, built, read, written or run.
+//! The largest depth of nesting in plans, whether they are compiled, built, read, written or run.
 
 use super::{Absent, Reference, Template};
 #[cfg(feature = "dynamic")]
 use super::{Block, Body, Branch, Condition, Step};
 use serde_json::Value;
 
-/// How deep values are nested at most. It is that of JSON texts in serde_json.
+/// The largest depth of nested values, which equals serde_json's limit for JSON.
 pub(crate) const DEEPEST_VALUE: usize = 127;
 
-/// How deep bodies are nested at most, and how many local values there are at most in one.
+/// The largest depth of nested bodies, and the largest number of local values in one body.
 pub(crate) const DEEPEST_BODY: usize = 64;
 
-/// How deep the values and bodies of compiled plans are nested together. rustc does not parse an expression of this depth.
+/// The largest total depth of values and bodies in compiled plans. rustc does not parse deeper expressions.
 pub(crate) const DEEPEST_COMPILED: usize = 512;
 
 impl Template {
-    /// Whether plan JSON has it as it is, however deep it is in others.
+    /// Returns `true` if plan JSON contains the value unchanged at any depth.
     pub(super) fn is_scalar(&self) -> bool {
         matches!(
             self,
@@ -23,7 +23,7 @@ impl Template {
         )
     }
 
-    /// Whether values are nested deeper in it than they may be.
+    /// Returns `true` if values in the template are nested too deep.
     #[cfg(feature = "dynamic")]
     pub(crate) fn is_deep(&self) -> bool {
         self.is_deep_at(0)
@@ -44,7 +44,7 @@ impl Template {
 }
 
 impl Reference {
-    /// What it is where something is missing.
+    /// Returns the values that replace missing parts.
     pub(super) fn defaults(&self) -> impl Iterator<Item = &Value> {
         let parts = self.path.iter().filter_map(|part| match &part.absent {
             Absent::Default(value) => Some(&**value),
@@ -56,7 +56,7 @@ impl Reference {
 
 #[cfg(feature = "dynamic")]
 impl Step {
-    /// Whether bodies or values are nested deeper in it than they may be.
+    /// Returns `true` if bodies or values in the body are nested too deep.
     pub(crate) fn is_deep(&self) -> bool {
         self.is_deep_at(0)
     }
@@ -95,7 +95,7 @@ fn is_deep_block(block: &Block, depth: usize) -> bool {
         || plan.steps.iter().any(|step| step.is_deep_at(depth + 1))
 }
 
-/// Whether JSON at this depth is nested deeper than values may be.
+/// Returns `true` if JSON at this depth is nested too deep.
 pub(super) fn is_deep(value: &Value, depth: usize) -> bool {
     let is_deep = |part| is_deep(part, depth + 1);
     match value {

@@ -1,4 +1,4 @@
-//! Plans that were checked, with everything that their runs need to know.
+//! Checked plans, with all the data that their runs need.
 
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
@@ -14,12 +14,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// A plan with everything that its runs need to know: which step waits for which, and whether the plan can run at all.
+/// A plan with all the data that its runs need: the dependencies of each step, and the reason if the plan cannot run.
 ///
 /// Each run of a [`Plan`] makes one. If a plan runs often, make it once, so that the plan is checked only once. A `plan!` and a
 /// [`Document`](crate::dynamic::Document) keep theirs.
 ///
-/// A plan that was built in Rust may be invalid. Then [`mistake`](Self::mistake) says why, and each of its runs fails with that message.
+/// A plan that was built in Rust may be invalid. Then [`mistake`](Self::mistake) returns the reason, and each run fails with that
+/// message.
 ///
 /// ```
 /// use plan_runtime::plan::{Action, Executable, Step, Template};
@@ -36,11 +37,11 @@ use std::time::Duration;
 pub struct Executable<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) graph: Checked,
-    /// Whether it is the plan of a `plan!`, which a compiler has checked and its author has read.
+    /// `true` for the plan of a `plan!`, which a compiler has checked and its author has read.
     pub(crate) is_source: bool,
 }
 
-/// What is known of a plan, or why it cannot run.
+/// The graph of a plan, or the reason why the plan cannot run.
 pub(crate) type Checked = Result<Arc<Graph>, Arc<str>>;
 
 impl<'p> Executable<'p> {
@@ -59,8 +60,8 @@ impl<'p> Executable<'p> {
         self.plan
     }
 
-    /// Why the plan cannot run: for example, it refers to a step or an input that does not exist, steps wait for each other, or two of
-    /// them have the same id. `None` if it can.
+    /// Returns the reason why the plan cannot run: for example, a reference to a missing step or input, a dependency cycle, or two
+    /// steps with one ID. Returns `None` for a plan that can run.
     pub fn mistake(&self) -> Option<&str> {
         self.graph.as_ref().err().map(|mistake| &**mistake)
     }
@@ -78,39 +79,41 @@ impl<'p> From<&Executable<'p>> for Executable<'p> {
     }
 }
 
-/// What runs ask of a plan, in a few flat lists. Steps are numbered with 32 bits, so that more of it fits a cache.
+/// The data of a plan for its runs, in a few flat lists. Step numbers have 32 bits, so that more of the graph fits a
+/// cache.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    /// For each step, the steps that it waits for.
+    /// For each step, its dependencies.
     needs: Edges,
-    /// For each step, those of them that it reads. `None` if these are all, as in nearly all plans.
+    /// For each step, the dependencies that it reads. `None` if each step reads all its dependencies, as in nearly all
+    /// plans.
     reads: Option<Edges>,
-    /// For each step, the steps that wait for it, once a run with listeners has asked.
+    /// For each step, its dependents, computed for the first run with listeners.
     dependents: OnceLock<Edges>,
-    /// For each step, how many read its output; the plan's own output counts as one.
+    /// For each step, the number of readers of its output. The plan's own output counts as a reader.
     pub(crate) readers: Vec<u32>,
-    /// For each step, the number of its first action. Actions are numbered over the whole plan, in the order in which they are written.
+    /// For each step, the number of its first action. Actions are numbered over the whole plan, in the order of their notation.
     pub(crate) actions: Vec<u32>,
-    /// For each step, whether it is a single call that is tried once, without a time limit, in the plan's work.
+    /// For each step, `true` if it is a single call with one attempt, without a time limit, in the plan's work.
     pub(crate) simple: Vec<bool>,
     /// The steps that run once the work has ended, if there are any.
     pub(crate) last: Option<Box<LastSteps>>,
-    /// Whether something that only `plan!` can give code to has none.
+    /// `true` if a part that needs code from `plan!` has none.
     #[cfg(feature = "dynamic")]
     pub(crate) lacks_code: bool,
-    /// Whether a step waits for a value from outside.
+    /// `true` if a step waits for a value from outside.
     pub(crate) has_waits: bool,
-    /// The paths of such steps, with those of the plans inside, once they were looked for.
+    /// The paths of the waiting steps, with those of plans inside, computed at the first use.
     pub(crate) awaited: OnceLock<Box<[String]>>,
-    /// What is secret, if anything.
+    /// The secrets of the plan, if it has any.
     pub(crate) secrecy: Option<Arc<Secrecy>>,
     /// The blocks of its steps, by their numbers, if there are any.
     pub(crate) blocks: Option<HashMap<u32, Arc<Self>>>,
-    /// How many numbers its actions and blocks have.
+    /// The count of numbers that its actions and blocks use up.
     pub(crate) count: usize,
     /// The plan itself, for the reports of its runs.
     shared: OnceLock<Arc<Plan>>,
-    /// What is handed over in it, once a run of `plan!` has asked.
+    /// The values to hand over, computed for the first run of a `plan!`.
     handing: OnceLock<Option<Arc<Handing>>>,
     /// The tools that the plan calls, once a run has asked.
     called: OnceLock<Arc<CalledTools>>,
@@ -129,33 +132,33 @@ pub(crate) struct Converted {
 /// The steps that run once the work of a plan has ended.
 #[derive(Debug, Default)]
 pub(crate) struct LastSteps {
-    /// For each step, the one that undoes it.
+    /// For each step, its undo step.
     pub(crate) undone_by: Vec<Option<u32>>,
-    /// The steps that always run, each with those of them that it waits for.
+    /// The always steps, each with the always steps that it waits for.
     pub(crate) always: Vec<(u32, Vec<u32>)>,
     /// The steps whose outputs those read.
     pub(crate) seen: Vec<u32>,
 }
 
 impl Graph {
-    /// For each step of the work, the steps that it waits for.
+    /// Returns the dependencies of each step of the work.
     pub(crate) fn needs(&self) -> &Edges {
         &self.needs
     }
 
-    /// For each step of the work, the steps that wait for it.
+    /// Returns the dependents of each step of the work.
     pub(crate) fn dependents(&self) -> &Edges {
         self.dependents.get_or_init(|| self.needs.reversed())
     }
 
-    /// The plan of which this graph was made, without secrets, copied once for all that keep it.
+    /// Returns the graph's plan without secrets, in one copy for all owners.
     pub(crate) fn shared(&self, plan: &Plan) -> Arc<Plan> {
         let copy = || Arc::new(plan.without_secrets().unwrap_or_else(|| plan.clone()));
         Arc::clone(self.shared.get_or_init(copy))
     }
 
-    /// What is handed over in the plan of which this graph was made. `again` is the condition of a loop if the plan is its round, and `None` in it if it is
-    /// another block.
+    /// Returns the values to hand over in the graph's plan. `again` is the condition of a loop if the plan is a round, and `Some(None)` for any other
+    /// block.
     pub(crate) fn handing(
         &self,
         plan: &Plan,
@@ -189,19 +192,19 @@ impl Graph {
         }
     }
 
-    /// For each step, the steps that it reads.
+    /// Returns the steps that each step reads.
     #[inline]
     pub(crate) fn reads(&self) -> &Edges {
         self.reads.as_ref().unwrap_or(&self.needs)
     }
 
-    /// Whether steps of the plan, or of blocks in it, run once the work has ended.
+    /// Returns `true` if steps of the plan, or of blocks in it, run after the end of the work.
     pub(crate) fn has_last(&self) -> bool {
         let mut blocks = self.blocks.iter().flat_map(HashMap::values);
         self.last.is_some() || blocks.any(|block| block.has_last())
     }
 
-    /// What is known of a plan, around which there are as many bodies as this. `again` is the condition of a loop whose round it is.
+    /// Creates the graph of a plan inside this many bodies. `again` is the condition of a loop if the plan is its round.
     fn new(
         plan: &Plan,
         depth: usize,
@@ -316,7 +319,7 @@ struct Names<'n> {
 }
 
 impl Names<'_> {
-    /// Whether nobody can take a step of a block for something that the block may refer to.
+    /// Returns an error if a step of a block has the name of a step that the block may refer to.
     fn differ_from_those_around(&self, plan: &Plan) -> Result<(), String> {
         let has = |id: &str| {
             let all = std::iter::successors(self.around, |names| names.around);
@@ -391,7 +394,7 @@ fn sort(steps: &mut Vec<usize>) {
     }
 }
 
-/// A number of steps, actions or needs, of which there are no more than fit.
+/// Converts a number of steps, actions or dependencies, which the limits keep below 2^32.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a graph has no more steps than that"
@@ -401,7 +404,7 @@ pub(crate) fn number(steps: usize) -> u32 {
     steps as u32
 }
 
-/// What is found in the parts of a plan. The only place that looks whether they are legal.
+/// The results for the parts of a plan. Only this check decides if they are legal.
 struct Check<'p> {
     plan: &'p Plan,
     names: Names<'p>,
@@ -410,9 +413,9 @@ struct Check<'p> {
     actions: usize,
     /// The blocks that were found.
     blocks: HashMap<u32, Arc<Graph>>,
-    /// How many bodies are around the plan.
+    /// The number of bodies around the plan.
     depth: usize,
-    /// The local values at this place.
+    /// The local values in this position.
     locals: Vec<LocalValue<'p>>,
     /// The names of the members of an object.
     members: Vec<&'p str>,
@@ -463,7 +466,7 @@ impl<'p> Check<'p> {
         }
         let named = &step.policy.named;
         let is_named = |asked| named.iter().any(|(amount, _)| *amount == asked);
-        // What inputs give replaces these.
+        // Computed amounts replace these.
         if step.policy.given.is_empty()
             && let Some((amount, why)) = step.policy.contradiction(is_named)
         {

@@ -1,4 +1,4 @@
-//! What depends on what.
+//! The dependencies of steps.
 
 use super::{Input, Plan, Role, Source, Step};
 use plan_graph::Graph;
@@ -23,10 +23,11 @@ impl Plan {
         }
     }
 
-    /// The steps that may run concurrently: the first level needs no other step, and each later level needs the ones before it.
+    /// Returns the steps by level. Steps of one level may run concurrently: the first level has no dependencies, and each later
+    /// level depends on the previous levels.
     ///
-    /// A run does not wait for whole levels: a step starts as soon as all that it needs has ended.
-    /// Steps of a cycle, which no plan that was checked has, are in no level.
+    /// A run does not wait for whole levels: a step starts as soon as its dependencies have ended. Steps of a cycle,
+    /// which no valid plan has, are in no level.
     ///
     /// ```
     /// # use plan_runtime::Plan;
@@ -51,8 +52,8 @@ impl Plan {
         levels
     }
 
-    /// The steps that each step needs. Those of a plan that was made by hand may not exist. That a step refers to one that runs later is an error of
-    /// its own.
+    /// Returns the dependencies of each step. In a plan that was built in Rust, a dependency may not exist. A reference to a step that runs later is
+    /// a separate error.
     pub(crate) fn needs(&self) -> Graph {
         let role_of = |step: usize| self.steps.get(step).map(|step| step.role);
         Graph::new(self.steps.iter().map(|step| {
@@ -83,7 +84,7 @@ impl Plan {
         self.steps.iter().filter(waits).collect()
     }
 
-    /// All steps that cannot run if a step fails: those that wait for it, directly or through other steps.
+    /// Returns all steps that cannot run if a step fails: the steps that wait for it, directly or through other steps.
     ///
     /// ```
     /// # use plan_runtime::Plan;

@@ -1,19 +1,19 @@
 //! Which values of a plan are handed over in Rust, and which are needed as JSON.
 //!
-//! The types decide whether a value may be handed over (`check/lossless.rs`), and the plan decides whether that is worth the effort: a step has to read the whole value. The encoder looks through
-//! such an output without making JSON, and so finds values that JSON cannot hold. JSON is made as soon as something needs it. The last reader takes the value in its last attempt, and other
-//! readers get clones. A call through a toolbox or a gate uses JSON. A run uses JSON if the run has a journal or an engine, or if its
-//! report keeps outputs.
+//! The types decide if a value may be handed over (`check/lossless.rs`), and the plan decides if the effort is worthwhile: a step has to read the
+//! whole value. The encoder traverses such an output without building JSON, and so detects values that JSON cannot represent. JSON is built at its
+//! first use. The last reader takes the value in its last attempt, and other readers get clones. A call through a toolbox or a gate uses JSON. A run
+//! uses JSON if it has a journal or an engine, or if its report stores outputs.
 
 use super::{
     Action, Block, Body, BodyPart, Catch, Key, Optional, Plan, Role, Source, Step, Template,
 };
 use std::sync::Arc;
 
-/// What is kept of the output of a step.
+/// The stored form of a step's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Its JSON.
+    /// JSON.
     #[default]
     Json,
     /// The Rust value, and its JSON.
@@ -24,7 +24,7 @@ pub(crate) enum Keep {
     Single,
 }
 
-/// Whether the outputs of a tool are known to go through JSON, which makes no difference to what a plan says.
+/// `true` if the outputs of a tool always go through JSON, which does not affect the equality of plans.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AsJson(pub(crate) bool);
 
@@ -36,31 +36,31 @@ impl PartialEq for AsJson {
 
 impl Eq for AsJson {}
 
-/// How the values of a plan get from those that give them to those that read them.
+/// The route of each value of a plan from its source to its readers.
 #[derive(Debug, Default)]
 pub(crate) struct Handing {
-    /// For each step, what is kept of its output.
+    /// For each step, the stored form of its output.
     keeps: Vec<Keep>,
-    /// For each step, whether it reads all of a value.
+    /// For each step, `true` if it reads a whole value.
     takes: Vec<bool>,
-    /// For each step that is one call, the values that it reads as one argument and nowhere else. Those of inputs are read by nobody else.
+    /// For each step with a single call, the values that it reads as one argument and in no other position. Inputs have no other reader.
     alone: Vec<Box<[Source]>>,
 }
 
-/// How a value is read.
+/// A kind of use of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Reading {
-    /// All of it, as an argument, as the output, or by a block.
+    /// The whole value, as an argument, as the output, or by a block.
     Whole,
     /// By Rust code.
     Computed,
-    /// As JSON.
+    /// JSON.
     Json,
 }
 
 impl Handing {
-    /// What is handed over in a plan; `None` if nothing is. The value of a block is needed as JSON; so is what `again` reads, the condition
-    /// of the loop whose round it is.
+    /// Returns the values to hand over in a plan, or `None` without such values. JSON is required for the value of a block, and for the
+    /// sources of `again`, the condition of a loop whose round the plan is.
     pub(crate) fn of(plan: &Plan, is_block: bool, again: Option<&Template>) -> Option<Arc<Self>> {
         let mut readings: Vec<Vec<(Source, Reading)>> = plan.steps.iter().map(of_step).collect();
         let mut of_output = Vec::new();
@@ -162,12 +162,12 @@ impl Handing {
         }
     }
 
-    /// What is kept of the output of a step.
+    /// Returns the stored form of a step's output.
     pub(crate) fn keep(&self, step: usize) -> Keep {
         self.keeps.get(step).copied().unwrap_or_default()
     }
 
-    /// Whether a step reads all of a value.
+    /// Returns `true` if a step reads a whole value.
     pub(crate) fn takes(&self, step: usize) -> bool {
         self.takes.get(step).is_some_and(|takes| *takes)
     }
@@ -178,25 +178,25 @@ impl Handing {
     }
 }
 
-/// By whom the output of a step is read.
+/// The readers of a step's output.
 #[derive(Clone, Copy, Default)]
 struct ReadBy {
-    /// How often.
+    /// The number of reads.
     count: usize,
-    /// Whether in Rust.
+    /// `true` if a reader uses the Rust value.
     whole: bool,
-    /// Whether as JSON.
+    /// `true` if a reader uses JSON.
     json: bool,
-    /// Whether by something that takes all of it.
+    /// `true` if a reader takes the whole value.
     taken: bool,
 }
 
-/// Whether a step is one call or one computed value, in the plan's work.
+/// Returns `true` if a step is one call or one computed value, in the plan's work.
 fn is_one_call(step: &Step) -> bool {
     step.role == Role::Work && matches!(step.body, Body::Action(_))
 }
 
-/// Whether the output of a step is that of a call, whatever happens.
+/// Returns `true` if the output of a step is always the output of a call.
 fn gives_whole(step: &Step) -> bool {
     let is_action = match &step.body {
         Body::Action(action) => action.tool.as_ref().is_none_or(|tool| !tool.as_json.0),
@@ -205,7 +205,7 @@ fn gives_whole(step: &Step) -> bool {
     is_action && step.policy.optional == Optional::No && step.policy.catch == Catch::No
 }
 
-/// What a step reads, and how.
+/// Returns the sources of a step, with the kinds of use.
 fn of_step(step: &Step) -> Vec<(Source, Reading)> {
     let mut readings = Vec::new();
     step.body.visit(&mut |part| match part {
@@ -239,7 +239,7 @@ fn of_step(step: &Step) -> Vec<(Source, Reading)> {
         inside(template, &mut readings);
     }
     if step.role == Role::Always {
-        // It sees results in the place of outputs.
+        // An always step reads results in place of outputs.
         for (source, how) in &mut readings {
             if let Source::Step(_) = source {
                 *how = Reading::Json;
@@ -249,7 +249,7 @@ fn of_step(step: &Step) -> Vec<(Source, Reading)> {
     readings
 }
 
-/// What is read inside of a template.
+/// Adds the sources inside a template.
 fn inside(template: &Template, readings: &mut Vec<(Source, Reading)>) {
     template.each(&mut |template| match template {
         Template::Reference(reference) => readings.push((reference.source, Reading::Json)),

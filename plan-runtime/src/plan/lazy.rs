@@ -1,4 +1,4 @@
-//! The plan of a `plan!`, which is made when it is first used.
+//! The plan of a `plan!`, which is created at its first use.
 
 use super::{Checked, Executable, Graph, Plan};
 use std::fmt;
@@ -35,7 +35,7 @@ pub struct LazyPlan {
     plan: OnceLock<Box<dyn Made>>,
 }
 
-/// A plan that was made, and what runs know of it, which is determined at the first one.
+/// A created plan, with its graph, which the first run computes.
 trait Made: Send + Sync {
     fn plan(&self) -> &Plan;
     fn graph(&self) -> Checked;
@@ -70,7 +70,7 @@ impl Making {
         MAKING.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the thread that makes this plan is this one, or waits for a plan that this one makes.
+    /// Returns `true` if this thread is creating this plan already, or waits for a thread that waits for this one.
     fn is_endless(self, list: &[Self]) -> bool {
         let maker = list.iter().find(|it| !it.waits && it.plan == self.plan);
         maker.is_some_and(|maker| {
@@ -82,7 +82,7 @@ impl Making {
     }
 }
 
-/// Until it is dropped, the plan is being made.
+/// A plan in creation, until this value is dropped.
 struct Maker(Making);
 
 impl Drop for Maker {
@@ -93,7 +93,7 @@ impl Drop for Maker {
 }
 
 impl LazyPlan {
-    /// A plan that is made when it is first used. Not for users: `plan!` makes them.
+    /// Creates a plan lazily, at its first use. Hidden from users: `plan!` generates the call.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(make: fn() -> Plan) -> Self {
@@ -160,7 +160,7 @@ impl Deref for LazyPlan {
     }
 }
 
-/// What its runs need is determined at the first one.
+/// Computes the graph at the first run.
 impl<'p> From<&'p LazyPlan> for Executable<'p> {
     fn from(plan: &'p LazyPlan) -> Self {
         let graph = plan.made().graph();
@@ -221,7 +221,7 @@ mod tests {
     static OTHER: LazyPlan = LazyPlan::new(|| Plan::new("other"));
     static OF_OTHER: LazyPlan = LazyPlan::new(|| Plan::new(OTHER.name.clone()));
 
-    /// What a use of the plan panics with.
+    /// Returns the panic message of a use of the plan.
     fn panic(plan: &'static LazyPlan) -> String {
         let panic = catch_unwind(AssertUnwindSafe(|| plan.name.clone())).unwrap_err();
         let message = panic.downcast_ref::<&str>().copied();

@@ -1,23 +1,23 @@
-//! The tools that a plan calls and whoever is to run it lacks.
+//! The tools that a plan calls and that the application or toolbox lacks.
 
 use super::{Plan, ToolInfo};
 use crate::print::some_of;
 use std::any::TypeId;
 use std::collections::{HashMap, HashSet};
 
-/// What somebody who is to run a plan has for a tool.
+/// The match of a tool in an application or a toolbox.
 pub(crate) enum Has {
     /// The tool.
     Tool,
-    /// The tools of this plan, which the tool is, or some of them.
+    /// All or some tools of this plan, since the tool is a plan.
     Plan(&'static Plan),
-    /// Nothing. Tools of one name are one, unless they are told apart by their types.
+    /// No match for the name. Tools with one name are one tool, unless their types differ.
     #[cfg_attr(
         not(feature = "dynamic"),
         expect(dead_code, reason = "a toolbox has names")
     )]
     NoName,
-    /// Nothing for this type.
+    /// No match for this type.
     NoType(Option<TypeId>),
 }
 
@@ -39,7 +39,7 @@ impl MissingTool<'_> {
 }
 
 impl Plan {
-    /// The tools that are missing, each once, in the order of the calls. Plans inside are looked into once.
+    /// Returns the missing tools, each once, in the order of the calls. Each plan inside is visited once.
     pub(crate) fn missing_tools<'p>(
         &'p self,
         has: &dyn Fn(&'p ToolInfo) -> Has,
@@ -57,9 +57,9 @@ impl Plan {
 
 struct Search<'s, 'p> {
     has: &'s dyn Fn(&'p ToolInfo) -> Has,
-    /// The plans that were looked into.
+    /// The visited plans.
     seen: HashSet<*const Plan>,
-    /// Where a tool is in `found`.
+    /// The index of a tool in `found`.
     places: HashMap<(&'p str, Option<TypeId>), usize>,
     found: Vec<MissingTool<'p>>,
 }

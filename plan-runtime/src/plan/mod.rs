@@ -3,8 +3,8 @@
 //! | | |
 //! |---|---|
 //! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
-//! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`], [`Block`], [`Loop`] | what a step does: calls, conditions, loops, steps inside it |
-//! | [`Role`] | whether a step is work, or undoes another, or always runs |
+//! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`], [`Block`], [`Loop`] | the body of a step: calls, conditions, loops, steps inside it |
+//! | [`Role`] | the role of a step: work, undo, or always |
 //! | [`Policy`], [`Amount`], [`Optional`], [`Catch`] | how a step handles failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`FormatSpec`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
@@ -129,14 +129,14 @@ use std::sync::Arc;
 pub struct Input {
     /// The name that references use.
     pub name: String,
-    /// The type, as written in Rust. An input of type `Option<…>` may be left out when a toolbox runs the plan. Where it is a number, a `String`, a `bool`, or
-    /// a `Vec` or an `Option` of these, a toolbox runs the plan only with such a value.
+    /// The type, as written in Rust. A toolbox accepts a run without an input of type `Option<…>`. If the type is a number, a `String`, a `bool`, or
+    /// a `Vec` or an `Option` of these, a toolbox accepts only values of that type.
     pub type_name: RustText,
-    /// What it is for, from its doc comment; empty if there is none.
+    /// The purpose of the input, from its doc comment. Empty without a doc comment.
     pub description: RustText,
     /// Which parts of its value are secret.
     pub secrets: Secrets,
-    /// Whether nothing says the type, so that a value of another one may be right, too.
+    /// `true` if the document does not contain the type, so that values of other types may be valid.
     #[cfg_attr(not(feature = "dynamic"), allow(dead_code))]
     pub(crate) is_guessed: bool,
 }
@@ -168,7 +168,7 @@ impl PartialEq for Input {
 
 impl Eq for Input {}
 
-/// What a plan returns.
+/// The output of a plan.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Output {
@@ -185,19 +185,20 @@ pub struct Output {
 pub struct Step {
     /// The name that references use.
     pub id: String,
-    /// What the step is for, from its doc comment; empty if there is none.
+    /// The purpose of the step, from its doc comment. Empty without a doc comment.
     pub intent: RustText,
-    /// What the step is for.
+    /// The role of the step: work, undo, or always.
     pub role: Role,
-    /// What the step does.
+    /// The body of the step.
     pub body: Body,
-    /// The steps, by their place in [`Plan::steps`], that must end first although their outputs are not used, in any order.
+    /// The steps that must end first although their outputs are not used, by their indices in [`Plan::steps`], in any
+    /// order.
     pub after: Vec<usize>,
     /// How the step handles failures and time limits. Steps with the default policy share one.
     pub policy: Arc<Policy>,
 }
 
-/// The tool that a step calls: its name, by which it is looked up, and its description, for people.
+/// The tool that a step calls: its name, which identifies it, and its description, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolInfo {
@@ -211,8 +212,8 @@ pub struct ToolInfo {
     pub secret_output: Secrets,
     /// The plan that the tool is, if it is one.
     pub(crate) plan: InnerPlan,
-    /// Whether outputs are known to go through JSON.
+    /// `true` if outputs always go through JSON.
     pub(crate) as_json: AsJson,
-    /// Its type, where that is known.
+    /// The Rust type of the tool, if the plan contains it.
     pub(crate) of: ToolType,
 }

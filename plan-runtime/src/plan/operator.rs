@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// How two values of a [`Test`](super::Test) compare.
+/// A comparison of two values in a [`Test`](super::Test).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "these are the comparisons of Rust")]
 pub enum Comparison {
@@ -20,26 +20,26 @@ pub enum Comparison {
     AtLeast,
 }
 
-/// What a [`Test`](super::Test) asks about one value.
+/// A property of one value in a [`Test`](super::Test).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Question {
-    /// Whether it is there, and not null.
+    /// `true` for a value that exists and is not null.
     IsSome,
-    /// Whether it is absent, or null.
+    /// `true` for a missing value and for null.
     IsNone,
-    /// Whether it is an `Ok` of a `Result`: an object whose only member is `Ok`.
+    /// `true` for an `Ok` of a `Result`: an object whose only member is `Ok`.
     IsOk,
-    /// Whether it is an `Err` of a `Result`: an object whose only member is `Err`.
+    /// `true` for an `Err` of a `Result`: an object whose only member is `Err`.
     IsErr,
-    /// Whether a string, a list or an object has nothing in it.
+    /// `true` for an empty string, an empty list, and an object without members.
     IsEmpty,
-    /// How many bytes a string has, elements a list, or members an object: a number.
+    /// The length as a number: of a string in bytes, of a list in elements, of an object in members.
     Len,
 }
 
 impl Comparison {
-    /// All of them.
+    /// All questions.
     pub const ALL: [Self; 6] = [
         Self::Equal,
         Self::NotEqual,
@@ -67,7 +67,7 @@ impl Comparison {
         Self::ALL.into_iter().find(|how| how.sign() == sign)
     }
 
-    /// Whether it holds for values in this order.
+    /// Returns `true` if the comparison holds for two values with this order.
     pub(crate) const fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),
@@ -79,14 +79,14 @@ impl Comparison {
         }
     }
 
-    /// Whether it asks for the order of both, not only whether they are equal.
+    /// Returns `true` if the comparison depends on the order of the values, instead of only their equality.
     pub(crate) const fn is_order(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
 }
 
 impl Question {
-    /// All of them.
+    /// All comparisons.
     pub const ALL: [Self; 6] = [
         Self::IsSome,
         Self::IsNone,
@@ -116,7 +116,7 @@ impl Question {
     }
 }
 
-/// How tightly operators bind, the loosest first.
+/// The precedence of operators, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Binding {
     Or,

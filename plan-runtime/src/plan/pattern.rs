@@ -1,4 +1,4 @@
-//! Patterns: the variables that they bind, as far as their text shows them, and what data is compared with.
+//! Patterns: the variables that they bind, as far as their source shows them, and the values that they match.
 
 use super::{Absent, ERR, OK, Path, Selector, Source, Template, is_ok};
 use crate::print::is_part_of_name;
@@ -7,9 +7,9 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// How long a pattern is at most that is looked at, in bytes.
+/// The largest length of a pattern to parse, in bytes.
 const LONGEST: usize = 4096;
-/// How many names a pattern gives at most that are told apart.
+/// The largest number of distinct names that a pattern gives.
 const MOST: usize = 64;
 
 /// Words that are never names.
@@ -24,13 +24,13 @@ pub(crate) const KEYWORDS: &[&str] = &[
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bound {
     names: Vec<Option<Box<str>>>,
-    /// Whether the local value is a list of the variables' values.
+    /// `true` if the local value is a list of the variables' values.
     parts: bool,
-    /// Whether these are all names that the pattern has: it takes data apart, and not a computed value.
+    /// `true` if these are all names of the pattern: the pattern takes data apart, and not a computed value.
     is_data: bool,
-    /// All words of the pattern, in order: whatever its form is, it binds no other name.
+    /// All words of the pattern, sorted. A pattern of any form binds no other name.
     words: Vec<Box<str>>,
-    /// Whether nobody looked at the pattern, as it is too long.
+    /// `true` if the pattern was too long to parse.
     is_long: bool,
 }
 
@@ -56,8 +56,8 @@ pub(crate) fn seen<'a>(
 }
 
 impl Bound {
-    /// Those of a pattern that takes apart this value, or the elements of this list. A computed value was taken apart when it was
-    /// computed.
+    /// Returns the variables of a pattern that takes apart this value, or the elements of this list. A computed value was taken
+    /// apart when it was computed.
     pub(crate) fn pattern(pattern: &str, value: &Template) -> Self {
         if pattern.len() > LONGEST {
             let is_long = true;
@@ -85,7 +85,7 @@ impl Bound {
         }
     }
 
-    /// Whether a pattern could give this name to anything.
+    /// Returns `true` if a pattern might bind this name.
     pub(crate) fn binds(&self, name: &str) -> bool {
         let name = plain(name).trim_start_matches('@');
         self.is_long
@@ -95,8 +95,8 @@ impl Bound {
                 .is_ok()
     }
 
-    /// What is wrong with a reference that reads this path in the local value, if the pattern has no name for it. What is printed could
-    /// not say what is read.
+    /// Returns an error if the pattern has no name for the part of the local value that this path reads. Without a name, the printed
+    /// plan could not show that part.
     pub(crate) fn unnamed(&self, path: Path<'_>) -> Option<String> {
         if !self.is_data || self.start(path).is_some() {
             return None;
@@ -109,7 +109,7 @@ impl Bound {
         Some(message)
     }
 
-    /// Those of a pattern that takes data apart.
+    /// Returns the variables of a pattern that takes data apart.
     pub(crate) fn of_data(pattern: &str) -> Self {
         match OfData::of(pattern) {
             Some(OfData { names, parts, .. }) => Self {
@@ -122,7 +122,7 @@ impl Bound {
         }
     }
 
-    /// Which element of the local value has this name, or else all of it.
+    /// Returns the element of the local value with this name, or `Some(None)` if the name means the whole value.
     pub(crate) fn part(&self, name: &str) -> Option<Option<usize>> {
         let mut names = self.names.iter();
         let part = names.position(|it| it.as_deref() == Some(name))?;
@@ -132,7 +132,8 @@ impl Bound {
         (part == 0).then_some(None)
     }
 
-    /// The same, and all of the local value for any word of a pattern that is not one for data, which is a mistake of its own.
+    /// Returns the element like [`part`](Self::part), and the whole local value for any word of a pattern for computed values,
+    /// which is a separate error.
     #[cfg(feature = "dynamic")]
     pub(crate) fn named(&self, name: &str) -> Option<Option<usize>> {
         let any = !self.is_data && self.binds(name);
@@ -145,7 +146,7 @@ impl Bound {
         self.names.iter().flatten().map(|name| &**name)
     }
 
-    /// The name from which a path in the local value starts, and the path from there on.
+    /// Returns the variable at the start of a path in the local value, and the rest of the path.
     pub(crate) fn start<'p>(&self, path: Path<'p>) -> Option<(&str, Path<'p>)> {
         if !self.parts {
             return Some((self.names.first()?.as_deref()?, path));
@@ -154,7 +155,7 @@ impl Bound {
         let Selector::Index(part) = first.selector else {
             return None;
         };
-        // A variable cannot be missing, and nothing after its name could say so of the list of values.
+        // A variable cannot be missing, and the notation after a name has no form for a missing list of values.
         if path.optional || !matches!(first.absent, Absent::Error) {
             return None;
         }
@@ -193,11 +194,11 @@ fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
 
 /// A pattern that a run can compare with data.
 struct OfData<'t> {
-    /// Whether it is in `Some(…)`, `Ok(…)` or `Err(…)`.
+    /// `true` inside `Some(…)`, `Ok(…)` or `Err(…)`.
     is_wrapped: bool,
     /// The names, with `None` for `_`. No two are the same.
     names: Vec<Option<&'t str>>,
-    /// Whether it is a tuple of those, and not one of them for the whole value.
+    /// `true` for a tuple of names, instead of one name for the whole value.
     parts: bool,
 }
 
@@ -227,13 +228,13 @@ impl<'t> OfData<'t> {
         })
     }
 
-    /// Whether it is one name in `Some(…)` or its like.
+    /// Returns `true` if the pattern is one name in `Some(…)`, `Ok(…)` or `Err(…)`.
     fn is_one(&self) -> bool {
         self.is_wrapped && !self.parts && self.names.iter().all(Option::is_some)
     }
 }
 
-/// What a `let` binds of the value that its code, or the plan, gives; `None` if that does not match.
+/// Returns the value that a `let` binds, from the value of its code or of the plan, or `None` without a match.
 ///
 /// # Errors
 ///
@@ -244,7 +245,7 @@ pub(crate) fn bound_by_let<'v>(
     value: Cow<'v, Value>,
 ) -> Result<Option<Cow<'v, Value>>, Cow<'v, Value>> {
     if let Template::Computed(_) = template {
-        // Its code gives a list of the values of all variables, or null.
+        // The code of the pattern returns a list of the values of all variables, or null.
         let is_one = OfData::of(pattern).is_some_and(|it| it.is_one());
         return Ok(match value.into_owned() {
             Value::Null => None,
@@ -283,21 +284,21 @@ fn outcome(pattern: &str) -> Option<&'static str> {
     }
 }
 
-/// What a pattern has between this and its last parenthesis.
+/// Returns the part of a pattern between `open` and its last parenthesis.
 fn inside<'t>(pattern: &'t str, open: &str) -> Option<&'t str> {
     let inner = pattern.strip_prefix(open)?.strip_suffix(')')?;
     Some(inner.trim())
 }
 
-/// What is wrong with a pattern over this value, and what to write. A run compares data with no pattern, so one that asks for more than a
-/// value that is not null would print something else than what happens. A computed value is matched by its own code.
+/// Returns the error of a pattern for this value, with a fix. A run never matches data against a pattern, so a pattern that requires more
+/// than a non-null value would print a condition that the run does not check. A computed value is matched by its own code.
 pub(crate) fn pattern_mistake(
     pattern: &str,
     value: &Template,
     in_if: bool,
 ) -> Option<(String, String)> {
     let of_data = OfData::of(pattern);
-    // What always matches is skipped where there is null.
+    // A pattern that always matches is skipped for null.
     let fits = of_data.as_ref().is_some_and(|it| it.is_wrapped == in_if);
     if matches!(value, Template::Computed(_)) || fits {
         return None;
@@ -326,7 +327,7 @@ fn nests(token: &str) -> i32 {
     }
 }
 
-/// The name that a token of a pattern binds, if it does. What begins with a capital letter is a constant.
+/// Returns the name that a token of a pattern binds, if it binds one. A capitalized name is a constant.
 fn name(token: &str) -> Option<&str> {
     let is_constant = token.starts_with(char::is_uppercase);
     identifier(token).filter(|_| !is_constant)
@@ -347,7 +348,7 @@ fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
-/// All words in these, in order: as Rust reads them, and as the names of steps are written.
+/// Returns all words in these tokens, sorted: words in the notation of Rust, and words in the notation of step names.
 fn words(tokens: &[&str], has_strings: bool) -> Vec<Box<str>> {
     let tokens = tokens
         .iter()
@@ -392,7 +393,7 @@ fn tokens(mut text: &str) -> Vec<&str> {
     }
 }
 
-/// The length of the name that a text begins with, as steps have them: `my-step`.
+/// Returns the length of the name at the beginning of a string, in the notation of steps: `my-step`.
 fn named(text: &str) -> usize {
     let mut rest = word(text.trim_start_matches('$'));
     let mut length = text.len() - text.trim_start_matches('$').len() + rest.len();

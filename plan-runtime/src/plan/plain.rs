@@ -1,11 +1,11 @@
-//! Templates as they are read from plan JSON.
+//! Templates in the form that plan JSON has.
 
 use super::json::{ObjectMember, TextPart, View};
 use super::{Entry, Key, Part, Reference, Selector, Template, index};
 
 impl Template {
-    /// The same template, as it is read from plan JSON: variants of enums and members of nested objects are where
-    /// serde puts them, and adjacent texts are one.
+    /// Returns the template in the form that plan JSON has: variants of enums and members of nested objects have the
+    /// positions that serde gives them, and adjacent strings are joined.
     pub(crate) fn plain(&self) -> Self {
         match self.view() {
             View::Null => Self::Null,

@@ -1,10 +1,10 @@
-//! What a step does about failures and time.
+//! The policy of a step for failures and time limits.
 
 use super::{RustText, Template};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// How a step handles failures and time limits. In a `for`, attempts and time limits apply to each element.
+/// The policy of a step for failures and time limits. In a `for`, attempts and time limits apply to each element.
 ///
 /// ```
 /// use plan_runtime::plan::Policy;
@@ -22,32 +22,32 @@ pub struct Policy {
     /// Only failures that another attempt may avoid are tried again: transient errors of tools, panics, and attempts that took too long. Arguments are
     /// resolved for each attempt.
     pub attempts: u32,
-    /// How long to wait before the second attempt; before each further one, it is twice as long.
+    /// The wait before the second attempt. The wait doubles before each further attempt.
     pub backoff: Duration,
-    /// How long to wait between two attempts at most, even if the wait was doubled several times.
+    /// The longest wait between two attempts, after any number of doublings.
     pub max: Duration,
-    /// Whether to wait for a random part of that time, between none and all of it, so that calls that failed together do not try again together.
+    /// `true` to randomize each wait, between zero and its full time, so that calls that failed together do not start again together.
     pub jitter: bool,
-    /// How long one attempt may take. Its future is dropped then.
+    /// The time limit of one attempt, whose future is dropped after it.
     pub timeout: Option<Duration>,
-    /// How long all attempts and the waits between them may take.
+    /// The time limit of all attempts, including the waits between them.
     pub deadline: Option<Duration>,
-    /// Whether null replaces what failed.
+    /// The failures that null replaces.
     pub optional: Optional,
-    /// Whether a failure is a value: the output is a [`Failure`](crate::Failure) in a `Result`.
+    /// The failures that are values: the output is a [`Failure`](crate::Failure) in a `Result`.
     pub catch: Catch,
     /// The output of the step if it fails; for a `for`, the whole list.
     pub fallback: Option<Template>,
-    /// How many elements of a `for` run concurrently at most; `None` is as many as the run allows.
+    /// The largest number of concurrent elements of a `for`, or `None` for as many as the run allows.
     pub concurrency: Option<usize>,
-    /// How many rounds a loop has at most. One whose condition holds after that many fails.
+    /// The largest number of rounds of a loop. A loop fails if its condition still holds after that many rounds.
     pub at_most: Option<u32>,
     /// The time from the start of a round to that of the next.
     pub every: Option<Duration>,
-    /// Whether a loop gives the values of all rounds, and not that of the last.
+    /// `true` if the output of a loop is the list of the values of all rounds, instead of the value of the last round.
     pub collect: bool,
-    /// Amounts that are resolved when the step starts, and replace those above. They read nothing but inputs. A time is a text such as `"1m 30s"`, or what serde
-    /// writes of a [`Duration`].
+    /// Amounts that are resolved at the start of the step, and that replace the fields above. Their templates read only inputs. A time is a string
+    /// such as `"1m 30s"`, or a [`Duration`] as serde writes it.
     pub given: Vec<(Amount, Template)>,
     /// The constants that the other amounts are, as written.
     pub(crate) named: Vec<(Amount, RustText)>,
@@ -76,7 +76,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// All of them, in the order in which plan JSON has them.
+    /// All amounts, in the order of plan JSON.
     pub(crate) const ALL: [Self; 8] = [
         Self::Attempts,
         Self::Backoff,
@@ -89,7 +89,7 @@ impl Amount {
     ];
 }
 
-/// Whether null replaces what failed.
+/// The failures that null replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Optional {
     /// The failure is the plan's.
@@ -102,22 +102,23 @@ pub enum Optional {
     Each,
 }
 
-/// Whether a failure is a value. The output is then `{"Ok": value}` or `{"Err": failure}`, as serde writes a `Result`.
+/// The failures that are values. The output is then `{"Ok": value}` or `{"Err": failure}`, as serde writes a `Result`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Catch {
-    /// It is not.
+    /// No failure.
     #[default]
     No,
-    /// That of the step is.
+    /// The failure of the step.
     Whole,
-    /// Those of the elements of a `for` are; of nested ones, of the innermost. A list that cannot be resolved fails the step.
+    /// The failures of the elements of a `for`, or of the innermost of nested ones. A list that cannot be resolved fails the
+    /// step.
     Each,
 }
 
 impl Policy {
-    /// One attempt without a time limit, whose failure fails the plan.
+    /// A policy of one attempt without a time limit, whose failure fails the plan.
     ///
-    /// Where only `attempts` differ, the waits start at 100 milliseconds, double up to 30 seconds, and have jitter.
+    /// With more `attempts`, the waits start at 100 milliseconds, double up to 30 seconds, and have jitter.
     pub const DEFAULT: Self = Self {
         attempts: 1,
         backoff: plan_graph::BACKOFF,
@@ -143,11 +144,11 @@ impl Policy {
         backoff: Duration;
         /// Waits no longer than this between two attempts.
         max: Duration;
-        /// Waits for a random part of the time, or for all of it.
+        /// Sets the jitter: with `true`, each wait takes a random part of its time.
         jitter: bool;
-        /// Limits how long one attempt may take.
+        /// Limits the time of one attempt.
         timeout: Duration => Some;
-        /// Limits how long all attempts and the waits between them may take.
+        /// Limits the time of all attempts, including the waits between them.
         deadline: Duration => Some;
         /// Replaces what failed by null.
         optional: Optional;
@@ -187,13 +188,13 @@ impl Policy {
         self
     }
 
-    /// What gives an amount when the step starts.
+    /// Returns the template of an amount that is resolved at the start of the step.
     pub(crate) fn gives(&self, amount: Amount) -> Option<&Template> {
         let mut given = self.given.iter();
         given.find_map(|(other, value)| (*other == amount).then_some(value))
     }
 
-    /// The amounts that something gives when the step starts, as they are here: numbers, and times as text.
+    /// Returns the amounts with templates, with their values from the fields of this policy. A time is a string.
     pub(crate) fn amounts(&self) -> impl Iterator<Item = (Amount, String)> {
         self.given.iter().filter_map(|(amount, _)| {
             let time = |time: Duration| humantime::format_duration(time).to_string();
@@ -211,8 +212,8 @@ impl Policy {
         })
     }
 
-    /// Raises the longest wait to the first one, where nothing says that it is shorter: who asks for a long first wait does not ask for a
-    /// shorter one.
+    /// Raises the longest wait to the first wait, unless the plan sets the longest wait: an author who asks for a long first wait does
+    /// not ask for a shorter one.
     pub(crate) fn wait_as_long_as_asked(&mut self) {
         let is_named = self.named.iter().any(|(amount, _)| *amount == Amount::Max);
         if !is_named && self.gives(Amount::Max).is_none() && self.max == Self::DEFAULT.max {
@@ -220,7 +221,8 @@ impl Policy {
         }
     }
 
-    /// What is wrong with two times that do not go together, if `is_asked` holds for one of them, and which says so.
+    /// Returns the error for two times that contradict each other, with the amount to blame, if `is_asked` returns
+    /// `true` for one of the two.
     pub(crate) fn contradiction(
         &self,
         is_asked: impl Fn(Amount) -> bool,
@@ -253,13 +255,13 @@ impl Policy {
         None
     }
 
-    /// [`Policy::DEFAULT`] as all steps have it that say nothing about failures and time.
+    /// Returns the shared [`Policy::DEFAULT`] of all steps without a policy.
     pub(crate) fn shared() -> Arc<Self> {
         static SHARED: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);
         Arc::clone(&SHARED)
     }
 
-    /// Whether nothing differs from [`Policy::DEFAULT`].
+    /// Returns `true` for a policy that equals [`Policy::DEFAULT`].
     pub(crate) fn is_default(&self) -> bool {
         let Self {
             attempts,

@@ -3,28 +3,29 @@
 //! | | |
 //! |---|---|
 //! | [`Source`] | an output, an input, or a local value |
-//! | [`Segment`] | one part of the path: a [`Selector`] (a member, an element, every element), and what it means that there is nothing |
-//! | [`Absent`] | what it means that a part is missing: an error, a default, or the end of the reference |
+//! | [`Segment`] | one part of the path: a [`Selector`] (a member, an element, every element), and the effect of a missing value |
+//! | [`Absent`] | the effect of a missing part: an error, a default, or the end of the reference |
 //! | `optional` | `?`: whether null ends the reference. The source has one, and each part |
-//! | [`Reference::otherwise`] | what replaces a reference that has ended |
+//! | [`Reference::otherwise`] | the replacement for a reference that has ended |
 //!
 //! A run looks at one part at a time, and never at the next one. Missing and null are two things: in `rows[0]?` a list
 //! without elements is an error, and an element that is null ends the reference.
 //!
-//! `plan!` writes the parts as its author did, and `check/decode/mod.rs` looks up what serde makes of a field: its name, a part
-//! of its own or none, and its default, which is made once, when the plan is. Readers of JSON have all of this in the document.
-//! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
-//! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
+//! `plan!` takes the parts from its author's notation, and `check/decode/mod.rs` adds the serde properties of a field: its name, a part of
+//! its own or none, and its default, which is computed once, with the plan. Readers of JSON find all of these in the document.
+//! `resolve/walk.rs` follows a [`Path`], which is a reference without its source. The rest after `[..]` is a path, and so is the rest after
+//! the name that a pattern gives to a part of a value. `written.rs` prints paths, and compares them with an author's notation.
 
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Where JSON has the two sides of a `Result`.
+/// The member of each side of a `Result` in JSON.
 pub(crate) const OK: &str = "Ok";
 pub(crate) const ERR: &str = "Err";
 
-/// Whether a value is the JSON of an `Ok`; `None` if it is not that of a `Result`, an object with nothing but a member `Ok` or `Err`.
+/// Returns `true` for the JSON of an `Ok`, `false` for the JSON of an `Err`, and `None` for any other value. The JSON of a `Result`
+/// is an object with exactly one member, `Ok` or `Err`.
 pub(crate) fn is_ok(value: &Value) -> Option<bool> {
     let members = value.as_object().filter(|members| members.len() == 1)?;
     let is = |side| members.contains_key(side).then_some(side == OK);
@@ -33,8 +34,8 @@ pub(crate) fn is_ok(value: &Value) -> Option<bool> {
 
 /// A value in the output of a step, in an input or in a local value.
 ///
-/// In JSON its path is a [JSON Pointer](https://datatracker.ietf.org/doc/html/rfc6901), or, where it leads into every
-/// element of a list, one pointer to the list and one more from each element on.
+/// In JSON, the path is a [JSON Pointer](https://datatracker.ietf.org/doc/html/rfc6901) (RFC 6901). A path into every
+/// element of a list has one pointer to the list and another one from each element.
 ///
 /// ```
 /// use plan_runtime::plan::{Reference, Source};
@@ -48,19 +49,19 @@ pub(crate) fn is_ok(value: &Value) -> Option<bool> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Reference {
-    /// Where the path starts.
+    /// The source at the start of the path.
     pub source: Source,
     /// `?` after the name of the source: if the whole value is null, the reference ends.
     pub optional: bool,
     /// The parts of the path to the value.
     pub path: Vec<Segment>,
-    /// The value of the reference, or of the element under [`Selector::Each`], if it has ended. Without one it is absent, which
-    /// is null to whatever reads it.
+    /// The value that replaces the reference, or the element under [`Selector::Each`], after it has ended. Without this value,
+    /// a reader gets null.
     pub otherwise: Option<Box<Value>>,
     pub(super) written: Option<Box<Written>>,
 }
 
-/// An author's text, and what it was written for.
+/// An author's notation, and the reference that it was written for.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     text: String,
@@ -69,42 +70,43 @@ pub(super) struct Written {
     name: NameWritten,
 }
 
-/// The name that the source had which a text is about.
+/// The name of the source in an author's notation.
 #[derive(Clone, Debug)]
 enum NameWritten {
-    /// It is about none.
+    /// No name.
     None,
     /// The hash of a name that the plan has.
     Hash(u64),
-    /// That of a variable, which is nowhere else, and how many parts of the path lead to it in the local value.
+    /// The name of a variable, which no other part of the plan contains, and the number of the path's parts that lead
+    /// to the variable in the local value.
     Variable(Box<str>, usize),
 }
 
-/// What a reference reads from.
+/// The source of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Source {
-    /// The output of the step at this place in [`Plan::steps`](super::Plan::steps).
+    /// The output of the step with this index in [`Plan::steps`](super::Plan::steps).
     Step(usize),
-    /// The input at this place in [`Plan::inputs`](super::Plan::inputs).
+    /// The input with this index in [`Plan::inputs`](super::Plan::inputs).
     Input(usize),
     /// The value that an enclosing `for` or `if let` of the same step binds; the outermost is 0.
     Local(usize),
 }
 
-/// One part of the path from a value to a value in it.
+/// A part of the path from a value to a value inside it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Segment {
     /// Which part of the value so far is read.
     pub selector: Selector,
-    /// What happens if the value so far has no such part. An element of [`Selector::Each`] is never missing.
+    /// The effect of a missing part. An element of [`Selector::Each`] is never missing.
     pub absent: Absent,
     /// `?`: if the part is null, the reference ends.
     pub optional: bool,
 }
 
-/// What a [`Segment`] reads of a value.
+/// The part of a value that a [`Segment`] reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
     /// A reference token of RFC 6901, unescaped: a member of an object, or, where it is a number, an element of an array.
@@ -115,7 +117,7 @@ pub enum Selector {
     Each,
 }
 
-/// What happens if a part is missing.
+/// The effect of a missing part.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Absent {
@@ -124,10 +126,10 @@ pub enum Absent {
     Error,
     /// The part is this value, which serialization left out: null for an `Option`.
     Default(Box<Value>),
-    /// The reference ends, or the element under [`Selector::Each`] does: `.get(0)?`, `.pointer("/a")`. It also ends if
-    /// the value so far is null.
+    /// The reference ends, or the element under [`Selector::Each`] does: `.get(0)?`, `.pointer("/a")`. A null before
+    /// this part ends the reference as well.
     End,
-    /// The part is the `Ok` of a `Result`. If there is an `Err` in its place, what reads it fails with that
+    /// The part is the `Ok` of a `Result`. If the `Result` is an `Err`, the reader fails with that
     /// [`Failure`](crate::Failure): `caught?`.
     Failure,
 }
@@ -144,19 +146,19 @@ impl Reference {
         }
     }
 
-    /// Goes on to a member of an object: `.key`.
+    /// Continues the path to a member of an object: `.key`.
     #[must_use]
     pub fn key(self, key: impl Into<String>) -> Self {
         self.then(Segment::new(Selector::Key(key.into())))
     }
 
-    /// Goes on to an element of a list: `[index]`.
+    /// Continues the path to an element of a list: `[index]`.
     #[must_use]
     pub fn index(self, index: usize) -> Self {
         self.then(Segment::new(Selector::Index(index)))
     }
 
-    /// Goes on to every element of a list: `[..]`.
+    /// Continues the path to every element of a list: `[..]`.
     #[must_use]
     pub fn each(self) -> Self {
         self.then(Segment::new(Selector::Each))
@@ -193,7 +195,7 @@ impl Reference {
         self
     }
 
-    /// Goes on to the value of a `Result`, whose failure fails the step that reads it: `caught?`.
+    /// Continues the path to the value of a `Result`, whose failure fails the step that reads it: `caught?`.
     ///
     /// ```
     /// use plan_runtime::plan::{Reference, Source};
@@ -213,8 +215,8 @@ impl Reference {
         self
     }
 
-    /// Keeps a text that is known to say the path, in whatever way: fields have the names of Rust, and texts may be of other languages.
-    /// It is about the source of this name.
+    /// Stores an author's notation that is known to match the path, in any form: it may contain Rust names of fields, or belong to
+    /// another language. `name` is the source's name in it.
     pub(crate) fn said(mut self, text: impl Into<String>, name: Option<&str>) -> Self {
         let text = text.into();
         let name = match (name, self.source) {
@@ -233,14 +235,14 @@ impl Reference {
         self
     }
 
-    /// The reference as its author wrote it (`inbox.data[0].thread_id`), unless it was changed after that. Without such a text,
-    /// one is derived from the rest, as it always is in a plan that was read from plan JSON.
+    /// Returns the author's notation of the reference (`inbox.data[0].thread_id`), unless the reference was changed later.
+    /// Without an author's notation, as in every plan from plan JSON, `Display` derives a notation.
     pub fn as_written(&self) -> Option<&str> {
         let written = self.written.as_ref()?;
         (written.reference == self.fingerprint()).then_some(&*written.text)
     }
 
-    /// The same where the source has this name now: a text that is about another name is not shown.
+    /// Returns the author's notation if its source still has this name.
     pub(crate) fn as_written_for(&self, name: &str) -> Option<&str> {
         let is_about = match &self.written.as_ref()?.name {
             NameWritten::None => true,
@@ -250,7 +252,8 @@ impl Reference {
         self.as_written().filter(|_| is_about)
     }
 
-    /// Whether a text that begins with the name of a variable does not say the first part of the path, so that the name is that of the part.
+    /// Returns `true` if notation that begins with the name of a variable omits the first part of the path, so that the name belongs to that
+    /// part.
     fn is_of_part(&self, name: &str, text: &str) -> bool {
         let text = text.trim_start_matches('&');
         let text = text.strip_prefix("r#").unwrap_or(text);
@@ -264,7 +267,8 @@ impl Reference {
         first.is_plain() && !written.iter().any(|it| rest.starts_with(&**it))
     }
 
-    /// The same for a text in which this number of the path's parts lead to the variable in the local value.
+    /// Stores an author's notation like [`said`](Self::said), for a variable to which this number of the path's parts
+    /// leads.
     #[cfg(feature = "dynamic")]
     pub(crate) fn said_of_part(self, text: &str, name: &str, parts: usize) -> Self {
         let mut said = self.said(text, Some(name));
@@ -276,7 +280,8 @@ impl Reference {
         said
     }
 
-    /// The variable that the reference begins with, by the name that its author wrote, and how many parts of the path lead to it.
+    /// Returns the variable at the start of the reference, by its author's name, and the number of the path's parts that lead to
+    /// it.
     pub(crate) fn variable(&self) -> Option<(&str, usize)> {
         match &self.written.as_ref()?.name {
             NameWritten::Variable(name, parts) => self.as_written().map(|_| (&**name, *parts)),
@@ -311,18 +316,18 @@ impl Reference {
             .collect()
     }
 
-    /// Whether the reference reads from every element of a list (`[..]`).
+    /// Returns `true` if the reference reads from every element of a list (`[..]`).
     #[cfg(feature = "rust")]
     pub(crate) fn is_projection(&self) -> bool {
         self.path.iter().any(Segment::is_each)
     }
 
-    /// Whether the value at the end of the path may be absent (`?`).
+    /// Returns `true` if the value at the end of the path may be absent (`?`).
     pub fn is_optional(&self) -> bool {
         self.otherwise.is_none() && self.can_end()
     }
 
-    /// Whether null or something missing can end the reference, so that `otherwise` replaces it.
+    /// Returns `true` if null or a missing part can end the reference, so that `otherwise` replaces it.
     pub(crate) fn can_end(&self) -> bool {
         // An element of `[..]` is never missing.
         let ends = |segment: &Segment| {
@@ -331,12 +336,12 @@ impl Reference {
         self.optional || self.path.iter().any(ends)
     }
 
-    /// Whether this is the whole value of the source, whatever it is.
+    /// Returns `true` if the reference means the whole value of its source, including null.
     pub(crate) fn is_whole(&self) -> bool {
         self.path.is_empty() && !self.optional && self.otherwise.is_none()
     }
 
-    /// All that follows the name of the source.
+    /// Returns the path after the name of the source.
     #[inline]
     pub(crate) fn path(&self) -> Path<'_> {
         Path {
@@ -354,7 +359,7 @@ fn hash(name: &str) -> u64 {
 }
 
 impl Source {
-    /// What is read, for people who do not have the plan's names: `step0`.
+    /// Returns a name of the source for readers without the plan's names: `step0`.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Step(place) => format!("step{place}"),
@@ -395,23 +400,23 @@ impl Segment {
         self.selector == Selector::Each
     }
 
-    /// Whether this is a part of a JSON Pointer and nothing more: it must be there, and null is a value.
+    /// Returns `true` for a plain part of a JSON Pointer: a missing part is an error, and null is a value.
     pub(crate) fn is_plain(&self) -> bool {
         !self.is_each() && matches!(self.absent, Absent::Error) && !self.optional
     }
 }
 
-/// A path from any value: all that a reference says but its source, or what is left of it after a part.
+/// A path into any value: a reference without its source, or its rest after some parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path<'a> {
-    /// Whether the reference ends if the value is null.
+    /// `true` if null ends the reference.
     pub(crate) optional: bool,
     pub(crate) segments: &'a [Segment],
     pub(crate) otherwise: Option<&'a Value>,
 }
 
 impl Path<'_> {
-    /// What is left after the part at this place.
+    /// Returns the path after the part with this index.
     pub(crate) fn after(self, place: usize) -> Self {
         Self {
             optional: self.segments[place].optional,

@@ -1,10 +1,10 @@
-//! What a step is for: the plan's work, or what is done once that has ended.
+//! The roles of steps: the plan's work, or steps after the end of the work.
 
 use super::{Plan, Source, Step};
 use plan_graph::Graph;
 use std::collections::HashMap;
 
-/// What a step is for. In `plan!`, `#[undo(paid)]` and `#[always]` say it.
+/// The role of a step. In `plan!`, `#[undo(paid)]` and `#[always]` set it.
 ///
 /// ```
 /// use plan_runtime::plan::{Action, Reference, Role, Source, Step, Template};
@@ -35,15 +35,15 @@ pub enum Role {
     /// The work of the plan.
     #[default]
     Work,
-    /// To undo the step at this place in [`Plan::steps`]. It runs if that step completed and the run fails, is cancelled or passes its deadline, and it
-    /// sees what that step's call gave, whatever the step's [`Policy`](super::Policy).
+    /// Undoing of the step with this index in [`Plan::steps`]. The undo step runs if that step completed and the run fails, is cancelled or passes
+    /// its deadline. It reads the output of that step's call, regardless of the step's [`Policy`](super::Policy).
     Undo(usize),
-    /// To run when all else has ended, whatever became of it. It sees the outputs of the other steps as `Result`s, with a
-    /// [`Failure`](crate::Failure) for those that have none.
+    /// A final step, which runs after the end of all other steps, regardless of their outcome. It reads the outputs of
+    /// the other steps as `Result`s, with a [`Failure`](crate::Failure) for each missing output.
     Always,
 }
 
-/// The time at which a plan was written, which decides about orders and policies that have no effect.
+/// The origin of a plan, which determines if orders and policies without an effect are errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The author can still change the plan.
@@ -52,40 +52,40 @@ pub(crate) enum Origin {
     Recorded,
 }
 
-/// What is wrong about the roles of a plan's steps.
+/// An error about the roles of a plan's steps.
 #[derive(Debug)]
 pub(crate) struct RoleMistake {
     /// The step; `None` for the plan's output.
     pub(crate) step: Option<usize>,
-    /// What is wrong, after the name of the step.
+    /// The message, to follow the name of the step.
     pub(crate) message: String,
-    /// What helps.
+    /// The fix.
     pub(crate) help: String,
-    /// Where it is.
+    /// The position in the step.
     pub(crate) place: RolePlace,
 }
 
-/// Where a mistake about roles is in a step.
+/// The position of an error about roles in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RolePlace {
-    /// In what says which step it undoes.
+    /// The role itself.
     Role,
-    /// In the steps that it waits for, at this one.
+    /// The dependency on this step in `after`.
     After(usize),
-    /// In a reference to this source.
+    /// A reference to this source.
     Reads(Source),
 }
 
-/// How many needs are looked at to find out which steps the undone ones need.
+/// The largest number of dependencies that the search for transitive dependencies visits.
 const MOST_NEEDS: usize = 4_000_000;
 
 impl Plan {
-    /// Whether all steps are work.
+    /// Returns `true` if all steps are work.
     pub(crate) fn is_only_work(&self) -> bool {
         self.steps.iter().all(|step| step.role == Role::Work)
     }
 
-    /// What is wrong about the roles of the steps, in the order of the steps. Steps that do not exist are an error of their own.
+    /// Returns the errors about roles, in the order of the steps. A missing step is a separate error.
     pub(crate) fn role_mistakes(&self, origin: Origin) -> Vec<RoleMistake> {
         if self.is_only_work() {
             return Vec::new();
@@ -113,9 +113,9 @@ struct Search<'p> {
     plan: &'p Plan,
     origin: Origin,
     undone_by: Vec<Option<usize>>,
-    /// For each step, those that need it, and how many needs there are in all.
+    /// For each step, its dependents, and the number of dependencies of the plan.
     dependents: Option<(Graph, usize)>,
-    /// For a step that undo steps refer to, which steps need it.
+    /// For a step that undo steps refer to, its transitive dependents.
     known: HashMap<usize, Option<Vec<bool>>>,
     left: usize,
     found: Vec<RoleMistake>,
@@ -175,7 +175,7 @@ impl<'p> Search<'p> {
         self.note(place, RolePlace::After(after), message, help);
     }
 
-    /// What a step that undoes none refers to.
+    /// Checks a reference of a step that is not an undo step.
     fn refers(&mut self, by: Option<usize>, source: Source, place: RolePlace) {
         let Source::Step(to) = source else { return };
         let Some(step) = self.plan.steps.get(to) else {
@@ -255,7 +255,8 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Whether a step needs another, directly or through others; `None` if there are too many to find out.
+    /// Returns `true` if a step depends on another step, directly or through others, or `None` if the search would
+    /// exceed its limit.
     fn needs(&mut self, step: usize, needed: usize) -> Option<bool> {
         let plan = self.plan;
         let (dependents, edges) = self.dependents.get_or_insert_with(|| {
@@ -272,7 +273,7 @@ impl<'p> Search<'p> {
 }
 
 impl RoleMistake {
-    /// The step's name and what is wrong.
+    /// Returns the step's name with the message.
     pub(crate) fn in_plan(&self, plan: &Plan) -> String {
         match self.step.and_then(|step| plan.steps.get(step)) {
             Some(step) => format!("step `{}` {}; {}", step.id, self.message, self.help),

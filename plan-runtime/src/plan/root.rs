@@ -14,11 +14,11 @@ use super::{Input, Output, RustText, Step};
 /// | an object | `{"object": {"name": template}}` |
 /// | an object into which others are flattened | `{"merge": [template]}` |
 /// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
-/// | a projection, or a reference through a value that may be absent | the same with `"path"` in place of `"pointer"` |
+/// | a projection, or a reference through a value that may be absent | `reference` with `"path"` in place of `"pointer"` |
 /// | a part of a `"path"` | `"data"`, or `{"each": "element"}` for `[..]` |
 /// | a part that may be missing | `{"token": "next", "absent": "null"}`, or `{"default": value}`, or `"end"` to end the reference |
 /// | `?` after a part or the source | `"optional": true` in the part, or in the reference |
-/// | the value in place of a reference that has ended | `"else": value` in the reference |
+/// | the value that replaces a reference that has ended | `"else": value` in the reference |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | `a && b`, `a \|\| b`, `!a` | `{"all": [template]}`, `{"any": [template]}`, `{"not": template}` |
 /// | `a < b` | `{"compare": [template, "<", template]}`, with `==`, `!=`, `<`, `<=`, `>` or `>=` |
@@ -26,18 +26,19 @@ use super::{Input, Output, RustText, Step};
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | a step that undoes another, or always runs | `"undo": "paid"`, or `"always": true` in the step |
 /// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for its inputs |
-/// | a call at the end of a block | `"tail": {"tool": …}` in the block, in place of `"value"` |
+/// | a call at the end of a block | `"tail": {"tool": …}` in the block, instead of `"value"` |
 /// | a step that waits for a value | `"await": "Reply"` in the step, with the type of the value |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
 /// The `inputs` of a block may be left out: a reference in it to a step, an input or a local value around it makes that an input.
 ///
-/// `written` may be left out. The text of another reference is an error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart
-/// from `written` in references.
+/// `written` is optional. Notation that does not match the reference is an error. A computed value is read back as source code, which cannot be
+/// executed. Two plans are equal if their plan JSON is equal, apart from `written` in references.
 ///
-/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. An error lists the mistakes of the
-/// plan. Nothing is checked against tools. For plans of other programs, use [`Reader`](crate::dynamic::Reader), which has limits, keeps places and knows
-/// [tools](crate::dynamic::Reader::tools). A `Plan` without a text can be [written](crate::dynamic::Dialect::write) as plan JSON and read by it.
+/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size, and without a check against tools. An error lists
+/// all errors of the plan. For plans of other programs, use [`Reader`](crate::dynamic::Reader), which has limits, records positions and checks
+/// against [tools](crate::dynamic::Reader::tools). To get findings for a `Plan` without a document, [write](crate::dynamic::Dialect::write) it as
+/// plan JSON first.
 ///
 /// ```
 /// use plan_runtime::Plan;

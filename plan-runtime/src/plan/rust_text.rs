@@ -1,16 +1,16 @@
-//! Texts of a plan that are Rust, and whose they are.
+//! Strings of a plan that are Rust code, and their origin.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
 
-/// A type, a pattern, an expression or a doc comment: a text of a plan that is a part of its Rust source. It knows whether the program says it.
+/// A type, a pattern, an expression or a doc comment: a part of a plan's Rust source, with a flag for strings of the program itself.
 ///
-/// [`Plan::to_rust`](super::Plan::to_rust) writes code of the program as it is. Code from elsewhere is an error, and a description from
-/// elsewhere is not Markdown. All texts are from elsewhere, except those of a `plan!`. Copies and
-/// parts that are moved into other plans stay what they are.
+/// [`Plan::to_rust`](super::Plan::to_rust) writes code of the program unchanged. It refuses code from elsewhere, and does not interpret
+/// a description from elsewhere as Markdown. Only the strings of a `plan!` are of the program. Copies of them, and parts that are moved
+/// into other plans, keep the flag.
 ///
-/// A text dereferences to a `str`. Two are equal if they say the same, whoever says it.
+/// A `RustText` dereferences to a `str`. Two are equal if their strings are equal, regardless of their origin.
 ///
 /// ```
 /// use plan_runtime::plan::Input;
@@ -25,8 +25,7 @@ pub struct RustText {
 }
 
 impl RustText {
-    /// A text that the program itself says. It is for literals: whoever calls this with a text that was made of data, lets that data
-    /// write code.
+    /// Creates a string of the program itself, from a literal. A caller who passes data here lets that data write code.
     #[doc(hidden)]
     #[must_use]
     pub fn of_program(text: &'static str) -> Self {
@@ -36,7 +35,7 @@ impl RustText {
         }
     }
 
-    /// Whether the program says it.
+    /// Returns `true` for a string of the program.
     #[doc(hidden)]
     pub fn is_of_program(&self) -> bool {
         self.is_of_program

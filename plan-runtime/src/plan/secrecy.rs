@@ -1,4 +1,4 @@
-//! Where the secrets of a plan go: references, texts and computed values that read a secret are secret, too.
+//! The flow of secrets in a plan: references, formatted strings and computed values that read a secret are secret.
 //!
 //! `shape/search.rs` finds the secret parts of types, as pointers. The graph of a plan follows these parts once, or a run does if the toolbox or the enclosing run has more secrets. A plan without
 //! secrets has no `Secrecy`, and its runs pay nothing. A journal does not learn which values are secret: it encrypts all strings of a run.
@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What is secret in the runs of a plan.
+/// The secrets in the runs of a plan.
 #[derive(Debug, Default)]
 pub(crate) struct Secrecy {
     inputs: Vec<Secrets>,
@@ -21,16 +21,17 @@ pub(crate) struct Secrecy {
     arguments: Vec<Secrets>,
     /// The outputs of the steps.
     outputs: Vec<Secrets>,
-    /// Those of the blocks, by their numbers, where something is secret.
+    /// The secrets of the blocks with secrets, by the numbers of the blocks.
     blocks: HashMap<usize, Arc<Self>>,
-    /// Whether the step reads anything secret, so that its errors must not say which values they found.
+    /// `true` for a step that reads a secret, whose errors must not contain values.
     touched: Vec<bool>,
-    /// What the plan returns, and whether it reads anything secret.
+    /// The secrets of the plan's output, and `true` if the output reads a secret.
     output: Secrets,
     output_touched: bool,
 }
 
-/// The plan that a tool is, if it is one. What a tool is called says which it is, so that all of these are equal.
+/// The plan behind a tool, if the tool is a plan. The name of the tool determines the plan, so all values of this type
+/// are equal.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InnerPlan(Option<&'static AnyPlan>);
 
@@ -41,7 +42,7 @@ impl InnerPlan {
         Self(plan.map(|plan| plan as &AnyPlan))
     }
 
-    /// Whether the tool is a plan, which is not made for this.
+    /// Returns `true` if the tool is a plan, without creating the plan.
     pub(crate) fn is_some(self) -> bool {
         self.0.is_some()
     }
@@ -65,7 +66,7 @@ impl fmt::Debug for InnerPlan {
     }
 }
 
-/// What is known of a tool, where that is more than the plan says.
+/// The secrets of a tool, if the caller has more details than the plan.
 pub(crate) struct KnownTool<'t> {
     pub(crate) arguments: &'t Secrets,
     pub(crate) output: &'t Secrets,
@@ -74,11 +75,12 @@ pub(crate) struct KnownTool<'t> {
 
 pub(crate) type KnownTools<'t> = dyn Fn(&ToolInfo) -> Option<KnownTool<'t>> + 't;
 
-/// How many plans are looked into, each once for each step that calls it. What those beyond give is secret.
+/// The largest number of plans to follow, each once for each step that calls it. The outputs of further plans are
+/// secret as a whole.
 const MOST: usize = 1_000;
 
 impl Secrecy {
-    /// Follows the secrets of the plan's inputs and of its tools, and those that its inputs are `given`; `None` if there are none.
+    /// Follows the secrets of the plan's inputs, its tools, and the `given` values of its inputs. Returns `None` without secrets.
     pub(crate) fn of<'t>(
         plan: &Plan,
         given: &Secrets,
@@ -92,27 +94,27 @@ impl Secrecy {
         search.plan(plan, given, None).map(Arc::new)
     }
 
-    /// What is secret of the arguments of this action.
+    /// Returns the secrets of the arguments of this action.
     pub(crate) fn arguments(&self, action: usize) -> &Secrets {
         &self.arguments[action]
     }
 
-    /// What is secret in the block of this number, if anything.
+    /// Returns the secrets in the block with this number, if it has any.
     pub(crate) fn block(&self, number: usize) -> Option<&Arc<Self>> {
         self.blocks.get(&number)
     }
 
-    /// What is secret of the output of this step.
+    /// Returns the secrets of the output of this step.
     pub(crate) fn output_of(&self, step: usize) -> &Secrets {
         &self.outputs[step]
     }
 
-    /// Whether the step reads anything secret.
+    /// Returns `true` if the step reads a secret.
     pub(crate) fn touches(&self, step: usize) -> bool {
         self.touched[step]
     }
 
-    /// Whether the output of the plan, or the condition of the loop whose round it is, reads anything secret.
+    /// Returns `true` if the output of the plan, or the condition of the loop whose round it is, reads a secret.
     pub(crate) fn output_touches(&self) -> bool {
         self.output_touched
     }
@@ -198,7 +200,7 @@ impl Search<'_> {
         Some(found)
     }
 
-    /// Whether anything is secret in a plan or in one inside it.
+    /// Returns `true` if a plan, or a plan inside it, has secrets.
     fn has_secrets(&self, plan: &Plan, seen: &mut Vec<*const Plan>) -> bool {
         let place = std::ptr::from_ref(plan);
         if seen.contains(&place) {
@@ -231,7 +233,7 @@ impl Search<'_> {
             || inner.is_some_and(|plan| self.has_secrets(plan, seen))
     }
 
-    /// What is secret in the output of a plan that is given these arguments.
+    /// Returns the secrets in the output of a plan with these arguments.
     fn output_of(&mut self, plan: &Plan, given: &Secrets) -> Secrets {
         let place = std::ptr::from_ref(plan);
         if self.left == 0 || self.open.contains(&place) {
@@ -258,7 +260,7 @@ struct Flow<'s, 't, 'k> {
     arguments: Vec<Secrets>,
     blocks: Vec<(usize, Arc<Secrecy>)>,
     touched: bool,
-    /// Whether the step gives the values of all rounds of its loop.
+    /// `true` if the step returns the values of all rounds of its loop.
     collects: bool,
     /// The plan and the role of a step that sees the outputs of others otherwise than the work does.
     seen_by: Option<(&'s Plan, Role)>,
@@ -278,7 +280,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
         }
     }
 
-    /// What is secret of the whole of a source.
+    /// Returns the secrets of the whole value of a source.
     fn whole(&self, source: Source) -> Secrets {
         let secrets = self.known.whole(source, &self.locals);
         let (Some((plan, role)), Source::Step(step)) = (self.seen_by, source) else {
@@ -295,7 +297,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
         }
     }
 
-    /// What is secret of the output.
+    /// Returns the secrets of the output.
     fn body(&mut self, body: &Body, catches: bool) -> Secrets {
         match body {
             Body::Action(action) => self.action(action),
@@ -385,7 +387,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             return Secrets::NONE;
         };
         let output = found.output.clone();
-        // A step that reads a secret may say so in its error, which is that of the block.
+        // The error of a step that reads a secret may contain the secret, and is the error of the block.
         self.touched |= found.output_touched || found.touched.contains(&true);
         self.blocks.push((number, Arc::new(found)));
         output
@@ -461,7 +463,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
 
     fn reference(&mut self, reference: &Reference) -> Secrets {
         let mut found = self.whole(reference.source);
-        // Errors on the way say what is around the value.
+        // Errors on the path show the values around the result.
         self.touched |= !found.is_empty();
         let mut lists = 0;
         for segment in &reference.path {
@@ -483,7 +485,8 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
 }
 
 impl Plan {
-    /// The plan with `"(secret)"` in place of each secret argument that it writes itself; `None` if there is no such.
+    /// Returns the plan with `"(secret)"` in place of each secret argument in the plan itself, or `None` without such
+    /// arguments.
     pub(crate) fn without_secrets(&self) -> Option<Self> {
         let has_secrets = |step: &Step| {
             let mut found = false;

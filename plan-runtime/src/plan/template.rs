@@ -55,14 +55,15 @@ pub enum Template {
 
 /// A test of values: what `&&`, `||`, `!`, comparisons, and methods such as `.is_some()` are as data.
 ///
-/// Every run evaluates it in the same way, whether the plan is from `plan!` or from JSON. Values are those that
-/// [references](Template::Reference) lead to; where a reference is absent, it is null.
+/// Every run evaluates a test equally, whether the plan is from `plan!` or from JSON. [References](Template::Reference)
+/// lead to the values, and an absent reference is null.
 ///
 /// - Operators stop at the first operand that decides. Each operand of [`All`](Self::All), [`Any`](Self::Any) and
 ///   [`Not`](Self::Not) has to be `true` or `false`.
-/// - Numbers compare exactly, whether they are integers or not; strings by their bytes; objects whatever the order of their members.
-/// - Values of two kinds, a number and a string, say, are not equal. They have no order: to ask for it fails the step.
-///   So does asking for the order of anything but numbers, strings, and `false` and `true`.
+/// - Numbers compare exactly, as integers or not; strings compare by their bytes; objects compare independently of the order of
+///   their members.
+/// - Values of two kinds, such as a number and a string, are not equal. Only two numbers, two strings, or two of
+///   `false` and `true` have an order: any other comparison by order fails the step.
 ///
 /// ```
 /// use plan_runtime::plan::{Comparison, Reference, Source, Template, Test};
@@ -75,9 +76,9 @@ pub enum Template {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Test {
-    /// `a && b`: whether all are true. They are evaluated in order, up to the first that is not.
+    /// `a && b`: `true` if all operands are true. A run evaluates them in order, up to the first false one.
     All(Vec<Template>),
-    /// `a || b`: whether one is true. They are evaluated in order, up to the first that is.
+    /// `a || b`: `true` if an operand is true. A run evaluates them in order, up to the first true one.
     Any(Vec<Template>),
     /// `!a`
     Not(Template),
@@ -102,13 +103,13 @@ pub enum Number {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Where the value is.
+    /// The position of the value in the object.
     pub key: Key,
     /// The value.
     pub value: Template,
 }
 
-/// Where the value of an entry is in the object.
+/// The position of an entry's value in the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// Under this name.
@@ -119,7 +120,7 @@ pub enum Key {
     Inner,
 }
 
-/// How a nested literal says which variant of an enum it is.
+/// The representation of an enum's variant in a nested literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// The type is not an enum.
@@ -131,19 +132,19 @@ pub enum Tag {
 /// A part of a [`Template::Text`].
 #[derive(Clone, Debug)]
 pub enum Part {
-    /// Text as it is.
+    /// A literal part of the string.
     Literal(String),
     /// A value, written as Rust's `format!` writes it.
     Value {
         /// The value.
         value: Template,
-        /// What is written after the colon in `{:>8}`; empty for `{}`.
+        /// The format after the colon in `{:>8}`; empty for `{}`.
         spec: FormatSpec,
     },
 }
 
 impl Template {
-    /// What it refers to, if it is a reference to all of it.
+    /// Returns the source if the template is a reference to a whole source.
     pub(crate) fn whole(&self) -> Option<Source> {
         match self {
             Self::Reference(reference) if reference.is_whole() => Some(reference.source),
@@ -162,7 +163,7 @@ impl Template {
 }
 
 impl Test {
-    /// Its operands, from left to right.
+    /// Returns the operands, from left to right.
     pub fn operands(&self) -> &[Template] {
         match self {
             Self::All(operands) | Self::Any(operands) => operands,
@@ -171,7 +172,7 @@ impl Test {
         }
     }
 
-    /// The same test about others.
+    /// Returns this test with other operands.
     #[cfg(feature = "dynamic")]
     pub(crate) fn map(&self, f: impl Fn(&Template) -> Template) -> Self {
         match self {
@@ -183,7 +184,7 @@ impl Test {
         }
     }
 
-    /// Whether the other is the same test, operands aside.
+    /// Returns `true` if the other test has the operator of this one.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::All(_), Self::All(_))
@@ -195,13 +196,13 @@ impl Test {
         }
     }
 
-    /// Whether it is `true` or `false`; if not, it is a number.
+    /// Returns `true` if the result is `true` or `false`, and `false` if it is a number.
     #[cfg(feature = "dynamic")]
     pub(crate) fn is_bool(&self) -> bool {
         !matches!(self, Self::Ask(Question::Len, _))
     }
 
-    /// How tightly it binds its operands in Rust. One that binds less than the operator around it is in parentheses.
+    /// Returns the precedence of the test's operator in Rust. An operand with a weaker operator is in parentheses.
     pub(crate) fn binding(&self) -> Binding {
         match self {
             Self::Any(operands) if operands.len() > 1 => Binding::Or,
@@ -214,7 +215,7 @@ impl Test {
 }
 
 impl Template {
-    /// How tightly it binds as an operand, if it is a test.
+    /// Returns the precedence of a test, or `None` for other templates.
     pub(crate) fn binding(&self) -> Option<Binding> {
         match self {
             Self::Test(test) => Some(test.binding()),
@@ -222,10 +223,10 @@ impl Template {
         }
     }
 
-    /// Whether it is in parentheses where it is an operand of something that binds as tightly as this.
+    /// Returns `true` if the template needs parentheses as an operand of an operator with this precedence.
     pub(crate) fn is_bracketed_in(&self, around: Binding) -> bool {
         match self.binding() {
-            // Its operators are its own.
+            // The operators in a computed value are not those of a test.
             None => matches!(self, Self::Computed(_)),
             Some(Binding::Method) => false,
             // `a == b == c` is not Rust, and `a && (b && c)` is another test than `a && b && c`.

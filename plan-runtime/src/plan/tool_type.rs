@@ -2,7 +2,7 @@
 
 use std::any::{TypeId, type_name};
 
-/// The type of a tool that `plan!` knows, which makes no difference to what a plan says: to a plan that is read, a tool is its name.
+/// The Rust type of a tool of `plan!`, which does not affect the equality of plans: in a plan from JSON, a tool has only a name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ToolType(pub(crate) Option<(TypeId, &'static str)>);
 

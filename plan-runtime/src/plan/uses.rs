@@ -8,15 +8,15 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Use<'a> {
-    /// Where, as an author would say it: `filters.sender`, `tags[2]`; empty for the arguments as a whole. In a condition it
-    /// begins with `if`, in the list of a `for` with `in`, in a fallback with `fallback`, in another part of the policy with its name in plan JSON.
+    /// The position in the author's notation: `filters.sender`, `tags[2]`; empty for the arguments as a whole. The position in a condition begins
+    /// with `if`, in the list of a `for` with `in`, in a fallback with `fallback`, and in another part of the policy with its name in plan JSON.
     pub place: String,
     /// The reference.
     pub reference: &'a Reference,
 }
 
 impl Step {
-    /// All references in the body and in the policy, in the order in which they were written.
+    /// Returns all references in the body and in the policy, in the order of their notation.
     ///
     /// A computed value has no references: see [`Step::reads`].
     pub fn references(&self) -> Vec<Use<'_>> {
@@ -25,7 +25,8 @@ impl Step {
         uses
     }
 
-    /// All sources that the body and the policy read, including those of computed values, in ascending order; local values are left out.
+    /// Returns all sources that the body and the policy read, including those of computed values and excluding local values, in
+    /// ascending order.
     pub fn reads(&self) -> Vec<Source> {
         let mut reads = Vec::new();
         self.templates(&mut |_, template| template.find_reads(&mut reads));
@@ -33,8 +34,8 @@ impl Step {
         in_order(reads)
     }
 
-    /// All steps, by their place in [`Plan::steps`](super::Plan::steps), that must end first: those that the step reads, the one that it
-    /// [undoes](super::Role::Undo), and [`Step::after`], in ascending order.
+    /// Returns all steps that must end first, by their indices in [`Plan::steps`](super::Plan::steps): the steps that this step reads,
+    /// the step that it [undoes](super::Role::Undo), and [`Step::after`], in ascending order.
     pub fn needs(&self) -> Vec<usize> {
         let reads = self.reads().into_iter().filter_map(|source| match source {
             Source::Step(place) => Some(place),
@@ -62,7 +63,7 @@ impl Step {
         works && self.role == Role::Work && self.needs().is_empty()
     }
 
-    /// Those of [`Step::after`] that the step does not read anyway.
+    /// Returns the steps of [`Step::after`] that the step does not read.
     pub(crate) fn only_after(&self) -> Vec<usize> {
         let mut after = self.after.clone();
         if !after.is_empty() {
@@ -72,7 +73,7 @@ impl Step {
         in_order(after)
     }
 
-    /// Hands over the templates, each with the name of its place.
+    /// Calls `f` with each template and the name of its position.
     pub(crate) fn templates<'a>(&'a self, f: &mut impl FnMut(&'static str, &'a Template)) {
         self.body
             .visit(&mut |part| f(part.place(), part.template()));
@@ -86,7 +87,7 @@ impl Step {
 }
 
 impl Template {
-    /// All references in the template, in the order in which they were written.
+    /// Returns all references in the template, in the order of their notation.
     pub fn references(&self) -> Vec<Use<'_>> {
         let mut uses = Vec::new();
         self.find_references("", &mut uses);
@@ -102,7 +103,7 @@ impl Template {
         });
     }
 
-    /// All sources that the template reads, including those of computed values, in ascending order.
+    /// Returns all sources that the template reads, including those of computed values, in ascending order.
     pub fn reads(&self) -> Vec<Source> {
         let mut reads = Vec::new();
         self.find_reads(&mut reads);
@@ -120,7 +121,7 @@ impl Template {
     /// Hands over the template and all templates in it, in the order of [`visit`](Self::visit).
     pub(crate) fn each<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
         f(self);
-        // Nearly all templates have no parts, and each run of a document looks at all of them.
+        // A fast path: nearly all templates have no parts, and each run of a document visits all templates.
         if let Self::List(_) | Self::Object(_) | Self::Tagged(..) | Self::Text(_) | Self::Test(_) =
             self
         {
@@ -128,14 +129,14 @@ impl Template {
         }
     }
 
-    /// Whether Rust code is in it.
+    /// Returns `true` if the template contains Rust code.
     pub(crate) fn has_code(&self) -> bool {
         let mut found = false;
         self.each(&mut |part| found |= matches!(part, Self::Computed(_)));
         found
     }
 
-    /// Whether only `plan!` could give this the code that it lacks; what is in it is not looked at.
+    /// Returns `true` if the template itself, without its parts, lacks code that only `plan!` generates.
     #[cfg(feature = "dynamic")]
     pub(crate) fn lacks_code(&self) -> bool {
         match self {
@@ -145,7 +146,7 @@ impl Template {
         }
     }
 
-    /// The templates right inside of this one, in the order in which they are written.
+    /// Returns the templates directly inside of this one, in the order of their notation.
     #[inline]
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
         let (items, entries, content, parts): (&[Self], &[Entry], _, &[Part]) = match self {
@@ -169,7 +170,7 @@ impl Template {
         items.iter().chain(members).chain(content).chain(values)
     }
 
-    /// Hands over the template and all templates in it, each with its place.
+    /// Calls `f` with the template and all templates in it, each with its position.
     pub(crate) fn visit<'a>(&'a self, place: &mut String, f: &mut impl FnMut(&str, &'a Self)) {
         f(place, self);
         let length = place.len();
@@ -211,7 +212,7 @@ fn in_order<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// Adds a member's name to a place: `.sender`, or `["odd key"]`.
+/// Adds a member's name to a position: `.sender`, or `["odd key"]`.
 pub(crate) fn push_key(place: &mut String, key: &str) {
     if is_word(key) {
         if !place.is_empty() {

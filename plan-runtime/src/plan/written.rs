@@ -1,4 +1,4 @@
-//! References as people write them: derived from what they read, and compared with what somebody wrote.
+//! The notation of references: derived from their paths, and compared with an author's notation.
 
 use super::{Absent, ERR, OK, Path, Segment, Selector, index, push_key};
 use crate::print::is_part_of_name;
@@ -11,7 +11,7 @@ pub(crate) fn written(name: &str, path: Path<'_>) -> String {
     let mut text = match name {
         "" => String::new(),
         name => match Name(name).to_string() {
-            // Not to be taken for a text.
+            // Distinct from a string literal.
             quoted if quoted.starts_with('"') => format!("&{quoted}"),
             word => word,
         },
@@ -43,7 +43,7 @@ pub(crate) fn written(name: &str, path: Path<'_>) -> String {
     text
 }
 
-/// How many segments are written as one: those of a `.pointer("/a/b")`.
+/// Returns the number of segments that one `.pointer("/a/b")` contains.
 fn together(path: &[Segment]) -> usize {
     let continues = |pair: &&[Segment]| ends(&pair[0]) && !pair[0].optional && ends(&pair[1]);
     1 + path.windows(2).take_while(continues).count()
@@ -72,7 +72,7 @@ fn push_segment(text: &mut String, segment: &Segment) {
     }
 }
 
-/// How a side of a `Result` is written.
+/// Returns the notation of a side of a `Result`.
 pub(crate) fn outcome(segment: &Segment) -> Option<&'static str> {
     let Selector::Key(key) = &segment.selector else {
         return None;
@@ -90,7 +90,8 @@ fn push_call(text: &mut String, method: &str, argument: impl std::fmt::Display) 
 }
 
 impl super::Reference {
-    /// Says how its author wrote the reference, for people. This comes last: a text that says another path is not kept.
+    /// Sets the author's notation of the reference, for people. Call this method last: the reference ignores notation
+    /// with another path.
     ///
     /// ```
     /// use plan_runtime::plan::{Reference, Source};
@@ -110,7 +111,7 @@ impl super::Reference {
         self
     }
 
-    /// The reference as its author wrote it, or as it is derived without the names of the plan.
+    /// Returns the author's notation of the reference, or the notation derived without the names of the plan.
     #[cfg(feature = "dynamic")]
     pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
         use std::borrow::Cow;
@@ -121,14 +122,15 @@ impl super::Reference {
     }
 }
 
-/// The name that a text of `plan!` begins with.
+/// Returns the name at the beginning of the notation of `plan!`.
 pub(crate) fn root_name(text: &str) -> &str {
     let text = text.trim_start_matches('&');
     let text = text.strip_prefix("r#").unwrap_or(text);
     text.split(['.', '?', '[']).next().unwrap_or_default()
 }
 
-/// Whether a text says what `name` and `path` say, segment by segment. A field may be spelled as Rust or as serde spells the key.
+/// Returns `true` if the notation matches `name` and `path`, segment by segment. A field may have its Rust name or a spelling of
+/// serde's key.
 pub(crate) fn agrees(name: &str, path: Path<'_>, text: &str) -> bool {
     let text = text.trim_start_matches('&');
     let text = text.strip_prefix("r#").unwrap_or(text);
@@ -136,7 +138,7 @@ pub(crate) fn agrees(name: &str, path: Path<'_>, text: &str) -> bool {
         .is_some_and(|rest| path_matches(path, rest).is_some())
 }
 
-/// The same for the path alone, after whatever name the text begins with.
+/// Returns `true` if the notation matches the path, after any name at its beginning.
 pub(crate) fn path_agrees(path: Path<'_>, text: &str) -> bool {
     let start = text.find(['.', '[', '?']).unwrap_or(text.len());
     path_matches(path, &text[start..]).is_some()
@@ -170,7 +172,7 @@ fn path_matches(path: Path<'_>, text: &str) -> Option<()> {
     rest.is_empty().then_some(())
 }
 
-/// What is left of a text after `?`, which may be repeated where an `Option` is in an `Option`.
+/// Returns the rest after `?`, which may be repeated for an `Option` in an `Option`.
 fn after_question_marks(optional: bool, rest: &str) -> Option<&str> {
     if optional {
         Some(rest.strip_prefix('?')?.trim_start_matches('?'))
@@ -179,7 +181,7 @@ fn after_question_marks(optional: bool, rest: &str) -> Option<&str> {
     }
 }
 
-/// What is left of a text after one member or element.
+/// Returns the rest after one member or element.
 fn part_matches<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
     if let Some(rest) = outcome(segment).and_then(|outcome| rest.strip_prefix(outcome)) {
         return Some(rest);
@@ -207,7 +209,7 @@ fn part_matches<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
     (field == key || is_spelled(field, &key)).then_some(rest)
 }
 
-/// Whether both differ only in how words are told apart: `threadId`, `thread_id`, `thread-id`.
+/// Returns `true` if both differ only in the separation of words: `threadId`, `thread_id`, `thread-id`.
 fn is_spelled(field: &str, key: &str) -> bool {
     let words = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
@@ -217,7 +219,7 @@ fn is_spelled(field: &str, key: &str) -> bool {
     field.chars().all(is_part_of_name) && !spelled.is_empty() && spelled == words(key)
 }
 
-/// A string literal of Rust at the start, and what follows it.
+/// Returns the Rust string literal at the start, and the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let length = literal(text).filter(|length| *length > 0)?;
     let (literal, rest) = text.split_at(length);

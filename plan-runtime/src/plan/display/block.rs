@@ -1,4 +1,4 @@
-//! Blocks as text for people.
+//! Blocks, printed for people.
 
 use super::{names_of, write_beside};
 
@@ -7,8 +7,8 @@ use crate::print::Name;
 use std::fmt::{Formatter, Result, Write};
 
 impl InPlan<'_, &Block> {
-    /// Writes what is in the braces of a block: what it reads under another name than that of the source, its steps, and its value. Of a round, the
-    /// first input is the value of the round before.
+    /// Writes the content of a block's braces: the inputs whose names differ from their sources, the steps, and the value. The first input of a
+    /// loop's round is the value of the previous round.
     pub(super) fn write(&self, f: &mut Formatter<'_>, indent: usize, is_round: bool) -> Result {
         let Block { inputs, plan } = self.part;
         match self.part.reads() {
@@ -64,7 +64,7 @@ impl InPlan<'_, &Loop> {
 }
 
 impl InPlan<'_, &Template> {
-    /// Whether this is the whole of something that has this name here.
+    /// Returns `true` if the template is a whole source with this name.
     fn is_called(&self, name: &str) -> bool {
         let Template::Reference(reference) = self.part else {
             return false;

@@ -4,8 +4,8 @@ use crate::plan::{Comparison, Question};
 use crate::print::{is_value, split_outside, word};
 use std::cmp::Reverse;
 
-/// Whether a [`Test`](crate::plan::Test), which is data, may be written like this expression: values with operators between them. What
-/// is in brackets counts, too, since a test may be.
+/// Returns `true` if a [`Test`](crate::plan::Test), which is data, could have the notation of this expression: values with operators
+/// between them. A bracketed operand counts, since it may contain a test.
 pub(super) fn may_be_test(mut text: &str) -> bool {
     // Written in braces, it reads like one in braces.
     while let Some(inner) = text
@@ -43,7 +43,8 @@ fn bare(mut operand: &str) -> &str {
     }
 }
 
-/// Whether an operand of a test is written like this: a value, something in brackets, or the variant of an enum.
+/// Returns `true` if an operand of a test could have this notation: a value, a bracketed expression, or the variant of
+/// an enum.
 fn is_operand(text: &str) -> bool {
     let text = bare(text);
     let inside = &text[word(text).len()..];

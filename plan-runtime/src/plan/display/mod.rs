@@ -14,9 +14,10 @@ use crate::print::{Code, Line, Name, Quoted, is_expression, is_whole, width};
 use std::collections::HashSet;
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// Names that are not words are in quotes, and so is Rust that could be taken for more than a type, a pattern or a value
-/// (`code("…")`, `computed("…")`). Rust that reads like a [`Test`], which is data, is in braces: `{ list.len() }`. A line break or another
-/// character that is not seen is an escape (`\u{202e}`). So each line is what it seems to be, and plans that differ in what they do print differently, unless they differ in [secrets](crate::Shape#secrets).
+/// Names other than words are in quotes. Rust code that could be mistaken for more than a type, a pattern or a value is in quotes as well
+/// (`code("…")`, `computed("…")`). Rust code that reads like a [`Test`], which is data, is in braces: `{ list.len() }`. Line breaks and invisible
+/// characters are escapes (`\u{202e}`). So each line is as it appears, and plans that behave differently print differently, unless they differ in
+/// [secrets](crate::Shape#secrets).
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if let Some(hidden) = self.without_secrets() {
@@ -99,7 +100,7 @@ fn write_comment(f: &mut Formatter<'_>, indent: usize, text: &str) -> Result {
         })
 }
 
-/// What the comments begin with in which a step's dependencies are named.
+/// The beginnings of the comments that name a step's dependencies.
 const NOTES: [&str; 3] = ["needs ", "after ", AT_ONCE];
 
 /// The comment about a step that waits for nothing.
@@ -118,7 +119,7 @@ fn name_of(name: &str) -> String {
 }
 
 impl<T> InPlan<'_, T> {
-    /// Whether a text that begins with this name is about this source, as far as that is known.
+    /// Returns `true` if source code that begins with this name refers to this source, or may do so.
     fn is_named(&self, source: Source, name: &str) -> bool {
         let binds = |bound: &Bound| bound.binds(name);
         match (source, self.plan) {
@@ -136,8 +137,8 @@ impl<T> InPlan<'_, T> {
     }
 }
 
-/// As it is [written](Reference::as_written), where that is about what the reference reads, or else as it is derived. In quotes where that
-/// could be taken for more than a reference, or for another one.
+/// Writes the reference [as written](Reference::as_written) if that string refers to the actual source, and as derived otherwise. Writes
+/// the reference in quotes if it could be mistaken for more than a reference, or for another one.
 impl Display for InPlan<'_, &Reference> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Reference { source, .. } = *self.part;
@@ -177,8 +178,9 @@ impl Display for Template {
     }
 }
 
-/// As an author would write it: references and computed values are as written, texts are `format!`s. Where an object has the members
-/// of another one among its own (`{ id: 1, ...rest }`), they are in the order of a run, in which the last one of a name counts.
+/// Writes the template in the author's notation: references and computed values as written, and formatted strings as `format!`.
+/// Members of a flattened object (`{ id: 1, ...rest }`) have the order of a run, where the last of several members with equal names
+/// counts.
 impl Display for InPlan<'_, &Template> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self.part {

@@ -1,4 +1,4 @@
-//! Steps as text for people.
+//! Steps, printed for people.
 
 use super::{AT_ONCE, name_of, widest, write_beside};
 use crate::plan::{
@@ -105,7 +105,7 @@ impl InPlan<'_, &Body> {
         }
     }
 
-    /// Writes a body that has braces around it, which are those of a block with steps, too.
+    /// Writes a body in braces. A block with steps uses these braces as its own.
     fn write_in_braces(&self, f: &mut Formatter<'_>, indent: usize) -> Result {
         match self.part {
             Body::Block(block) if !block.is_bare() => self.of(&**block).write(f, indent, false),
@@ -164,7 +164,7 @@ impl InPlan<'_, &Action> {
     }
 }
 
-/// What a pattern is bound to. Where the pattern takes it apart, it is computed, but written as the reference that it is.
+/// The value that a pattern takes apart. A computed value that only takes a reference apart is written as that reference.
 pub(in crate::plan) struct PatternText<'t>(pub(in crate::plan) InPlan<'t, &'t Template>);
 
 impl Display for PatternText<'_> {
@@ -179,7 +179,7 @@ impl Display for PatternText<'_> {
     }
 }
 
-/// The conditions of a branch, as they are written after `if`.
+/// Writes the conditions of a branch in the notation after `if`.
 impl Display for InPlan<'_, &[Condition]> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if self.part.is_empty() {
@@ -222,7 +222,7 @@ impl Display for InPlan<'_, &[Condition]> {
     }
 }
 
-/// Writes the text of a template, but in quotes or brackets if it would be taken for more than one condition.
+/// Writes a template, in quotes or brackets if a reader could mistake it for several conditions.
 fn write_unless_clear(
     f: &mut Formatter<'_>,
     template: &Template,
@@ -237,7 +237,7 @@ fn write_unless_clear(
     }
 }
 
-/// The name of a tool: plain where it can be no value, else in quotes, after a word that says what it is.
+/// The name of a tool: plain if it cannot be a value, else in quotes, after a word for its kind.
 pub(in crate::plan) struct ToolName<'t>(pub(in crate::plan) &'t str);
 
 impl ToolName<'_> {

@@ -1,4 +1,4 @@
-//! When plans are equal: they are the same JSON, however their references are written.
+//! Equality of plans: equal plans have equal JSON, apart from the notation of their references.
 
 use super::view::{ObjectMember, TextPart, View};
 use crate::plan::{
@@ -30,12 +30,12 @@ impl PartialEq for Reference {
     }
 }
 
-/// The plans that parts are of, if they are of any. What has no JSON is not equal to anything.
+/// The plans that contain the parts, if there are such plans. A plan without JSON equals no plan.
 #[derive(Clone, Copy)]
 struct Pair<'p>(Option<(&'p Plan, &'p Plan)>);
 
 impl Pair<'_> {
-    /// The steps of both plans, and what they give.
+    /// Compares the steps and the outputs of both plans.
     fn work(self, a: &Plan, b: &Plan) -> bool {
         all(&a.steps, &b.steps, |a, b| self.steps(a, b))
             && self.templates(&a.output.value, &b.output.value)
@@ -118,7 +118,7 @@ impl Pair<'_> {
         let amounts = |(a, template): &(Amount, Template), (b, other): &(Amount, Template)| {
             a == b && self.templates(template, other)
         };
-        // What is given replaces an amount, whatever that is.
+        // A computed amount replaces the amount here, so that amount is not compared.
         let same = |amount, is_same: bool| is_same || a.gives(amount).is_some();
         let other = b.fallback.as_slice();
         all(fallback.as_slice(), other, |a, b| self.templates(a, b))
@@ -191,7 +191,7 @@ impl Pair<'_> {
             && all(otherwise, other, |a, b| values(a, b))
     }
 
-    /// In a plan, steps and inputs are compared by their names.
+    /// Compares sources, by names if both parts have plans.
     fn sources(self, a: Source, b: Source) -> bool {
         match (a, b, self.0) {
             (Source::Step(_), Source::Step(_), Some((one, other)))
@@ -235,7 +235,7 @@ fn segments(a: &Segment, b: &Segment) -> bool {
     a.token() == b.token() && a.optional == b.optional && absent
 }
 
-/// Values as JSON text has them: with zeros of both signs, and members in their order.
+/// Compares values like JSON text: zeros by sign, and members by order.
 fn values(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.to_string() == b.to_string(),

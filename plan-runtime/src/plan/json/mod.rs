@@ -2,14 +2,14 @@
 //!
 //! | | |
 //! |---|---|
-//! | `names.rs` | the names of all members, for what writes and what reads it |
-//! | `view.rs` | what templates and paths are as JSON, whatever they are in Rust |
+//! | `names.rs` | the names of all members, for writers and readers |
+//! | `view.rs` | the JSON of templates and paths, independent of their form in Rust |
 //! | `write/` | what serializes |
-//! | `text.rs` | the text of the JSON that a deserializer has |
+//! | `text.rs` | the JSON text behind a deserializer |
 //! | `no_effect.rs` | policies that change nothing |
-//! | `equal.rs` | when two plans are the same JSON |
+//! | `equal.rs` | equality of plan JSON |
 //!
-//! What reads it is in `dynamic/dialects/plan_json/`, which is there without the feature `dynamic`, too.
+//! The reader is in `dynamic/dialects/plan_json/`, which exists even without the feature `dynamic`.
 
 mod equal;
 pub(crate) mod names;
@@ -42,7 +42,7 @@ pub(crate) enum JsonType {
 }
 
 impl JsonType {
-    /// The kind of a value, from its text.
+    /// Returns the kind of a value, from its JSON text.
     pub(crate) fn of(text: &str) -> Self {
         match text.as_bytes().first() {
             Some(b'{') => Self::Object,
@@ -55,19 +55,19 @@ impl JsonType {
     }
 }
 
-/// How many parts the path of a reference has at most. No JSON is nested so deep.
+/// The largest number of parts in the path of a reference. No JSON is nested so deep.
 pub(crate) const MOST_PARTS: usize = 256;
 
-/// What is wrong with an `else` that would be printed, and never be used.
+/// The message for an `else` that would be printed, but never used.
 pub(crate) const NOTHING_ENDS: &str =
     "`else` replaces a reference that has ended, and nothing can end this one";
 
-/// What is wrong with one more local value than that.
+/// The message for more local values than the limit.
 pub(crate) fn many_locals() -> String {
     format!("more than {DEEPEST_BODY} patterns bind local values around this")
 }
 
-/// What is wrong with an empty list of conditions.
+/// The message for an empty list of conditions.
 pub(crate) const NO_CONDITIONS: &str = "`all` has no conditions";
 
 /// A number that is exactly as written, or a decimal as close as floating point comes.

@@ -9,7 +9,7 @@ macro_rules! objects {
             pub(crate) mod $object {
                 $(pub(crate) const $name: &str = $text;)+
 
-                /// All of them, in the order in which messages list them.
+                /// All names, in the order of messages.
                 pub(crate) const ALL: &[&str] = &[$($name),+];
             }
         )+
@@ -106,7 +106,7 @@ objects! {
         WHILE = "while",
     }
 
-    /// What is done about failures and time.
+    /// The members for failures and time.
     policy {
         ATTEMPTS = "attempts",
         BACKOFF = "backoff",
@@ -123,19 +123,19 @@ objects! {
         COLLECT = "collect",
     }
 
-    /// What `optional` of a policy is one of.
+    /// The values of `optional` in a policy.
     optional {
         NO = "no",
         WHOLE = "whole",
         EACH = "each",
     }
 
-    /// What `catch` of a policy is, if it is not `true`.
+    /// The value of `catch` in a policy, unless it is `true`.
     catch {
         EACH = "each",
     }
 
-    /// A template that is an object in JSON: it has one of these.
+    /// The members of a template that is a JSON object. Each such object has one.
     template {
         OBJECT = "object",
         MERGE = "merge",
@@ -154,7 +154,7 @@ objects! {
         COMPUTED = "computed",
     }
 
-    /// A value in a text.
+    /// A value in a string.
     part {
         VALUE = "value",
         SPEC = "spec",
@@ -166,7 +166,7 @@ objects! {
         READS = "reads",
     }
 
-    /// What a reference or a computed value reads: it has one of these.
+    /// The members of a source. Each source has one.
     source {
         STEP = "step",
         INPUT = "input",
@@ -193,7 +193,7 @@ objects! {
         OPTIONAL = "optional",
     }
 
-    /// What `absent` of a segment is one of, if it is not an object with a default.
+    /// The values of `absent` in a segment without a default.
     absent {
         NULL = "null",
         END = "end",
@@ -205,13 +205,13 @@ objects! {
         DEFAULT = "default",
     }
 
-    /// What `each` of a segment is.
+    /// The value of `each` in a segment.
     element {
         ELEMENT = "element",
     }
 }
 
-/// What a body is one of.
+/// The members for bodies. Each step has one.
 pub(crate) const BODIES: [&str; 7] = [
     step::TOOL,
     step::VALUE,

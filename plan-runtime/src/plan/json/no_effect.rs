@@ -3,8 +3,8 @@
 use super::names::policy as names;
 use crate::plan::{Amount, Body, Catch, Optional, Origin, Policy, Role};
 
-/// The members of a policy that change nothing, with what is wrong in the words of `plan!`. The body of the step, which has this role, may be
-/// broken.
+/// Returns the members of a policy that have no effect, with messages in terms of `plan!`. The body of the step, which has this role, may be
+/// invalid.
 pub(crate) fn meaningless(
     policy: &Policy,
     is_broken: bool,

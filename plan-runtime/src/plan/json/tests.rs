@@ -11,9 +11,9 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Reads a text as a plan and as a template, and says whether it is one of them.
+/// Reads a string as a plan and as a template. Returns `true` if either reader accepts it.
 fn reads(text: &str) -> Result<bool, TestCaseError> {
-    // What is not JSON never reaches the reader.
+    // Invalid JSON never reaches the reader.
     if serde_json::from_str::<Json<'_>>(text).is_err() {
         return Ok(false);
     }
@@ -34,7 +34,7 @@ where
     Ok(true)
 }
 
-/// What a part of a document is replaced by.
+/// Returns a strategy for the replacement of a part of a document.
 fn other() -> impl Strategy<Value = Value> {
     let names = [
         "", "null", "a", "s0", "s1", "i0", "/a/0", "a/b", "10s", "Some(x)", "(a, b)", "element",
@@ -68,7 +68,7 @@ fn other() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The names that a member is given instead of its own.
+/// Returns a strategy for the replacement of a member's name.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "name",
@@ -100,7 +100,7 @@ fn name() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// Changes the part of a document that is the `at`th one on the way through all of them.
+/// Changes the `at`th part of a document, in the order of traversal.
 fn change(value: &mut Value, at: &mut usize, how: &(u8, Value, &str)) {
     if *at == 0 {
         match (how.0, &mut *value) {
@@ -187,7 +187,7 @@ fn seeds_are_read() {
         let text = std::fs::read_to_string(seed.unwrap().path()).unwrap();
         assert!(reads(&text).unwrap(), "{text}");
         read += 1;
-        // Whatever is cut out of it.
+        // Any truncated document must not panic.
         for end in text.char_indices().map(|(at, _)| at) {
             reads(&text[..end]).unwrap();
             reads(&format!(

@@ -1,4 +1,4 @@
-//! JSON text out of any format that serde reads, with repeated members and exact numbers.
+//! JSON text from any format that serde reads, with repeated members and exact numbers.
 
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor, value,
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// JSON text.
 pub(crate) struct Json<'de> {
     pub(crate) text: Cow<'de, str>,
-    /// Whether somebody wrote it so, and its lines can be told.
+    /// `true` if a person or a program wrote the text, so that its line numbers are meaningful.
     pub(crate) is_written: bool,
 }
 
@@ -24,14 +24,14 @@ impl<'de> Deserialize<'de> for Json<'de> {
             depth: 0,
         };
         let borrowed = deserializer.deserialize_newtype_struct(raw(), writer)?;
-        // Text that was made on the spot, out of a `Value` for instance, is one line.
+        // Text generated from a value in memory, such as a `Value`, is one line.
         let is_written = borrowed.is_some() || text.contains('\n');
         let text = borrowed.map_or(Cow::Owned(text), Cow::Borrowed);
         Ok(Self { text, is_written })
     }
 }
 
-/// The text, if it can be borrowed from the document; otherwise it is written.
+/// The text, if it can be borrowed from the document. Otherwise the writer contains it.
 type Borrowed<'de> = Option<&'de str>;
 
 /// Writes what is read as JSON, with duplicate members.
@@ -40,7 +40,7 @@ struct JsonWriter<'o> {
     depth: u16,
 }
 
-/// JSON text holds far less before serde_json refuses it.
+/// serde_json refuses JSON with a far smaller depth.
 const DEEPEST: u16 = 300;
 
 impl JsonWriter<'_> {
@@ -174,8 +174,8 @@ impl<'de> Visitor<'de> for JsonWriter<'_> {
     }
 }
 
-/// The number that an object is. Where serde_json's numbers have any precision, other formats hold a number as an object of one
-/// member; serde_json knows it by its name, and reads it as a number.
+/// Returns the number that an object represents. If serde_json has the feature of arbitrary precision, other formats represent
+/// a number as an object with one member of a special name, which serde_json reads as a number.
 fn number(object: &str) -> Option<String> {
     match serde_json::from_str(object) {
         Ok(Value::Number(number)) => Some(number.to_string()),
@@ -183,8 +183,8 @@ fn number(object: &str) -> Option<String> {
     }
 }
 
-/// The name of the newtype for which serde_json hands out a value's text: the one that [`RawValue`] asks a deserializer for. To other
-/// formats it is an ordinary newtype.
+/// Returns the name of the newtype that makes serde_json return a value's text, as [`RawValue`] requests it. Other formats treat the
+/// newtype as an ordinary one.
 fn raw() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| match <&RawValue>::deserialize(Asked) {
@@ -193,7 +193,7 @@ fn raw() -> &'static str {
     })
 }
 
-/// A deserializer whose error is the name of the newtype that it is asked for.
+/// A deserializer that fails with the name of the requested newtype as its error.
 struct Asked;
 
 impl<'de> Deserializer<'de> for Asked {
@@ -217,7 +217,7 @@ impl<'de> Deserializer<'de> for Asked {
     }
 }
 
-/// The text that serde_json hands out.
+/// The text from serde_json.
 struct Raw<'o>(&'o mut String);
 
 impl<'de> DeserializeSeed<'de> for Raw<'_> {

@@ -1,11 +1,12 @@
-//! What templates and paths are as JSON, whatever they are in Rust.
+//! The JSON of templates and paths, independent of their form in Rust.
 
 use crate::plan::{Computed, Key, Number, Part, Reference, Source, Tag, Template, Test};
 use crate::shape::Tagging;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A template as it is written: variants of enums are objects and strings, and members of nested objects are where serde puts them.
+/// A template in the form of its JSON: variants of enums are objects and strings, and members of nested objects have the positions
+/// that serde gives them.
 pub(in crate::plan) enum View<'a> {
     Null,
     Bool(bool),
@@ -24,11 +25,11 @@ pub(in crate::plan) enum View<'a> {
 pub(in crate::plan) enum ObjectMember<'a> {
     Template(&'a str, &'a Template),
     Text(&'a str, &'a str),
-    /// Members that only a run knows.
+    /// Members that only a run can determine.
     Flattened(&'a Template),
 }
 
-/// A part of a text.
+/// A part of a formatted string.
 pub(in crate::plan) enum TextPart<'a> {
     Literal(Cow<'a, str>),
     Value(&'a Template, &'a str),
@@ -83,7 +84,7 @@ impl Template {
 }
 
 impl View<'_> {
-    /// Whether there are members that only a run knows.
+    /// Returns `true` if only a run can determine some of the members.
     pub(in crate::plan) fn is_merged(members: &[ObjectMember<'_>]) -> bool {
         members.iter().any(ObjectMember::is_flattened)
     }
@@ -102,7 +103,7 @@ impl<'a> ObjectMember<'a> {
     }
 }
 
-/// The members of an object template, with those of the objects flattened into it, as far as they are known.
+/// The members of an object template, with those of the flattened objects, as far as the plan contains them.
 #[derive(Default)]
 struct Members<'a> {
     /// Each with the number of the object that it is written in.
@@ -156,8 +157,8 @@ impl<'a> Members<'a> {
         self.add(template);
     }
 
-    /// Of members with one name from several objects, a run uses the last. An object that has one twice by itself is not legal, and is written
-    /// as it is.
+    /// Returns the members. If several objects have members with one name, a run uses the last member. Two members with one name in a single
+    /// object are illegal, and stay.
     fn into_list(self) -> Vec<ObjectMember<'a>> {
         let Self { list, objects } = self;
         let mut last: HashMap<&str, usize> = HashMap::new();
@@ -166,7 +167,7 @@ impl<'a> Members<'a> {
             replaced = vec![false; list.len()];
             for (place, (object, member)) in list.iter().enumerate() {
                 let Some(name) = member.name() else {
-                    // What it has is not known, so it may be what counts.
+                    // The members of this object are unknown, so it may contain the last member of any name.
                     last.clear();
                     continue;
                 };
@@ -196,7 +197,7 @@ fn text_parts(parts: &[Part]) -> Vec<TextPart<'_>> {
     joined
 }
 
-/// The member that says which source is read.
+/// Returns the member's name for the kind of a source.
 pub(super) fn kind(source: Source) -> &'static str {
     match source {
         Source::Step(_) => super::names::source::STEP,

@@ -1,4 +1,4 @@
-//! From a plan to what its picture consists of.
+//! Conversion of a plan to the content of its diagram.
 
 use super::model::{Content, Edge, EdgeKind, End, Group, NodeKind, PictureNode};
 use super::path;
@@ -11,14 +11,14 @@ use crate::plan::{
 use crate::print::{Code, Line, Name, short_to};
 use std::collections::HashMap;
 
-/// How many characters of an intent are shown.
+/// The largest number of characters of an intent.
 const INTENT: usize = 160;
 /// The mark of a step that waits for nothing.
 const AT_ONCE: &str = "○ ";
-/// How many lines an edge's label has at most.
+/// The largest number of lines in an edge's label.
 const LINES: usize = 6;
 
-/// The picture of a plan, with the plans among `nested` drawn where they are called.
+/// Returns the content of a plan's diagram, in which the plans in `nested` appear at their calls.
 pub(super) fn content(plan: &Plan, nested: &[&Plan]) -> Content {
     let mut builder = Builder {
         content: Content {
@@ -46,18 +46,18 @@ pub(super) fn content(plan: &Plan, nested: &[&Plan]) -> Content {
 struct Builder<'p> {
     content: Content,
     nested: &'p [&'p Plan],
-    /// The place of each edge that is there.
+    /// The index of each existing edge.
     known: HashMap<(End, End, EdgeKind), usize>,
-    /// How many nodes and groups wanted each id.
+    /// The number of nodes and groups that requested each ID.
     ids: HashMap<String, usize>,
     /// The names of the plans that are being drawn: none is drawn inside itself.
     around: Vec<String>,
 }
 
-/// A template, and the end that its references lead to. It is connected once the nodes that it may refer to exist.
+/// A template, and the end of the edges for its references. It is connected after all nodes that it may refer to exist.
 struct ReadingNode<'p> {
     template: &'p Template,
-    /// What is written before each path.
+    /// The prefix of each path.
     prefix: &'static str,
     to: End,
     locals: Vec<LocalNode>,
@@ -68,14 +68,14 @@ struct ReadingNode<'p> {
 struct LocalNode {
     /// The node that binds it.
     node: usize,
-    /// The place of its pattern among those of the plan.
+    /// The index of its pattern in the plan's list.
     pattern: usize,
 }
 
-/// A plan, as far as it is drawn.
+/// The state of drawing a plan.
 struct Drawing<'p> {
     plan: &'p Plan,
-    /// What the ids of all its nodes begin with.
+    /// The prefix of all its nodes' IDs.
     prefix: String,
     inputs: Vec<usize>,
     readers: Vec<ReadingNode<'p>>,
@@ -92,14 +92,15 @@ impl<'p> Drawing<'p> {
         });
     }
 
-    /// Keeps a pattern, and gives its place.
+    /// Stores a pattern, and returns its index.
     fn pattern(&mut self, bound: Bound) -> usize {
         self.patterns.push(bound);
         self.patterns.len() - 1
     }
 }
 
-/// A reference to a local value, from the name of its variable on. It is the author's own text where that starts with the name.
+/// Returns the notation of a reference to a local value, starting at the name of its variable. It is the author's notation if
+/// that starts with the name.
 fn variable(reference: &Reference, bound: Option<&Bound>) -> String {
     match (
         bound.and_then(|bound| bound.start(reference.path())),
@@ -112,7 +113,7 @@ fn variable(reference: &Reference, bound: Option<&Bound>) -> String {
     }
 }
 
-/// Where a part of a step is drawn.
+/// The position of a step's part in the diagram.
 #[derive(Clone)]
 struct Scoping<'s> {
     step: &'s str,
@@ -133,7 +134,7 @@ impl Scoping<'_> {
 }
 
 impl<'p> Builder<'p> {
-    /// Draws a plan, and gives the places of its inputs and its output.
+    /// Draws a plan, and returns the indices of its inputs and its output.
     fn plan(&mut self, plan: &'p Plan, group: usize) -> Vec<usize> {
         let mut prefix = self.content.groups[group].id.clone();
         if group > 0 {
@@ -403,7 +404,7 @@ impl<'p> Builder<'p> {
         let mut found = Vec::new();
         reader.template.each(&mut |template| match template {
             Template::Reference(reference) => {
-                // What a pattern binds may be several, so their names tell more than the pattern does.
+                // A pattern may bind several variables, so their names are more precise than the pattern.
                 let path = match reference.source {
                     Source::Local(local) => {
                         let local = reader.locals.get(local);
@@ -440,7 +441,7 @@ impl<'p> Builder<'p> {
                     short_to(&Line(&path).to_string(), EXPRESSION)
                 )
             };
-            // What a loop binds goes the way that leads into its round anyway.
+            // An edge leads into the loop's round already, so a loop's local value needs no other edge.
             let flow = self.known.contains_key(&(from, reader.to, EdgeKind::Flow));
             let kind = if flow && matches!(source, Source::Local(_)) {
                 EdgeKind::Flow
@@ -451,7 +452,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// Adds an edge, or a line to the one that is there.
+    /// Adds an edge, or adds a line to the existing edge.
     fn connect(&mut self, from: End, to: End, kind: EdgeKind, line: String) {
         let (from, to) = self.content.apart(from, to);
         let edges = &mut self.content.edges;
@@ -519,7 +520,7 @@ impl<'p> Builder<'p> {
             if *count == 1 {
                 return id;
             }
-            // Of those who want the same, the second is called so; unless a step is named like that, too.
+            // The second node with a wanted ID gets a number, unless a step has that name as well.
             let number = self.ids.entry(wanted.clone()).or_default();
             *number += usize::from(id != wanted);
             id = format!("{wanted}_{number}");

@@ -1,4 +1,4 @@
-//! Pictures of plans in the language of Graphviz.
+//! Diagrams of plans in the language of Graphviz.
 
 use super::model::{Content, Edge, EdgeKind, End, NodeKind, Part, PictureNode};
 use crate::print::{Line, visible};
@@ -11,7 +11,7 @@ pub(super) fn write(
     content: &Content,
 ) -> Result {
     writeln!(f, "digraph {} {{", DotText(&[Line(name).to_string()]))?;
-    // Edges end at frames only where that is asked for.
+    // Edges end at frames only with this setting.
     writeln!(
         f,
         "  graph [rankdir={direction}, compound=true, fontname=\"sans-serif\"];"
@@ -95,7 +95,7 @@ fn write_edge(f: &mut Formatter<'_>, content: &Content, edge: &Edge) -> Result {
     f.write_str(if separator == ", " { "];\n" } else { ";\n" })
 }
 
-/// A text in quotes, of lines.
+/// A quoted string of several lines.
 struct DotText<'t, S>(&'t [S]);
 
 impl<S: AsRef<str>> Display for DotText<'_, S> {

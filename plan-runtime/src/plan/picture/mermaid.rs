@@ -1,4 +1,4 @@
-//! Pictures of plans in the language of Mermaid.
+//! Diagrams of plans in the language of Mermaid.
 
 use super::model::{Content, Edge, EdgeKind, End, NodeKind, Part, PictureNode};
 use crate::print::{MessageName, visible};
@@ -105,7 +105,8 @@ impl Display for Title<'_> {
         for c in visible(self.0).chars() {
             match c {
                 '\n' => f.write_char(' ')?,
-                // Mermaid reads HTML markup and its own entities in titles, too, and ends a title at a line of hyphens.
+                // Mermaid interprets HTML markup and its own entities even in titles, and ends a title at a line of
+                // hyphens.
                 '"' | '\\' | '<' | '>' | '&' | '#' | '%' | '-' => {
                     write!(f, "\\u{:04x}", u32::from(c))?;
                 }
@@ -116,7 +117,7 @@ impl Display for Title<'_> {
     }
 }
 
-/// A label inside quotes. Whatever Mermaid, its Markdown or HTML could read as more than a character is written as its number.
+/// A label inside quotes. Characters that Mermaid, its Markdown or HTML would interpret are written as numbers.
 struct MermaidLabel<'l>(&'l [String]);
 
 impl Display for MermaidLabel<'_> {
@@ -153,7 +154,7 @@ fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
             '-' | '+' | '=' => before.is_some(),
             // Between words they do not mean emphasis.
             '_' => word(before) && word(chars.peek().copied()),
-            // What could be a link.
+            // Characters of a possible link.
             ':' => chars.peek() != Some(&'/'),
             ' ' | ',' | '(' | '[' | ']' | '{' | '}' | '/' | '?' | '!' | '\'' | '|' | '…' => true,
             c => c.is_alphanumeric() || !c.is_ascii(),

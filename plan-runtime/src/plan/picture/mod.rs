@@ -1,6 +1,6 @@
-//! Plans as pictures, in languages that others draw: Mermaid and DOT.
+//! Diagrams of plans, in the languages Mermaid and DOT.
 //!
-//! `build` makes the nodes, groups and edges of a plan that `model` has; `dot` and `mermaid` know how their language writes each of these.
+//! `build` creates the nodes, groups and edges of a plan, whose types are in `model`. `dot` and `mermaid` write them in their languages.
 
 mod build;
 mod dot;
@@ -11,7 +11,7 @@ mod text;
 use super::{Plan, Reference};
 use std::fmt::{Display, Formatter, Result};
 
-/// A picture of a plan, which is written by printing it. [`Plan::mermaid`] and [`Plan::dot`] make it.
+/// A diagram of a plan, in the language that `Display` writes. [`Plan::mermaid`] and [`Plan::dot`] create it.
 ///
 /// | in the plan | in the picture |
 /// |---|---|
@@ -56,8 +56,8 @@ impl<'p> Picture<'p> {
         self
     }
 
-    /// Draws the steps of `plan` wherever it is called. Without it, a plan that is a step is drawn as any other tool: all that a
-    /// plan knows of its tools is their names.
+    /// Draws the steps of `plan` at each of its calls. Without this method, a plan that is a step looks like any other tool,
+    /// since a plan contains only the names of its tools.
     pub fn nested(mut self, plan: &'p Plan) -> Self {
         self.nested.push(plan);
         self
@@ -79,7 +79,7 @@ impl Display for Picture<'_> {
     }
 }
 
-/// Which way the edges of a picture lead.
+/// The direction of a diagram's edges.
 ///
 /// ```
 /// # use plan_runtime::plan::Direction;
@@ -91,10 +91,10 @@ impl Display for Picture<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Direction {
-    /// From the top to the bottom: what a page has most room for.
+    /// From top to bottom, which suits a page.
     #[default]
     Down,
-    /// From the left to the right: for plans that are long and narrow.
+    /// From left to right, for plans with long chains of steps.
     Right,
 }
 
@@ -150,9 +150,9 @@ impl Plan {
     }
 }
 
-/// The way of a reference, without the name it starts from: `data[0].from.email`; empty for the whole.
+/// Returns the path of a reference, without its first name: `data[0].from.email`. Empty for a whole value.
 ///
-/// It is the author's own text where that starts with the name. References of other languages (`{{a.result.b}}`) are not such.
+/// The path is the author's notation if that starts with the name. References in other languages (`{{a.result.b}}`) do not.
 pub(crate) fn path(reference: &Reference, name: Option<&str>) -> String {
     let own = |name| match reference.as_written()?.strip_prefix(name)? {
         rest if rest.is_empty() || rest.starts_with(['[', '?']) => Some(rest),

@@ -1,11 +1,11 @@
-//! What a picture consists of, in no particular language.
+//! The content of a diagram, independent of any language.
 
 use std::fmt::Result;
 
-/// The content of a plan's picture.
+/// The content of a plan's diagram.
 pub(super) struct Content {
     pub(super) nodes: Vec<PictureNode>,
-    /// The first is the whole picture, which has no frame.
+    /// The first group is the whole diagram, which has no frame.
     pub(super) groups: Vec<Group>,
     pub(super) edges: Vec<Edge>,
 }
@@ -15,9 +15,9 @@ pub(super) struct PictureNode {
     pub(super) kind: NodeKind,
     /// The label, line by line.
     pub(super) lines: Vec<String>,
-    /// The place of the group that it is in.
+    /// The index of the group around the node.
     pub(super) group: usize,
-    /// Whether it may fail without harm.
+    /// `true` if the step may fail without effect on the plan.
     pub(super) optional: bool,
 }
 
@@ -37,13 +37,13 @@ pub(super) enum NodeKind {
     Output,
 }
 
-/// A frame around nodes: a step with conditions or a loop, or a call to a plan that is drawn, too.
+/// A frame around nodes: a step with conditions or a loop, or a call to a plan that is drawn.
 pub(super) struct Group {
     pub(super) id: String,
     pub(super) lines: Vec<String>,
     /// The group that it is in; of the first, itself.
     pub(super) parent: usize,
-    /// The places of the nodes and the groups that are directly in it.
+    /// The indices of the nodes and the groups directly inside.
     pub(super) nodes: Vec<usize>,
     pub(super) groups: Vec<usize>,
     pub(super) optional: bool,
@@ -51,7 +51,7 @@ pub(super) struct Group {
     pub(super) head: usize,
 }
 
-/// Where an edge begins or ends.
+/// The start or the end of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum End {
     Node(usize),
@@ -72,13 +72,13 @@ pub(super) enum EdgeKind {
     Data,
     /// Order without data.
     After,
-    /// From a step to the one that it undoes.
+    /// An edge from a step to the step that it undoes.
     Undo,
-    /// From a condition to a branch, from a loop to its round.
+    /// An edge from a condition to a branch, or from a loop to its round.
     Flow,
 }
 
-/// A part of a picture, in the order in which languages write them.
+/// A part of a diagram, in the order of the languages' notation.
 pub(super) enum Part<'c> {
     Node(&'c PictureNode),
     Begin(&'c Group),
@@ -117,7 +117,8 @@ impl Content {
         }
     }
 
-    /// The ends of an edge, such that it does not lead from a group to what that has inside: no language draws it.
+    /// Returns the ends of an edge, changed if the edge leads from a group to its own content, which no language can
+    /// draw.
     pub(super) fn apart(&self, from: End, to: End) -> (End, End) {
         let holds = |outer: End, inner: End| {
             let mut at = match inner {

@@ -1,13 +1,14 @@
-//! Texts of pictures: what fits into a node.
+//! The labels of diagrams, cut to fit into a node.
 
 use crate::print::{Code, Name, short_to, width};
 
-/// How many characters of an expression are shown.
+/// The largest number of characters of an expression.
 pub(super) const EXPRESSION: usize = 60;
 /// The number of characters on a line.
 const WIDTH: usize = 36;
 
-/// A name for a node, of a sort and what the plan calls it; the number is for names that no language would take as they are.
+/// Returns an ID for a node, from its kind and its name in the plan. The number replaces a name that a language would not
+/// accept.
 pub(super) fn id(sort: &str, name: &str, number: usize) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.is_empty() && name.len() <= 40 && name.chars().all(plain) {
@@ -27,7 +28,7 @@ pub(super) fn typed(name: &str, type_name: &str) -> String {
     }
 }
 
-/// A text in lines that are at most as wide as a node should be.
+/// Breaks a string into lines of at most a node's width.
 pub(super) fn wrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -10,14 +10,14 @@ use crate::plan::{Bound, Input, Output, Plan};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::HashSet;
 
-/// A part of a plan, to be written as in the JSON of the plan or printed, with names instead of places. Without its plan, a template writes places (`{"step": 0}`), and prints the
-/// names that its author wrote.
+/// A part of a plan, to be serialized as plan JSON or printed, with names in place of indices. Without its plan, a template serializes indices
+/// (`{"step": 0}`), and prints the author's names.
 #[derive(Clone, Copy)]
 pub(crate) struct InPlan<'a, T> {
     pub(in crate::plan) plan: Option<&'a Plan>,
     /// The names of its steps and inputs, where many parts of it are written.
     pub(in crate::plan) names: Option<&'a HashSet<&'a str>>,
-    /// The patterns around the part, the outermost first, where they are known.
+    /// The patterns around the part, the outermost first, if the caller has them.
     pub(in crate::plan) locals: &'a [Bound],
     pub(in crate::plan) part: T,
 }
@@ -42,7 +42,7 @@ impl<'a, T> InPlan<'a, T> {
         }
     }
 
-    /// Another part at the same place.
+    /// Combines another part with the position of this one.
     pub(in crate::plan) fn of<U>(&self, part: U) -> InPlan<'a, U> {
         self.within(self.locals, part)
     }

@@ -1,4 +1,4 @@
-//! References, and the paths that lead on from what they read.
+//! References, and the paths into the values of their sources.
 
 use super::InPlan;
 use crate::plan::json::names::{absent, default, element, reference as names, segment};
@@ -60,7 +60,7 @@ impl Serialize for InPlan<'_, &Reference> {
         if let Some(otherwise) = &reference.otherwise {
             map.serialize_entry(names::ELSE, otherwise)?;
         }
-        // A reader derives it, and takes none that does not agree.
+        // A reader derives the member, and refuses a member that differs.
         let name = self.plan.and_then(|plan| plan.name_of(reference.source));
         if let (Some(name), Some(text)) = (name, reference.as_written())
             && !is_derived(name, reference, text)
@@ -72,7 +72,8 @@ impl Serialize for InPlan<'_, &Reference> {
     }
 }
 
-/// Whether a text is what the source and the path are written as, be it without what they say of values that are not there.
+/// Returns `true` if a string is the derived notation of the source and the path, possibly without the parts about missing
+/// values.
 fn is_derived(name: &str, reference: &Reference, text: &str) -> bool {
     let mut bare = reference.clone();
     bare.otherwise = None;
@@ -86,7 +87,7 @@ fn is_derived(name: &str, reference: &Reference, text: &str) -> bool {
     })
 }
 
-/// A token, where it says all, or else an object.
+/// Writes a token if the token is the complete segment, or else an object.
 impl Serialize for Segment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let token = self.token();

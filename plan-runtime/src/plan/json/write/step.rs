@@ -1,4 +1,4 @@
-//! Steps, and what they do.
+//! Steps, and their bodies.
 
 use super::reference::Named;
 use super::{InPlan, entry_unless_empty};
@@ -106,7 +106,7 @@ impl Serialize for InPlan<'_, &Block> {
 }
 
 impl InPlan<'_, &Block> {
-    /// Writes the members of a block. Of a round, the first input is the value of the round before.
+    /// Writes the members of a block. The first input of a round is the value of the previous round.
     fn write_block<M: SerializeMap>(&self, map: &mut M, is_round: bool) -> Result<(), M::Error> {
         let plan = &self.part.plan;
         let Some(mut reads) = self.part.reads() else {
@@ -146,7 +146,7 @@ impl Serialize for InPlan<'_, &Loop> {
     }
 }
 
-/// What a block reads, by its names.
+/// The inputs of a block, by name.
 struct Reads<I>(I);
 
 impl<'t, I> Serialize for Reads<I>
@@ -180,7 +180,7 @@ impl Serialize for InPlan<'_, &Branch> {
     }
 }
 
-/// One of several conditions.
+/// Writes a condition as one of several.
 impl Serialize for InPlan<'_, &Condition> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.part {

@@ -1,4 +1,4 @@
-//! Templates: JSON, in which an object says what kind of template it is.
+//! Templates as JSON: an object contains the kind of its template.
 
 use super::{InPlan, entry_unless_empty};
 use crate::plan::json::names::{computed, part, template as kinds};
