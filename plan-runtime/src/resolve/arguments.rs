@@ -9,7 +9,7 @@ use crate::plan::{Entry, Key, Source, Template};
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 
-/// The values that nobody but one call is to read. Those that it does not take are given back.
+/// The values that only this call reads. The caller gets back the values that the call does not take.
 #[derive(Default)]
 pub(crate) struct Handed(RefCell<Given>);
 
@@ -55,13 +55,13 @@ impl Given {
 }
 
 impl Handed {
-    /// One value, if there is one.
+    /// Creates the list of at most one value.
     #[inline]
     pub(crate) fn one(given: Option<(Source, StoredValue)>) -> Self {
         Self(RefCell::new(Given::One(given)))
     }
 
-    /// These values.
+    /// Creates the list of these values.
     pub(crate) fn more(given: Vec<(Source, StoredValue)>) -> Self {
         Self(RefCell::new(Given::More(given)))
     }
@@ -79,12 +79,12 @@ impl Handed {
     }
 }
 
-/// What the arguments of a call are made of. Not for users: `#[tool]` and `plan!` make them of it.
+/// The sources of a call's arguments. Hidden from users: `#[tool]` and `plan!` read the arguments from them.
 #[derive(Clone, Copy)]
 pub struct Arguments<'s> {
     template: &'s Template,
     scope: &'s Scope<'s>,
-    /// Where values are handed over.
+    /// The values to hand over, if there are any.
     given: Option<&'s Handed>,
 }
 
@@ -124,7 +124,7 @@ impl<'s> Arguments<'s> {
         }
     }
 
-    /// Whether there is an argument for each of these names, and no other, and one of them is a value that is handed over.
+    /// Returns `true` if the arguments have exactly these names, and at least one argument is a value to hand over.
     #[inline]
     #[must_use]
     pub fn are_handed(&self, names: &[&str]) -> bool {
@@ -137,7 +137,7 @@ impl<'s> Arguments<'s> {
             return false;
         };
         let given = given.0.borrow();
-        // What is given is one of the arguments.
+        // Each given value is an argument.
         let is_given = || given.as_slice().iter().any(|(_, value)| value.is_whole());
         let is_there = |source| self.scope.stored(source).is_some_and(StoredValue::is_whole);
         let is_handed = |entry: &Entry| entry.value.whole().is_some_and(is_there);
@@ -146,7 +146,7 @@ impl<'s> Arguments<'s> {
             && names.iter().all(|name| self.entry(name).is_some())
     }
 
-    /// What remembers the first argument that cannot be made.
+    /// Creates a record of the first argument that fails.
     #[inline]
     #[must_use]
     pub fn failed(&self) -> Failed<'s> {
@@ -191,7 +191,7 @@ impl<'s> Arguments<'s> {
     }
 }
 
-/// The first argument that cannot be made, in the order in which they are written: serde reads them in this order.
+/// The first argument that failed, in the order of their notation, as serde would have reported it.
 pub struct Failed<'s> {
     arguments: Arguments<'s>,
     first: Option<(usize, ResolveError)>,
@@ -253,7 +253,7 @@ pub(crate) fn take<T: DeserializeOwned + 'static>(
     read(template, &scope.with_given(given.as_slice()))
 }
 
-/// A value for a reader beside others, which has this name for it: shared, if it is all of one that is handed over, and a copy of the JSON otherwise.
+/// Returns a value under this name for one of several readers: shared for a whole value that is handed over, and a copy of the JSON otherwise.
 pub(crate) fn share(
     name: &str,
     template: &Template,

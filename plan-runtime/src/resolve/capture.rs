@@ -1,6 +1,6 @@
-//! Reading what serde_json holds, with errors that keep what they are about.
+//! Deserializers of `serde_json` values with structured errors.
 //!
-//! serde_json's own deserializers turn each error into text, from which a program cannot tell what was expected.
+//! serde_json's own deserializers convert each error to a string, which does not let a program find the expected type.
 
 use super::access::{KeyOrText, VariantContent};
 use super::error::ResolveError;
@@ -73,7 +73,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ErrorCapture<'_, V> {
     }
 }
 
-/// What a value is, in serde's words.
+/// Returns the kind of a value in serde's terms.
 #[cold]
 pub(super) fn unexpected(value: &Value) -> Unexpected<'_> {
     match value {

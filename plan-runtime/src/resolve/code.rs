@@ -1,4 +1,4 @@
-//! The Rust code in a plan, as it is run. Plans hold it without knowing what it needs.
+//! The Rust code in a plan, with the traits to run it. Plans store the code without these traits.
 
 use super::{ResolveError, Scope};
 use crate::plan::{Code, Computed, FormatSpec};
@@ -11,20 +11,20 @@ use std::panic::{self, AssertUnwindSafe, Location};
 pub trait Compute {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError>;
 
-    /// Where it is in its author's code, if that is known.
+    /// Returns the position in the author's code, if the code contains it.
     fn place(&self) -> Option<&'static Location<'static>> {
         None
     }
 }
 
-/// A panic of a computed value, with the place of the value.
+/// A panic of a computed value, with the position of the value.
 pub(crate) struct PlacedPanic {
     pub(crate) payload: Box<dyn Any + Send>,
     pub(crate) place: &'static Location<'static>,
 }
 
 impl dyn Compute + Sync {
-    /// Computes the value. A panic goes on with the place of the value.
+    /// Computes the value. Adds the position of the value to a panic.
     pub(super) fn compute_in(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
         panic::catch_unwind(AssertUnwindSafe(|| self.compute(scope))).unwrap_or_else(|payload| {
             panic::resume_unwind(match self.place() {
@@ -59,7 +59,7 @@ fn offer<T: ?Sized + 'static>(code: &'static T, slot: &mut dyn Any) {
     }
 }
 
-/// The code as the trait by which it is run; `None` if it is run by another.
+/// Returns the code as the trait that runs it, or `None` if another trait does.
 pub(super) fn known<T: ?Sized + 'static, In>(code: &'static dyn Code<In>) -> Option<&'static T> {
     let mut slot = None;
     code.offer(&mut slot);

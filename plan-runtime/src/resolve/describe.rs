@@ -1,4 +1,4 @@
-//! Words for values in error texts, bounded in length.
+//! Descriptions of values in error messages, bounded in length.
 
 pub(crate) use crate::print::short;
 use crate::print::{SHORT as LONGEST, short_to as cut};
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 const MOST_KEYS: usize = 8;
 
-/// A pointer, which has more to say than a name.
+/// Truncates a pointer, with a higher limit than for a name.
 pub(super) fn pointer(text: &str) -> String {
     cut(text, 3 * LONGEST)
 }
@@ -60,7 +60,7 @@ pub(crate) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// What an object that lacks a member has.
+/// Describes the members of an object that lacks a member.
 pub(super) fn known(members: &Map<String, Value>, missing: &str) -> String {
     if members.is_empty() {
         return "it is an empty object".into();

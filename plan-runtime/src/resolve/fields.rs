@@ -7,7 +7,8 @@ use super::template::InTemplate;
 use crate::plan::{Entry, Key, Template};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
-/// A template whose value is a struct with a derived `Deserialize`. If the members of the template are the fields in their order, the fields are read by their places.
+/// A template for a struct with a derived `Deserialize`. If the members of the template are the fields in their order, the deserializer reads the
+/// fields by index.
 pub(super) struct InFields<'a>(pub(super) InTemplate<'a>);
 
 impl<'a> Deserializer<'a> for InFields<'a> {

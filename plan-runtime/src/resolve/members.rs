@@ -1,4 +1,4 @@
-//! The members of an object in a template, with what is flattened into it.
+//! The members of an object in a template, including those of flattened objects.
 
 use super::access::KeyOrText;
 use super::error::{ErrorDetail, Location, ResolveError};
@@ -10,7 +10,7 @@ use crate::shape::Tagging;
 use serde::de::{DeserializeSeed, Error as _, MapAccess};
 use serde_json::Value;
 
-/// The members, in order. Flattened objects lie on top of the one that they are flattened into.
+/// The members, in order. A flattened object is on top of its outer object in the stack.
 pub(super) struct Members<'a> {
     at: NodeDeserializer<'a>,
     /// The topmost is last.
@@ -20,7 +20,7 @@ pub(super) struct Members<'a> {
 
 enum Layer<'a> {
     Entries(std::slice::Iter<'a, Entry>),
-    /// One member: a variant's tag or its content.
+    /// A single member: a variant's tag or its content.
     One(Option<(&'static str, TemplateNode<'a>)>),
     /// The members of an object in an output, and the reference that led to it.
     Output(serde_json::map::Iter<'a>, Option<&'a Template>),
@@ -106,7 +106,7 @@ impl<'a> Members<'a> {
                         }
                         self.add_one(tag, TemplateNode::Name(name));
                     }
-                    // Settling leaves none of these.
+                    // Settling removes all untagged variants.
                     Tagging::Untagged => {}
                 }
             }

@@ -48,7 +48,7 @@ pub(crate) struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// For a value that is nobody's but the caller's.
+    /// The budget of a value that does not count toward a run.
     pub(crate) const UNLIMITED: Self = Self {
         value: usize::MAX,
         arguments: usize::MAX,
@@ -57,13 +57,13 @@ impl MemoryBudget {
         is_of_many: false,
     };
 
-    /// For a value that is not among all yet.
+    /// Returns the budget of a value that does not count toward the total yet.
     #[inline]
     pub(crate) fn of_one(self) -> Self {
         Self::of_bytes(self.value)
     }
 
-    /// For a value of at most this many bytes.
+    /// Returns the budget of a value with at most this many bytes.
     #[inline]
     pub(crate) fn of_bytes(value: usize) -> Self {
         Self {

@@ -1,9 +1,8 @@
-//! From outputs to arguments: a step's arguments are deserialized directly from its template and the outputs.
+//! Arguments from outputs: serde deserializes a step's arguments directly from its template and the outputs.
 //!
-//! At a reference, the deserializer follows the reference's pointer
-//! ([RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)) into the output, and goes on in the value that it leads to. So a
-//! tool's argument struct is built from earlier outputs with no JSON text and no [`Value`](serde_json::Value) in between, and
-//! text in an output is never read as anything but text.
+//! At a reference, the deserializer follows the reference's pointer ([RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901))
+//! into the output, and continues with the value found. So a tool's argument struct is built from earlier outputs with no JSON
+//! text and no [`Value`](serde_json::Value) in between, and text in an output is never interpreted.
 //!
 //! [`ResolveError`] names the argument that could not be built, its reference, the end of the way that its pointer led, and the value there.
 
@@ -78,7 +77,8 @@ pub(crate) fn look<'a>(
     node.settle()?.look()
 }
 
-/// The same where it is asked whether there is a value: null, too, if a reference leads to nothing.
+/// Looks for the value of a template whose existence is in question. Returns null if a reference leads to a missing
+/// value.
 pub(crate) fn look_if_there<'a>(
     template: &'a Template,
     scope: &'a Scope<'a>,
@@ -86,7 +86,7 @@ pub(crate) fn look_if_there<'a>(
     or_null(template, look(template, scope))
 }
 
-/// A value that was looked for, or null if a reference leads to nothing. The elements of a list are not asked for one by one.
+/// Returns the result of a search, or null for a missing value. The elements of a list need no separate question.
 fn or_null<'a>(
     template: &Template,
     found: Result<Cow<'a, serde_json::Value>, ResolveError>,
@@ -114,7 +114,8 @@ pub(crate) fn receive<T: serde::Serialize + DeserializeOwned>(
     encode(&read.map_err(ResolveError::in_value)?)
 }
 
-/// Whether a type is one that serde_json alone knows: a number of any precision, or raw JSON. It says so by the name.
+/// Returns `true` for a private type of serde_json, identified by its name: a number of arbitrary precision, or raw
+/// JSON.
 #[inline]
 fn is_of_serde_json(name: &str) -> bool {
     name.starts_with("$serde_json::private::")

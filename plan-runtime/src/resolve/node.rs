@@ -148,7 +148,7 @@ impl<'a> NodeDeserializer<'a> {
             TemplateNode::Template(template) => at.template(template, visitor),
             TemplateNode::Name(name) => visitor.visit_borrowed_str(name),
             TemplateNode::Made(value) => {
-                // Deserializing consumes the value, and an error says what was computed.
+                // Deserializing consumes the value, and an error describes the value.
                 let is_small = match &value {
                     Value::String(text) => text.len() <= 64,
                     value => !value.is_array() && !value.is_object(),
@@ -214,7 +214,7 @@ impl<'a> NodeDeserializer<'a> {
         }
     }
 
-    /// This node's parts are one level deeper.
+    /// Returns the deserializer of this node's parts, which are one level deeper.
     #[inline]
     pub(super) fn deeper(&self) -> Result<NodeDeserializer<'a>, ResolveError> {
         Ok(NodeDeserializer {
@@ -234,7 +234,7 @@ impl<'a> NodeDeserializer<'a> {
     }
 }
 
-/// What a reference's source is called. A local value has the name with which the reference begins.
+/// Returns the name of a reference's source. A local value has the first name of the reference.
 fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
     match reference.source {
         Source::Local(_) => reference.variable().map(|(name, _)| name),

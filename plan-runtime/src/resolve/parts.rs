@@ -24,7 +24,7 @@ pub(super) trait Parts<'a>: Deserializer<'a, Error = ResolveError> + Copy {
 pub(super) struct Items<'a, D: Parts<'a>> {
     pub(super) inside: D,
     pub(super) items: std::slice::Iter<'a, D::Part>,
-    /// How many were read.
+    /// The number of parts read so far.
     pub(super) index: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The scope in which a template finds the values that it refers to.
+//! The scope of a template: the values that it can refer to.
 
 use super::error::ErrorDetail;
 use super::meter::{MemoryBudget, Meter, charge_value};
@@ -8,14 +8,14 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::any::type_name;
 
-/// Everything that a template can refer to: the inputs, the outputs so far, and the local values around it.
+/// The values that a template can refer to: the inputs, the outputs so far, and the local values in scope.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     plan: &'a Plan,
     inputs: &'a [StoredValue],
     outputs: &'a [Option<StoredValue>],
     locals: &'a [&'a StoredValue],
-    /// Those that nobody else is to read, so that they are given away.
+    /// The values without another reader, which a reader can take.
     given: &'a [(Source, StoredValue)],
     meter: Option<&'a Meter<'a>>,
 }
@@ -37,14 +37,14 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The same with these local values, the outermost first.
+    /// Adds these local values, the outermost first.
     #[doc(hidden)]
     #[must_use]
     pub fn with_locals(self, locals: &'a [&'a StoredValue]) -> Self {
         Self { locals, ..self }
     }
 
-    /// The same, with these values, which were taken from their places.
+    /// Adds these values, which were taken from their sources.
     pub(crate) fn with_given<'g>(&self, given: &'g [(Source, StoredValue)]) -> Scope<'g>
     where
         'a: 'g,
@@ -60,13 +60,13 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What counts what is made, if something does.
+    /// Returns the meter of new values, if the scope has one.
     #[inline]
     pub(crate) fn meter(&self) -> Option<&'a Meter<'a>> {
         self.meter
     }
 
-    /// Whether what was made so far may be the arguments of a call.
+    /// Returns an error if the values so far exceed the limit on a call's arguments.
     #[inline]
     pub(crate) fn check_arguments(&self) -> Result<(), ResolveError> {
         match self.meter {
@@ -75,7 +75,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// How much room there is for what a tool gives.
+    /// Returns the budget for a tool's output.
     pub(crate) fn room(&self) -> MemoryBudget {
         self.meter
             .map_or(MemoryBudget::UNLIMITED, |meter| meter.room().of_one())
@@ -117,7 +117,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The JSON of an input, of a local value, or of an output that is there.
+    /// Returns the JSON of an input, of a local value, or of an existing output.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl<'a> Scope<'a> {
     ///
     /// # Panics
     ///
-    /// Where it found none.
+    /// Panics if that method found no value.
     #[doc(hidden)]
     #[must_use]
     pub fn known<T: 'static>(&self, source: Source) -> &'a T {

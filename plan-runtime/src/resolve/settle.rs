@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// What a type has made of JSON, with the elements of each list in the order that they had, if they are the same: a `HashSet` writes its own in another one whenever it is made again.
+/// Restores the order of list elements in JSON that a type has written again, if the elements are equal to the given ones: a new `HashSet` writes its
+/// elements in another order.
 pub(crate) fn settle(given: &Value, made: Value) -> Value {
     match (given, made) {
         (Value::Array(given), Value::Array(made)) if given.len() == made.len() => {

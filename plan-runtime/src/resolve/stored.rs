@@ -17,24 +17,25 @@ use std::sync::{Arc, OnceLock};
 
 /// A value that references read.
 ///
-/// It is JSON, or, in a run, the value that a tool gave, if its type [comes back](crate::Shape#values-that-are-handed-over) from JSON as it
-/// was. Then its JSON is made once something needs it.
+/// The value is JSON, or, in a run, the Rust value of a tool whose type [survives JSON](crate::Shape#values-that-are-handed-over)
+/// unchanged. Then the JSON is built at its first use.
 pub struct StoredValue {
     content: Content,
-    /// What computed values have read from the JSON. Boxed twice, since nearly all have none: so it takes one word.
+    /// The Rust value that computed values have read from the JSON. Boxed twice to take one word, since nearly all
+    /// stored values have none.
     read: RustValue,
-    /// What it counts toward the limits of a run.
+    /// The size that counts toward the limits of a run.
     bytes: Cell<usize>,
 }
 
 enum Content {
     Json(Value),
-    /// For one reader, which takes it.
+    /// A value with one reader, which takes it.
     Single(Box<dyn Whole>),
     Whole(Arc<dyn Whole>),
 }
 
-/// A Rust value that is read from JSON. What its destructor panics about is lost: nothing reads the value any more.
+/// A Rust value that was read from JSON. A panic of its destructor is ignored, since the value has no more readers.
 #[derive(Default)]
 struct RustValue(OnceCell<Box<Box<dyn Any + Send>>>);
 
@@ -47,11 +48,11 @@ impl Drop for RustValue {
     }
 }
 
-/// What clones a value.
+/// A function that clones a value.
 pub type CloneFn<T> = fn(&T) -> T;
 
-/// How values of a type are handed over, from a tool to those that read all of its output. There is one for each type that comes back from
-/// JSON as it was, so that it does not matter which way a value goes.
+/// The functions that hand over the values of a type, from a tool to the readers of the whole output. They exist for types that JSON
+/// preserves, so that both routes of a value give equal results.
 pub struct HandOver<T> {
     clone: Option<CloneFn<T>>,
     may_be_null: bool,
@@ -67,7 +68,8 @@ impl<T> Clone for HandOver<T> {
 impl<T> Copy for HandOver<T> {}
 
 impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
-    /// `clone` clones a value, if its type is `Clone`. `may_be_null` says whether the JSON of some value is null.
+    /// Creates the functions. `clone` clones a value, if its type is `Clone`. `may_be_null` is `true` if the JSON of
+    /// some value is null.
     pub(crate) fn new(clone: Option<CloneFn<T>>, may_be_null: bool) -> Self {
         Self {
             clone,
@@ -99,19 +101,19 @@ trait Whole: Send + Sync {
     fn value(&self) -> &dyn Any;
     /// Puts a clone into the slot, if the value can be cloned.
     fn clone_to(&self, slot: &mut dyn Any);
-    /// Puts the value into the slot, and says whether it has.
+    /// Moves the value into the slot. Returns `false` if the slot has another type.
     fn give_to(&mut self, slot: &mut dyn Any) -> bool;
-    /// Puts the value into the slot, or a clone if somebody else has the value, too. Gives it back if neither can be done.
+    /// Moves the value into the slot, or a clone if the value has other owners. Returns the value if both are impossible.
     fn share_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>>;
-    /// Its JSON, which is made if it was not made before.
+    /// Returns the JSON, which is built at the first call.
     fn json(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError>;
     /// The bytes of its JSON, once after it was made.
     fn take_made(&self) -> usize;
 }
 
-/// A value that is handed over. What its destructor panics about is lost.
+/// A value to hand over. A panic of its destructor is ignored.
 struct Held<T> {
-    /// It is there until it is given away.
+    /// `None` after the value was moved out.
     value: Option<T>,
     clone: Option<CloneFn<T>>,
     may_be_null: bool,
@@ -119,7 +121,7 @@ struct Held<T> {
     json: OnceLock<Box<MadeJson>>,
 }
 
-/// What was made of a value when it was looked through, and what the value counts.
+/// The JSON of a value, if it has been built, and the size of the value.
 struct Made {
     json: Option<Box<MadeJson>>,
     bytes: usize,
@@ -128,12 +130,12 @@ struct Made {
 /// The JSON of a value that is handed over.
 struct MadeJson {
     json: Value,
-    /// Its bytes, until they are counted.
+    /// The size in bytes, until it is counted.
     bytes: AtomicUsize,
 }
 
 impl MadeJson {
-    /// JSON that was counted when it was made.
+    /// Creates the entry for JSON that was counted while it was built.
     fn counted(json: Value) -> Self {
         Self {
             json,
@@ -151,7 +153,7 @@ impl<T> Drop for Held<T> {
 }
 
 impl<T: 'static> Held<T> {
-    /// Whether a slot is for a `T`, or for an `Option<T>` that a `T` makes `Some`.
+    /// Returns `true` for a slot of `T`, or of an `Option<T>` that can store the value as `Some`.
     fn fits(&self, slot: &dyn Any) -> bool {
         slot.is::<Option<T>>() || !self.may_be_null && slot.is::<Option<Option<T>>>()
     }
@@ -297,7 +299,7 @@ impl StoredValue {
     ///
     /// # Errors
     ///
-    /// Where JSON cannot hold it; see [`encode`].
+    /// Returns an error if JSON cannot represent the input; see [`encode`].
     pub(crate) fn input<T: Serialize>(
         value: T,
         hand_over: Option<HandOver<T>>,
@@ -306,7 +308,7 @@ impl StoredValue {
         Self::kept(value, Keep::Whole, || hand_over, &meter)
     }
 
-    /// Holds JSON that somebody else made, where there is no more room than this.
+    /// Stores JSON from elsewhere, within this budget.
     pub(crate) fn made(json: Value, room: MemoryBudget) -> Result<Self, ResolveError> {
         let meter = Meter::new(room, None);
         meter.charge_value(&json)?;
@@ -317,7 +319,7 @@ impl StoredValue {
     ///
     /// # Errors
     ///
-    /// Where JSON cannot hold the value; see [`encode`].
+    /// Returns an error if JSON cannot represent the value; see [`encode`].
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, ResolveError> {
         encode(value).map(Self::json)
     }
@@ -326,7 +328,8 @@ impl StoredValue {
     ///
     /// # Errors
     ///
-    /// Where the value's `Serialize` says something else than when the value was stored, and JSON cannot hold it; see [`encode`].
+    /// Returns an error if JSON cannot represent the value; see [`encode`]. The value was checked when it was stored, so this
+    /// happens only if its `Serialize` is not deterministic.
     pub fn as_json(&self) -> Result<&Value, ResolveError> {
         self.json_within(None)
     }
@@ -363,13 +366,13 @@ impl StoredValue {
         }
     }
 
-    /// What it counts toward the limits of a run.
+    /// Returns the size that counts toward the limits of a run.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.get()
     }
 
-    /// Counts JSON that was made meanwhile, and says how much that is.
+    /// Counts JSON that was built since the last call, and returns its size.
     pub(crate) fn count_json(&self) -> usize {
         let Some(whole) = self.whole() else {
             return 0;
@@ -379,7 +382,7 @@ impl StoredValue {
         bytes
     }
 
-    /// The same value for another reader; `None` if only its JSON can be had.
+    /// Returns the value for another reader, or `None` if only the JSON can be shared.
     pub(crate) fn share(&self) -> Option<Self> {
         match &self.content {
             Content::Json(_) | Content::Single(_) => None,
@@ -391,7 +394,7 @@ impl StoredValue {
         }
     }
 
-    /// Whether it is a Rust value.
+    /// Returns `true` for a Rust value.
     #[inline]
     pub(crate) fn is_whole(&self) -> bool {
         !matches!(self.content, Content::Json(_))
@@ -405,7 +408,7 @@ impl StoredValue {
         }
     }
 
-    /// The Rust value, where one of this type is there.
+    /// Returns the Rust value, if one of this type is stored.
     pub(super) fn typed<T: 'static>(&self) -> Option<&T> {
         if let Some(whole) = self.whole()
             && let Some(value) = whole.value().downcast_ref()
@@ -415,7 +418,7 @@ impl StoredValue {
         self.read.0.get()?.downcast_ref()
     }
 
-    /// The same, read from the JSON if it is not there.
+    /// Returns the Rust value, which is read from the JSON if necessary.
     pub(super) fn read<T: DeserializeOwned + Send + 'static>(
         &self,
         meter: Option<&Meter<'_>>,
@@ -438,7 +441,7 @@ impl StoredValue {
         }
     }
 
-    /// Puts the Rust value into the slot, if one of this type is handed over that nobody else has, or that can be cloned; gives itself back otherwise.
+    /// Moves the Rust value into the slot, if it has this type and is unshared or can be cloned. Returns itself otherwise.
     #[inline]
     pub(super) fn take_to<T: 'static>(self, slot: &mut Option<T>) -> Option<Self> {
         let content = match self.content {
@@ -466,7 +469,8 @@ impl fmt::Debug for StoredValue {
     }
 }
 
-/// Drops what has a destructor of the author's, which may panic. So may that of the panic's payload, which is left alone then.
+/// Drops a value with a destructor of the author's, which may panic. If the drop of the panic's payload panics as well, that
+/// second payload leaks.
 #[cold]
 pub(crate) fn drop_quietly<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value)))

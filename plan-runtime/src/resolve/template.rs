@@ -1,4 +1,4 @@
-//! Templates, as far as they are plain: references that lead straight to a value, objects of named members, lists.
+//! A fast path for plain templates: references that lead directly to a value, objects with named members, lists.
 
 use super::Scope;
 use super::error::{Location, ResolveError};
@@ -10,7 +10,7 @@ use super::walk::{TemplateNode, straight};
 use crate::plan::{Entry, Key, Template};
 use serde::de::{Deserializer, Visitor};
 
-/// A template in its scope. What is not plain is left to [`NodeDeserializer`].
+/// A template in its scope. [`NodeDeserializer`] handles the templates that are not plain.
 #[derive(Clone, Copy)]
 pub(super) struct InTemplate<'a> {
     pub(super) template: &'a Template,
@@ -27,7 +27,7 @@ impl<'a> InTemplate<'a> {
         }
     }
 
-    /// The value of a reference, where all of its way is there.
+    /// Returns the value of a reference, if the whole path exists.
     #[inline(always)]
     fn referred(self) -> Option<InValue<'a>> {
         let Template::Reference(reference) = self.template else {

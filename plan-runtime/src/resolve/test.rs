@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Display;
 
-/// A test, and what it refers to.
+/// A test, and its scope.
 struct Evaluation<'a> {
     test: &'a Test,
     /// The test as a template.
@@ -56,7 +56,7 @@ impl<'a> Evaluation<'a> {
         })
     }
 
-    /// Whether one of these equals `decisive`. Those after the first that does are not evaluated.
+    /// Returns `true` if an operand equals `decisive`. The operands after the first such one are not evaluated.
     fn join(&self, operands: &'a [Template], decisive: bool) -> Result<bool, ResolveError> {
         for operand in operands {
             if self.holds(operand)? == decisive {
@@ -132,7 +132,7 @@ impl<'a> Evaluation<'a> {
         })
     }
 
-    /// The beginning of a template's text, which may be as long as the plan.
+    /// Returns the beginning of a template's notation, which may be as long as the plan.
     fn text<'t>(&self, template: &'t Template) -> impl Display
     where
         'a: 't,
@@ -146,7 +146,7 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// Whether two values are equal: numbers by what they are worth, objects whatever the order of their members.
+/// Returns `true` if two values are equal: numbers by value, objects independently of the order of their members.
 fn equal(left: &Value, right: &Value, meter: Option<&Meter<'_>>) -> Result<bool, ResolveError> {
     Ok(match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All decimals of a number: whether it is below zero, its whole part, and the digits after the point.
+    /// Returns all decimals of a number: `true` for a negative number, its whole part, and the digits after the point.
     fn decimals(number: &Number) -> (bool, String, String) {
         let text = match number.as_f64() {
             Some(float) if number.is_f64() => format!("{float:.1100}"),

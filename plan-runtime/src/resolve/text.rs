@@ -10,7 +10,7 @@ use super::walk::TemplateNode;
 use crate::plan::{Part, Template};
 use serde_json::Value;
 
-/// Writes the parts one after the other. What is put in is never looked at again.
+/// Writes the parts in order. Inserted values are not interpreted.
 pub(super) fn write<'a>(
     parts: &'a [Part],
     scope: &'a Scope<'a>,
@@ -42,7 +42,7 @@ pub(super) fn write<'a>(
                         show.show(value, &mut out)
                             .and_then(|()| charge(meter, out.len() - before))
                     }
-                    // JSON's own text, but a string is written as it is.
+                    // As JSON, except that a string is written without quotes.
                     _ if is_formatted || spec.is_empty() => match value {
                         Value::String(text) => Writing::new(&mut out, meter).show(text),
                         value => Writing::new(&mut out, meter).show(value),

@@ -1,10 +1,10 @@
-//! The deserializer for values in outputs. They are most of the values that are deserialized, and the only nodes that are just values.
+//! The deserializer for values in outputs. Most deserialized nodes are such values, and no other nodes are plain values.
 //!
-//! serde_json has a deserializer for `&Value`, which takes 42,000 instructions for a list of ten structs of seven members; this one takes
-//! 50,000. But serde_json's does not count what it makes, so it cannot stop at a limit of the run, does not limit depth together with
-//! the template around the value, and says neither where it failed nor what it found. `serde_path_to_error` around it would say where, for
-//! 136,000 instructions. A second pass that finds the place after a failure would have to be this deserializer, over the whole
-//! template, since a visitor can be used only once.
+//! serde_json's deserializer for `&Value` takes 42,000 instructions for a list of ten structs of seven members, and this one takes 50,000.
+//! But serde_json's deserializer does not count its results, so it cannot stop at a limit of the run. It does not limit depth together
+//! with the template around the value, and its errors contain no position and no value. `serde_path_to_error` around it would add the
+//! position, for 136,000 instructions. A second pass that finds the position after a failure would have to be this deserializer, over the
+//! whole template, since a visitor can be used only once.
 
 use super::access::{KeyOrText, VariantContent};
 use super::capture::{kept, unexpected};
@@ -227,7 +227,7 @@ impl<'a> Deserializer<'a> for InValue<'a> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// As any other, but what is made has no room for more members.
+    /// Reads a struct, which has no room for more members.
     fn deserialize_struct<V: Visitor<'a>>(
         self,
         _: &'static str,

@@ -1,4 +1,4 @@
-//! From a value along a reference's segments to the value that the reference leads to.
+//! The walk from a value along a reference's segments to the target of the reference.
 
 use super::describe;
 use super::error::{ErrorDetail, Location, ResolveError};
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// A value to deserialize.
 pub(crate) enum TemplateNode<'a> {
     Template(&'a Template),
-    /// Text of the plan, such as a variant's name.
+    /// A string of the plan, such as a variant's name.
     Name(&'a str),
     /// A value in an output.
     Value(&'a Value),
@@ -23,7 +23,7 @@ pub(crate) enum TemplateNode<'a> {
     Absent,
 }
 
-/// Follows `path` from `value` to the end, if everything on the path is there.
+/// Follows `path` from `value` to the end. Returns `None` if a part is missing.
 #[inline(always)]
 pub(super) fn straight<'a>(value: &'a Value, path: Path<'_>) -> Option<&'a Value> {
     if path.optional && value.is_null() {
@@ -81,8 +81,8 @@ pub(crate) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<TemplateNode<
     Ok(TemplateNode::Value(at))
 }
 
-/// What it means that a value does not have the part that a segment reads: a default, or the end of the reference. That is allowed
-/// only where there could have been one.
+/// Returns the replacement for a missing part: a default, or `None` for the end of the reference. Only a value that could contain
+/// such a part has a replacement.
 #[cold]
 fn missing<'a>(segment: &'a Segment, value: &Value) -> Result<Option<&'a Value>, ErrorDetail> {
     let is_key = matches!(&segment.selector, Selector::Key(key) if index(key).is_none());
@@ -124,10 +124,10 @@ fn element(value: &Value, index: usize) -> Option<&Value> {
     }
 }
 
-/// The path stopped at `value`, before the part at this place.
+/// Returns the error of a path that stopped at `value`, before the part with this index.
 #[cold]
 fn failed(what: ErrorDetail, value: &Value, path: Path<'_>, place: usize) -> ResolveError {
-    // Pointers end at the next list, of which each element has its own.
+    // A pointer ends at the next list, whose elements have pointers of their own.
     let segments = path.segments[place..].iter();
     let more = segments.take_while(|segment| !segment.is_each()).count();
     let tokens: Vec<String> = tokens(&path.segments[..place + more]).collect();

@@ -1,11 +1,11 @@
-//! Which types are inside of a type.
+//! The types inside of a type.
 //!
-//! `Of::<Cons<T, Nil>>::NEW.step(types).step(types)` takes types off a list. Each step notes what the first of them is, and puts its own parts before
-//! the rest, so that types without a `Shape` are looked through as well. There are several methods `step`, each of a type to which the one before dereferences, and Rust takes the
-//! first that there is for the type.
+//! `Of::<Cons<T, Nil>>::NEW.step(types).step(types)` takes types off a list. Each step records the first type, and puts the parts of that type before
+//! the rest, so that it looks through types without a `Shape` as well. Several types have a method `step`, each a dereference of the one before, and
+//! Rust selects the first applicable method for the type.
 //!
-//! In the code of a generic type nobody knows what a parameter is. What is in it is noted under the names of types, and whoever knows the parameters has noted
-//! these. A type of which nothing was noted is taken for secret; see [`search`](super::search).
+//! The code of a generic type does not have the arguments for its parameters. It records facts about them under the names of types, and the code with
+//! the arguments records facts under these names. A type without any recorded fact counts as secret; see [`search`](super::search).
 
 use super::{Field, Shape, TypeShape};
 use std::any::type_name;
@@ -16,7 +16,7 @@ use std::ops::Deref;
 /// The name of a type, which may be that of another one as well.
 pub(crate) type Name = fn() -> &'static str;
 
-/// A type, and what is known of the types in it.
+/// A type, with the recorded facts about the types in it.
 #[derive(Debug)]
 pub struct Inside {
     pub(super) root: &'static str,
@@ -24,45 +24,45 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// A type of which nothing is known here but its name.
+    /// Returns a type with only its name.
     #[must_use]
     pub fn named<T: ?Sized>() -> Self {
         Types::default().inside(type_name::<T>)
     }
 }
 
-/// What is known of types, by their names. Of two types with one name it is what is known of either.
+/// Recorded facts about types, by their names. Facts about two types with one name are combined.
 #[derive(Debug, Default)]
 pub struct Types {
     pub(super) known: BTreeMap<&'static str, Vec<Known>>,
-    /// Whether this is code of a generic type, where a type that says nothing may say more elsewhere.
+    /// `true` in the code of a generic type, where a type without facts may have some elsewhere.
     is_generic: bool,
     /// The crate that asks.
     pub(super) asked_in: &'static str,
 }
 
-/// What is known of a type.
+/// A fact about a type.
 #[derive(Clone, Copy, Debug)]
 pub enum Known {
-    /// What it says of itself.
+    /// The type's own shape.
     Shape(TypeShape),
-    /// What a shape elsewhere says about it, with names that nothing has checked: if anything in it is secret, all of it is.
+    /// The shape that another type declares, with unchecked names: if a part of it is secret, the whole value is.
     Declared(TypeShape),
-    /// It is another type, inside of this many lists.
+    /// Another type, inside of this many lists.
     Is(usize, Name),
     /// A map.
     Map(Name, Name),
-    /// These are its members.
+    /// The members of the type.
     Members(&'static [(&'static str, Name)]),
-    /// It is another type, which its crate was asked about.
+    /// Another type, whose own crate has recorded its facts.
     Asked(fn() -> Inside),
-    /// All of it is secret.
+    /// A secret value.
     Secret,
-    /// It says nothing of itself.
+    /// A type without any declaration.
     Silent,
 }
 
-/// What is known of a type, and, where that is known, of the types in it. As this is a constant, it costs no code.
+/// Facts about a type, and about the types in it as far as they are available. This is a constant, so it costs no code.
 #[derive(Debug)]
 pub struct TypeTree {
     name: Name,
@@ -71,7 +71,7 @@ pub struct TypeTree {
 }
 
 impl TypeTree {
-    /// A type of which this is known.
+    /// Creates the tree of a type with these facts.
     #[must_use]
     pub const fn new<T: ?Sized>(known: &'static [Known]) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl TypeTree {
         }
     }
 
-    /// The same, with what is known of its parts.
+    /// Adds the trees of its parts.
     #[must_use]
     pub const fn with(self, parts: &'static [&'static Self]) -> Self {
         Self { parts, ..self }
@@ -99,7 +99,7 @@ impl Types {
         }
     }
 
-    /// All that was found out, of the types in the type of this name.
+    /// Returns the recorded facts, for the type of this name.
     #[must_use]
     pub fn inside(self, root: Name) -> Inside {
         Inside {
@@ -117,7 +117,7 @@ impl Types {
         }
     }
 
-    /// Notes what is known of a type of this name.
+    /// Records a fact about the type of this name.
     pub(super) fn note(&mut self, name: &'static str, known: Known) {
         let all = self.known.entry(name).or_default();
         if !all.iter().any(|it| it.is_same(&known)) {
@@ -125,13 +125,13 @@ impl Types {
         }
     }
 
-    /// Notes what a plan knows of a type of this name.
+    /// Records the shape that a plan contains for the type of this name.
     pub(crate) fn declare(&mut self, name: &'static str, shape: TypeShape) {
         self.note(name, Known::Declared(shape));
     }
 
-    /// Notes that a type in the code of a generic type says nothing, unless that is not so. It is named like this there, and if its name is another,
-    /// it is one that follows from a parameter, which may say something elsewhere.
+    /// Records that a type in the code of a generic type declares nothing. If the type's name differs from the name in the code, the type depends on
+    /// a parameter, and is checked where the parameter's type is available.
     pub fn named(&mut self, name: Name, ident: &str) {
         let name = name();
         if head(name).rsplit("::").next() == Some(ident) && !self.known.contains_key(name) {
@@ -139,8 +139,8 @@ impl Types {
         }
     }
 
-    /// Notes what a type says of itself that may have parameters of which nothing is known but their names. In the code of a generic type, it may be
-    /// any type, such as a list, which says nothing.
+    /// Records a type's own declaration. Its parameters may have only names. In the code of a generic type, the type may turn out to be any type,
+    /// such as a list, which declares nothing.
     pub(crate) fn note_one(&mut self, name: Name, known: Known) {
         let says_nothing = matches!(
             known,
@@ -176,7 +176,7 @@ impl Known {
     }
 }
 
-/// Whether two types of one name are the same. The compiler may have made several copies of a shape.
+/// Returns `true` if two shapes with one name are equal. The compiler may create several copies of a shape.
 fn is_same_shape(a: TypeShape, b: TypeShape) -> bool {
     match (a, b) {
         (TypeShape::Opaque, TypeShape::Opaque) => true,
@@ -210,17 +210,17 @@ pub(super) fn head(name: &str) -> &str {
     &name[..end.unwrap_or(name.len())]
 }
 
-/// A type that knows all types inside of it, at any depth.
+/// A type with facts about all types inside of it, at any depth.
 pub trait Searchable {
-    /// What they are.
+    /// The facts.
     const TREE: TypeTree;
 }
 
 /// A type that is made of other types.
 pub trait HasParts {
-    /// These types, before the rest of a list.
+    /// The parts of the type, before the rest of a list.
     type Parts<R>;
-    /// How they are in it.
+    /// The relation of the parts to the type.
     const ALONE: TypeTree;
 }
 
@@ -232,7 +232,8 @@ pub struct Cons<T: ?Sized, R>(PhantomData<fn(&T)>, PhantomData<R>);
 #[allow(missing_debug_implementations)]
 pub struct Nil;
 
-/// Asks about the types of a list. If the first does not know all types in it, the next question is asked.
+/// Generates the questions about the types of a list. If the first type lacks facts about some types in it, the next
+/// question is asked.
 macro_rules! questions {
     ($($question:ident $(, then $next:ident)?;)*) => {$(
         /// A question about a list of types.
@@ -272,7 +273,7 @@ impl Of<Nil> {
 }
 
 impl<T: Searchable + ?Sized, R> Of<Cons<T, R>> {
-    /// A type that knows all types in it, at any depth.
+    /// Records a type with facts about all types in it, at any depth.
     #[must_use]
     pub fn step(&self, types: &mut Types) -> Of<R> {
         types.note_all(&T::TREE);
@@ -281,7 +282,7 @@ impl<T: Searchable + ?Sized, R> Of<Cons<T, R>> {
 }
 
 impl<T: HasParts + ?Sized, R> OfParts<Cons<T, R>> {
-    /// A type that knows its parts. One of them may be of another crate, or, in the code of a generic type, not be known.
+    /// Records a type with facts about its direct parts. A part may belong to another crate, or be a type parameter.
     #[must_use]
     pub fn step(&self, types: &mut Types) -> Of<T::Parts<R>> {
         types.note_all(&T::ALONE);
@@ -299,7 +300,7 @@ impl<T: Shape + ?Sized, R> OfShape<Cons<T, R>> {
 }
 
 impl<T: ?Sized, R> OfSilent<Cons<T, R>> {
-    /// A type that says nothing.
+    /// Records a type that declares nothing.
     #[must_use]
     pub fn step(&self, types: &mut Types) -> Of<R> {
         types.note_one(type_name::<T>, Known::Silent);

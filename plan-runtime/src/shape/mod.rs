@@ -66,14 +66,15 @@ use serde_json::Value;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// A type of another crate cannot derive it. It needs one only where a reference leads *into* it; one that ends at a value of
-/// it does not ask. With `#[shape(remote = "other_crate::Issue")]`, a struct says the fields of that type, as in serde's own `remote`; its
-/// documentation is in the guide, [Types of other crates](crate::guide::recipes::foreign_types). Such a struct has no `Shape` itself. Where a generic bound does ask, write `impl Shape for Mine {}`: references cannot lead into such a type.
+/// A type of another crate cannot derive `Shape`. It needs a `Shape` only if a reference leads *into* it, and not if a reference ends at such a
+/// value. With `#[shape(remote = "other_crate::Issue")]`, a struct declares the fields of that type, as in serde's own `remote`; the guide documents
+/// it in [Types of other crates](crate::guide::recipes::foreign_types). Such a struct has no `Shape` itself. If a generic bound requires `Shape`,
+/// write `impl Shape for Mine {}`: references cannot lead into such a type.
 ///
 /// # Secrets
-/// `#[shape(secret)]` marks a field whose value nobody is to see: a password, a token. Reports, errors and events say `(secret)` in its place, and
-/// in the place of all that reads it in a plan. They find it wherever the type is, also in the parameters of other types: `Vec<Session>`, `Page<Option<Session>>`.
-/// [`Plans that you do not trust`](crate::guide) tells more.
+/// `#[shape(secret)]` marks a field with a confidential value: a password, a token. Reports, errors and events show `(secret)` in its place, and in
+/// place of every value that is derived from it in a plan. Secrets are found in any position of the type, including the parameters of other types:
+/// `Vec<Session>`, `Page<Option<Session>>`. [`Plans that you do not trust`](crate::guide) has the details.
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, plan, tool};
@@ -108,13 +109,13 @@ use serde_json::Value;
 /// ```
 ///
 /// # Values that are handed over
-/// The derive also finds out whether values of the type come back from JSON as they were: serde writes and reads all of its fields, whose types
-/// are such types, too. Outputs of these types go [from tool to tool](crate::guide::tools#values-that-are-handed-over) as they are, and JSON is made of them only where
-/// something needs it. If you implement serde's traits yourself, see to it that values come back, or implement `Shape` by hand, too.
+/// The derive also determines if JSON preserves the values of the type: serde must write and read all its fields, and JSON must preserve the fields'
+/// types. Outputs of these types go [from tool to tool](crate::guide::tools#values-that-are-handed-over) in Rust, and JSON is built only for other
+/// readers. If you implement serde's traits yourself, make sure that JSON preserves the values, or implement `Shape` yourself as well.
 ///
 /// # Other types
-/// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
-/// opaque, and its secrets are those of the other type. Where this crate is reached only through another, say `#[shape(crate = path)]`.
+/// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is opaque, and its secrets are those
+/// of the other type. If your crate reaches this crate only through another one, write `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this refers to a field of `{Self}`",
@@ -126,12 +127,12 @@ pub trait Shape {
     const SHAPE: TypeShape = TypeShape::Opaque;
 }
 
-/// What [`Shape`] says of a type.
+/// The description of a type from its [`Shape`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum TypeShape {
-    /// Nothing that a reference could name is known of the inside of the type.
+    /// A type whose inside has no names for a reference.
     Opaque,
     /// A struct or a tuple.
     Struct(&'static [Field]),
@@ -146,28 +147,28 @@ pub enum TypeShape {
 pub struct Field {
     /// The Rust name without `r#`; the position (`"0"`) in tuples and tuple structs.
     pub ident: &'static str,
-    /// Where the field is when the type is serialized. This is what a reference reads.
+    /// The position of the field in the serialized type, which a reference reads.
     pub output: FieldPlace,
-    /// Where the field is when the type is deserialized. This is what an argument writes.
+    /// The position of the field in the JSON for deserializing, which an argument writes.
     pub argument: FieldPlace,
-    /// Whether deserializing fails if the field is missing.
+    /// `true` if deserializing fails without the field.
     pub required: bool,
     /// The value that a reader takes if serializing left the field out.
     pub omitted: Omitted,
-    /// Whether a function of the author's own (`with`, `serialize_with`) decides how the value looks in an output, so that
-    /// no path leads into it.
+    /// `true` if a function of the author's own (`with`, `serialize_with`) defines the value's JSON in an output, so that
+    /// no path leads into the value.
     pub opaque: bool,
-    /// Whether a function of the author's own (`with`, `deserialize_with`) reads the value of an argument, so that a
-    /// literal of its type may not be what the function expects.
+    /// `true` if a function of the author's own (`with`, `deserialize_with`) reads the value of an argument, so that a
+    /// literal of its type may not fit the function.
     pub opaque_argument: bool,
-    /// Whether it is marked with `#[shape(secret)]`.
+    /// `true` with `#[shape(secret)]`.
     pub secret: bool,
-    /// What the type of the field says of itself, where it may say something.
+    /// The declarations inside the type of the field, if it can have any.
     pub(crate) inside: Option<fn() -> inside::Inside>,
 }
 
 impl Field {
-    /// A field that is in this place of outputs and of arguments, and required in arguments.
+    /// Creates a field with this position in outputs and arguments, which arguments require.
     #[must_use]
     pub const fn new(ident: &'static str, place: FieldPlace) -> Self {
         Self {
@@ -184,21 +185,21 @@ impl Field {
     }
 
     setters! {
-        /// Puts the field into this place when the type is deserialized.
+        /// Sets the position of the field for deserializing.
         argument: FieldPlace;
-        /// Says whether deserializing fails if the field is missing.
+        /// Sets if deserializing fails without the field.
         required: bool;
-        /// Says what a reader takes if serializing left the field out.
+        /// Sets the value for readers after serializing left the field out.
         omitted: Omitted;
-        /// Says whether a function of the author's own writes the value.
+        /// Marks a value that a function of the author's own writes.
         opaque: bool;
-        /// Says whether a function of the author's own reads the value.
+        /// Marks a value that a function of the author's own reads.
         opaque_argument: bool;
-        /// Says whether the value is secret.
+        /// Marks the value as secret.
         secret: bool;
     }
 
-    /// Says what is in the field, for the secrets in it.
+    /// Sets the declarations inside the field, for its secrets.
     #[doc(hidden)]
     #[must_use]
     pub const fn inside(mut self, inside: fn() -> inside::Inside) -> Self {
@@ -207,7 +208,7 @@ impl Field {
     }
 }
 
-/// The place of a field in the JSON of its type.
+/// The position of a field in the JSON of its type.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -216,11 +217,11 @@ pub enum FieldPlace {
     Key(&'static str),
     /// An element of an array.
     Index(usize),
-    /// Its own fields are among its parent's (`#[serde(flatten)]`).
+    /// The fields of this field are members of the parent's object (`#[serde(flatten)]`).
     Flattened,
-    /// It is the whole value (a newtype struct, `#[serde(transparent)]`).
+    /// The field is the whole value (a newtype struct, `#[serde(transparent)]`).
     Inner,
-    /// It is nowhere, because of this attribute, as written: `#[serde(skip)]`.
+    /// The JSON omits the field, because of this attribute, as written: `#[serde(skip)]`.
     LeftOut(&'static str),
 }
 
@@ -229,17 +230,17 @@ pub enum FieldPlace {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Omitted {
-    /// Serializing never leaves it out, or nothing is known of its value when left out.
+    /// Serializing never omits the field, or the omitted value is unknown.
     Never,
-    /// It is an `Option`, and it was `None`.
+    /// An `Option` that is `None`.
     Null,
-    /// It has a `#[serde(default)]`, and this is its JSON.
+    /// A field with `#[serde(default)]`, with the JSON of the default.
     Default(fn() -> Value),
-    /// It has no value: reading the type fails where it was left out.
+    /// A missing value: reading the type fails.
     Required,
 }
 
-/// How serde tells the variants of an enum apart.
+/// The representation of an enum's variants in JSON.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tagging {
@@ -253,18 +254,18 @@ pub enum Tagging {
     Untagged,
 }
 
-/// A variant of an enum, as it is deserialized.
+/// A variant of an enum, for deserializing.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Variant {
     /// The Rust name without `r#`.
     pub ident: &'static str,
-    /// Its name in JSON, or the attribute because of which it cannot be deserialized.
+    /// The name in JSON, or the attribute that prevents deserializing.
     pub argument: std::result::Result<&'static str, &'static str>,
-    /// Whether the variant is `#[serde(untagged)]` inside a tagged enum.
+    /// `true` for `#[serde(untagged)]` inside a tagged enum.
     pub untagged: bool,
-    /// Its fields: a newtype variant has one with [`FieldPlace::Inner`].
+    /// The fields: a newtype variant has one with [`FieldPlace::Inner`].
     pub fields: &'static [Field],
 }
 
@@ -285,7 +286,7 @@ impl Variant {
     }
 
     setters! {
-        /// Says whether the variant is `#[serde(untagged)]` inside a tagged enum.
+        /// Marks a variant that is `#[serde(untagged)]` inside a tagged enum.
         untagged: bool;
     }
 }

@@ -1,7 +1,7 @@
 //! Facts about a field's type that the tokens of the type do not tell.
 //!
-//! Rust prefers what a type has itself over what a trait gives it, so `Probe::<T>::IS_OPTION` is the constant of
-//! `Probe<Option<_>>` where `T` is an `Option`, under whatever name, and that of [`NotProbed`] otherwise.
+//! Rust prefers an inherent item of a type over an item of a trait. So `Probe::<T>::IS_OPTION` is the constant of
+//! `Probe<Option<_>>` for an `Option` with any name, and the constant of [`NotProbed`] otherwise.
 
 use super::{Omitted, Shape, TypeShape};
 use serde::Serialize;
@@ -14,26 +14,26 @@ pub struct Probe<T: ?Sized>(PhantomData<T>);
 
 /// The answers where `T` has nothing special about it.
 pub trait NotProbed {
-    /// What is asked about.
+    /// The probed type.
     type Subject: ?Sized;
-    /// Whether it is an `Option`.
+    /// `true` for an `Option`.
     const IS_OPTION: bool = false;
-    /// Its value if it was left out and has no default.
+    /// The value of an omitted field without a default.
     const OMITTED_OPTION: Omitted = Omitted::Required;
-    /// Its value if it was left out and has its type's default.
+    /// The value of an omitted field with its type's default.
     const OMITTED_DEFAULT: Omitted = Omitted::Never;
-    /// Whether it has a JSON.
+    /// `true` for a type that implements `Serialize`.
     const IS_SERIALIZE: bool = false;
-    /// Whether it is read from JSON.
+    /// `true` for a type that implements `Deserialize`.
     const IS_DESERIALIZE: bool = false;
 
-    /// What it says of its fields, if anything.
+    /// The type's own shape, if it has one.
     const WRITTEN: TypeShape = TypeShape::Opaque;
 
-    /// Whether it has a default.
+    /// `true` for a type that implements `Default`.
     const IS_DEFAULT: bool = false;
 
-    /// Its default, if it has one.
+    /// Returns the default value, if the type has one.
     fn default_value() -> Option<Self::Subject>
     where
         Self::Subject: Sized,
@@ -41,12 +41,12 @@ pub trait NotProbed {
         None
     }
 
-    /// Its JSON, if it has one.
+    /// Returns the JSON of a value, if it can be serialized.
     fn json(_: &Self::Subject) -> Value {
         Value::Null
     }
 
-    /// Whether an `Option` can be `Some` once its JSON was read.
+    /// Returns a marker for an `Option` that can be `Some` after its JSON was read.
     fn presence(&self) -> SometimesSome {
         unreachable!()
     }
@@ -58,7 +58,7 @@ pub struct NeverSome;
 /// Any other type.
 pub struct SometimesSome;
 
-/// Says that an `Option` can be `Some`.
+/// Marks an `Option` that can be `Some`.
 #[diagnostic::on_unimplemented(
     message = "this is `None` whether or not the tool was called: the tool gives `()`, whose JSON is null, as that of an absent value",
     label = "always `None`",
@@ -83,7 +83,7 @@ impl<T> Probe<Option<T>> {
 }
 
 impl<T: ?Sized> Probe<T> {
-    /// What asks.
+    /// A value for method calls.
     pub const NEW: Self = Self(PhantomData);
 }
 

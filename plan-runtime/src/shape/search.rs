@@ -1,28 +1,31 @@
-//! Which parts of a type's JSON are secret.
+//! The search for the secret parts of a type's JSON.
 
 use super::inside::{Inside, Known, Types, head};
 use super::{Field, FieldPlace, Secrets, TypeShape};
 
-/// What is secret of a type's JSON: as it is written, with `output`, or as it is read. Some types in it are known to who asks.
+/// Returns the secrets of a type's JSON, as written with `output`, or as read. The caller contributes facts about some types
+/// in it.
 pub(crate) fn secrets(shape: TypeShape, known: Types, output: bool) -> Secrets {
     Search::new(known, output).shape(shape).bounded()
 }
 
-/// The same of a type, with what its own crate knows.
+/// Returns the secrets of a type with the facts of its own crate.
 pub(crate) fn secrets_inside(inside: Inside, known: Types, output: bool) -> Secrets {
     Search::new(known, output).inside(inside).bounded()
 }
 
-/// How often a type is looked at whose JSON is that of another. If it is inside of itself, there is a struct in between, which ends the search, or it has no JSON.
+/// The largest number of visits to a type whose JSON is that of another type. A type that contains itself contains a struct in between, which ends
+/// the search, or it has no JSON.
 const TIMES: usize = 8;
 
 struct Search {
     output: bool,
-    /// What is known of types so far, and the crate that asks about the one that is looked at.
+    /// The recorded facts about types, and the crate that recorded the current type.
     types: Types,
-    /// The types around, by the places of their fields: what to say of one that is met again, and whether one was.
+    /// The enclosing structs, by the addresses of their fields: the result for a struct that contains itself, and
+    /// `true` if it does.
     open: Vec<(*const Field, Secrets, bool)>,
-    /// The types around of which the parameters are looked at, or the types that their JSON is of.
+    /// The enclosing types whose parameters are being searched, or whose JSON is that of another type.
     names: Vec<&'static str>,
 }
 
@@ -49,7 +52,8 @@ impl Search {
         found
     }
 
-    /// A type of which nothing was noted may be any, unless its name says that it has no secrets.
+    /// Returns the secrets of the type with this name. A type without facts may contain secrets, unless its name
+    /// belongs to a harmless type.
     fn named(&mut self, name: &'static str) -> Secrets {
         let Some(known) = self.types.known.get(name).cloned() else {
             return if paths(name).all(is_harmless) {
@@ -85,7 +89,7 @@ impl Search {
         found
     }
 
-    /// What is found at a type of this name; nothing if it is already looked at this number of times.
+    /// Returns the secrets found at the type of this name, or no secrets at the limit of visits.
     fn within(
         &mut self,
         name: &'static str,
@@ -101,7 +105,8 @@ impl Search {
         found
     }
 
-    /// A type that says nothing of itself: if anything is secret of the types in its name, or may be, all of it is.
+    /// Returns the secrets of a type without declarations: if a type in its name is or may be secret, the whole value
+    /// is.
     fn parameters(&mut self, name: &'static str) -> Secrets {
         let mut paths = paths(name);
         let owner = paths.next().map_or("", crate_of);
@@ -114,7 +119,7 @@ impl Search {
                 .filter(|it| head(it) == path)
                 .collect();
             if all.is_empty() {
-                // A crate that says nothing of a type says nothing of the types in it, whether or not it has parameters.
+                // A crate that declares nothing about a type declares nothing about its own types in the parameters.
                 let is_of_owner = crate_of(path) == owner && owner != self.types.asked_in;
                 return !is_harmless(path) && !is_of_owner;
             }
@@ -142,7 +147,7 @@ impl Search {
         }
     }
 
-    /// If a type with a secret contains itself, all of the inner one is secret.
+    /// Searches a struct. If a struct with a secret contains itself, the whole inner value is secret.
     fn recursive(
         &mut self,
         fields: &'static [Field],
@@ -185,7 +190,7 @@ impl Search {
                 Secrets::whole()
             } else if let Some(inside) = field.inside {
                 let value = self.inside(inside());
-                // Nobody knows where in the value they are.
+                // Their position in the value is unknown.
                 if opaque { value.as_one() } else { value }
             } else {
                 continue;
@@ -211,7 +216,8 @@ fn crate_of(path: &str) -> &str {
     path.split("::").next().unwrap_or_default()
 }
 
-/// Whether a type of this path has no secrets of its own: a word of the language, and types of the standard library and of `serde_json`.
+/// Returns `true` for the path of a type without secrets of its own: a primitive type, and types of the standard library and of
+/// `serde_json`.
 fn is_harmless(path: &str) -> bool {
     let known = ["core", "alloc", "std", "serde_json"];
     !path.contains("::") || known.contains(&crate_of(path))

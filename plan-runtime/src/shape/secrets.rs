@@ -6,14 +6,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is shown in place of a secret value.
+/// The replacement for a secret value.
 pub(crate) const MASK: &str = "(secret)";
 
 /// Any element of a list, or any member of an object.
 const ANY: &str = "*";
 
-/// How many parts are told apart, at any depth. If there are more, the whole value is secret: a plan might otherwise have any number of them, and
-/// each reference copies them.
+/// The largest number of secret parts, at any depth. With more parts, the whole value is secret: otherwise a plan could create any number of
+/// parts, and each reference copies them.
 const MOST: usize = 128;
 
 /// Which parts of a value are secret: of the arguments or of the output of a tool, or of an input of a plan.
@@ -40,13 +40,13 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Nothing is secret.
+    /// No secrets.
     pub(crate) const NONE: Self = Self {
         whole: false,
         parts: BTreeMap::new(),
     };
 
-    /// All of the value is secret.
+    /// Returns the secrets of a value that is secret as a whole.
     #[must_use]
     pub const fn whole() -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Secrets {
         }
     }
 
-    /// Whether nothing is secret.
+    /// Returns `true` without secrets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.whole && self.parts.is_empty()
@@ -102,7 +102,7 @@ impl Secrets {
         }
     }
 
-    /// The value with `"(secret)"` in place of each secret part.
+    /// Replaces each secret part of the value by `"(secret)"`.
     #[must_use]
     pub fn mask(&self, mut value: Value) -> Value {
         self.mask_in(&mut value);
@@ -111,7 +111,7 @@ impl Secrets {
 
     pub(crate) fn mask_in(&self, value: &mut Value) {
         if self.whole {
-            // Null says that there is no secret.
+            // Null has no secret.
             if !value.is_null() {
                 *value = MASK.into();
             }
@@ -143,7 +143,7 @@ impl Secrets {
         }
     }
 
-    /// What is secret of the part with this name.
+    /// Returns the secrets of the part with this name.
     pub(crate) fn at(&self, token: &str) -> Self {
         if self.whole {
             return Self::whole();
@@ -157,7 +157,7 @@ impl Secrets {
         found
     }
 
-    /// What is secret of any element of the list or member of the object.
+    /// Returns the secrets of any element of the list or member of the object.
     pub(crate) fn any(&self) -> Self {
         let mut found = Self::NONE;
         found.whole = self.whole;
@@ -176,12 +176,12 @@ impl Secrets {
         whole
     }
 
-    /// A list of which each element is such a value.
+    /// Returns the secrets of a list of such values.
     pub(crate) fn in_list(self) -> Self {
         self.under(ANY)
     }
 
-    /// If any part is secret, the whole is.
+    /// Returns the whole value as secret if a part is secret.
     pub(crate) fn as_one(&self) -> Self {
         if self.is_empty() {
             Self::NONE
@@ -190,7 +190,7 @@ impl Secrets {
         }
     }
 
-    /// What is secret of this one or of the other.
+    /// Adds the secrets of the other value.
     pub(crate) fn add(&mut self, other: Self) {
         if self.whole {
             return;
@@ -205,7 +205,8 @@ impl Secrets {
     }
 }
 
-/// Of JSON Pointers, with `*` for any element or member. One without a leading `/` is the whole value. So are more than some 100 parts.
+/// Reads JSON Pointers, with `*` for any element or member. A pointer without a leading `/` makes the whole value secret, and so do
+/// more than some 100 parts.
 impl<P: AsRef<str>> FromIterator<P> for Secrets {
     fn from_iter<I: IntoIterator<Item = P>>(pointers: I) -> Self {
         let mut secrets = Self::NONE;
@@ -213,7 +214,7 @@ impl<P: AsRef<str>> FromIterator<P> for Secrets {
             if count.is_multiple_of(MOST) {
                 secrets = secrets.bounded();
             }
-            // What is deeper is secret with what is around it.
+            // Deeper parts make the part that contains them secret.
             let tokens: Vec<_> = pointer.as_ref().split('/').skip(1).take(MOST).collect();
             secrets.add(tokens.iter().rfold(Self::whole(), |part, token| {
                 part.under(token.replace("~1", "/").replace("~0", "~"))

@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 
 const INNER: &[Field] = &[Field::new("0", FieldPlace::Inner)];
 
-// Where a `Shape` is missing, a list of all these would only bury the message.
+// Hidden, since the list of all these types would bury a message about a missing `Shape`.
 macro_rules! shape {
     ($($({$($generics:tt)*})? $ty:ty => $shape:expr;)*) => {$(
         #[diagnostic::do_not_recommend]

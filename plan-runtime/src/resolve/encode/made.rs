@@ -1,4 +1,4 @@
-//! What encoding makes: the JSON of a value, or nothing but its weight.
+//! The results of encoding: the JSON of a value, or only its weight.
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -7,25 +7,26 @@ use std::collections::BTreeSet;
 /// The name of a member.
 pub(super) type Name = Cow<'static, str>;
 
-/// What an encoder makes of a value, and what that counts.
+/// The result of an encoder for a value, and the weights of values.
 pub(super) trait Made: Sized {
-    /// What an object counts that has members, besides those.
+    /// The weight of an object with members, in addition to its members.
     const OBJECT: usize;
-    /// Whether all is looked at and nothing is made.
+    /// `true` if the encoder only inspects the value.
     const IS_NOTHING: bool;
     /// The elements of a list.
     type Items;
     /// The members of an object.
     type Members: Default;
 
-    /// What a scalar of `T` counts, besides what it counts as a part; all that has no text and no parts is at least as large as a `u8`.
+    /// Returns the weight of a scalar of `T`, in addition to its weight as a part. Every value without text and parts is at least as
+    /// large as a `u8`.
     fn weight_of<T>() -> usize;
-    /// What a sequence of bytes counts.
+    /// Returns the weight of a sequence of bytes.
     fn weight_of_bytes(length: usize) -> usize;
-    /// What a member counts, besides its value.
+    /// Returns the weight of a member, in addition to its value.
     fn weight_of_member(name: &Name) -> usize;
     fn null() -> Self;
-    /// Whether it is null, as far as that is known.
+    /// Returns `true` if the value is null. Returns `false` if this type cannot tell.
     fn is_null(&self) -> bool;
     fn scalar(value: impl Into<Value>) -> Self;
     fn text(text: &str) -> Self;
@@ -37,9 +38,9 @@ pub(super) trait Made: Sized {
     fn count(items: &Self::Items) -> usize;
     fn list(items: Self::Items) -> Self;
     fn is_empty(members: &Self::Members) -> bool;
-    /// Gives the name back if there is a member of this name.
+    /// Returns the name as an error if the object has a member with it.
     fn insert(members: &mut Self::Members, name: Name, value: Self) -> Result<(), Name>;
-    /// The same with the name of a field. `false` if there is a member of this name.
+    /// Inserts a field. Returns `false` if the object has a member with this name.
     fn insert_field(members: &mut Self::Members, name: &'static str, value: Self) -> bool;
     fn object(members: Self::Members) -> Self;
     /// An object of one member.
@@ -109,7 +110,7 @@ impl Made for Value {
     }
 
     fn insert(members: &mut Self::Members, name: Name, value: Self) -> Result<(), Name> {
-        // Both are looked at before either is lost.
+        // Both are compared before one of the two is overwritten.
         if members.contains_key(&*name) {
             return Err(name);
         }
@@ -130,7 +131,8 @@ impl Made for Value {
     }
 }
 
-/// Of a value that is handed over in Rust: what JSON could not hold is found, and what the value takes is counted.
+/// The result for a value that is handed over in Rust: encoding finds the parts that JSON cannot represent, and
+/// computes the weight.
 pub(super) struct Nothing;
 
 /// The names of the members of an object. Most objects have few.
@@ -138,14 +140,14 @@ pub(super) struct Nothing;
 pub(super) struct Names {
     few: [&'static str; FEW],
     count: usize,
-    /// A bit for each name that is there, so that most names are compared with none.
+    /// A bit for each name in the set, so that most new names need no comparison.
     marks: u64,
     more: Option<BTreeSet<Name>>,
 }
 
 const FEW: usize = 8;
 
-/// One of 64 bits: the same for equal names, and mostly another for others.
+/// Returns a bit of 64, equal for equal names, and mostly different for different names.
 #[inline(always)]
 fn mark(name: &str) -> u64 {
     let bytes = name.as_bytes();
@@ -180,7 +182,7 @@ impl Made for Nothing {
         Self
     }
 
-    // Of types that are handed over, only what is not null is in `Some`.
+    // In types that are handed over, `Some` contains only values that are not null.
     fn is_null(&self) -> bool {
         false
     }
@@ -239,7 +241,7 @@ impl Made for Nothing {
         Ok(())
     }
 
-    // In the place where a struct is serialized, the name is known, and so is its mark.
+    // At the call that serializes a struct, the compiler has the name, and so its mark.
     #[inline(always)]
     fn insert_field(members: &mut Names, name: &'static str, Self: Self) -> bool {
         let mark = mark(name);
@@ -274,7 +276,7 @@ impl Names {
 mod tests {
     use super::{Made, Names, Nothing};
 
-    /// More than have a place of their own, and many with the same mark.
+    /// More names than the inline array holds, many of them with equal marks.
     const NAMES: [&str; 14] = [
         "a", "b", "", "abc", "adc", "aec", "ä", "name", "nose", "none", "from", "to", "subject",
         "text",

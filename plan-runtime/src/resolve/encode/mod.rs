@@ -1,8 +1,8 @@
 //! From Rust values to JSON, without losing anything on the way.
 //!
-//! [`serde_json::to_value`] takes 12 % fewer instructions for a list of ten structs, but it writes NaN and `Some(None)` as null, keeps the last of two members
-//! of one name, cannot say where a value has no JSON, and cannot stop at a limit of the run. A second look at its result would
-//! find none of this.
+//! [`serde_json::to_value`] takes 12 % fewer instructions for a list of ten structs. But it writes NaN and `Some(None)` as null, keeps the last of
+//! two members with one name, does not report the position of a value without JSON, and cannot stop at a limit of the run. A second pass over its
+//! result would detect none of these losses.
 
 mod made;
 mod parts;
@@ -22,9 +22,9 @@ use std::marker::PhantomData;
 
 /// The JSON of a value, or an error where JSON cannot hold it.
 ///
-/// Unlike [`serde_json::to_value`], for which NaN is `null` and the last of two members of one name wins, this refuses
-/// what would not come back: floats that are not finite, `Some` of `None` or of `()`, repeated members, and what is nested too deep to be
-/// read.
+/// [`serde_json::to_value`] writes NaN as `null` and keeps the last of two members with one name. In contrast, `encode` refuses each
+/// value that reading would not restore: floats that are not finite, `Some` of `None` or of `()`, repeated members, and values that are
+/// nested too deep to be read.
 ///
 /// ```
 /// use plan_runtime::resolve::encode;
@@ -38,12 +38,13 @@ use std::marker::PhantomData;
 ///
 /// # Errors
 ///
-/// Where something in the value has no JSON; the error's [`pointer`](ResolveError::pointer) says where.
+/// Returns an error if a part of the value has no JSON. The error's [`pointer`](ResolveError::pointer) leads to that
+/// part.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Value, ResolveError> {
     encode_within(value, None)
 }
 
-/// As [`encode`], as far as a meter goes.
+/// Encodes a value like [`encode`], and stops at the limit of a meter.
 pub(crate) fn encode_within<T: Serialize + ?Sized>(
     value: &T,
     meter: Option<&Meter<'_>>,
@@ -53,7 +54,8 @@ pub(crate) fn encode_within<T: Serialize + ?Sized>(
         .map_err(ResolveError::not_json)
 }
 
-/// Finds what [`encode_within`] would find, and makes nothing. The meter counts about what the value itself takes.
+/// Finds the errors of [`encode_within`] without building JSON. The meter counts the approximate size of the value
+/// itself.
 pub(crate) fn check_within<T: Serialize + ?Sized>(
     value: &T,
     meter: Option<&Meter<'_>>,
@@ -66,9 +68,9 @@ pub(crate) fn check_within<T: Serialize + ?Sized>(
 
 struct Encoder<'m, M> {
     depth: u32,
-    /// The value is the key of a map, which is a member's name in JSON: a text in the end.
+    /// The value is the key of a map, so it becomes a string in JSON.
     is_key: bool,
-    /// The value is what a `Some` has in it.
+    /// The value is the content of a `Some`.
     in_some: bool,
     meter: Option<&'m Meter<'m>>,
     made: PhantomData<M>,
@@ -105,8 +107,8 @@ fn finite(value: f64) -> Result<(), ResolveError> {
     Err(refused(format!("is {value}, which JSON cannot represent")))
 }
 
-/// Whether lists of these are looked at faster than element by element: all of one size, and none that JSON cannot hold. If rustc calls
-/// the types otherwise one day, it takes longer.
+/// Returns `true` if a list of these elements needs no check of each element: they have one size, and JSON can represent each of them.
+/// The fast path depends on rustc's names of the types, and without them the slow path applies.
 fn is_plain<T>() -> bool {
     matches!(
         type_name::<T>(),
@@ -124,7 +126,7 @@ fn is_plain<T>() -> bool {
     )
 }
 
-/// What each of them takes.
+/// Returns the size of each element.
 fn plain_size<T>() -> usize {
     match type_name::<T>() {
         "&u8" | "&i8" | "&bool" => 1,
@@ -294,7 +296,8 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
             in_some: true,
             ..self
         })?;
-        // A null of untyped JSON is absent wherever it is. What has no size is `()` or a struct without fields.
+        // A null of untyped JSON means an absent value in every position. A value of size zero is `()` or a struct
+        // without fields.
         if made.is_null() && size_of_val(value) == 0 {
             return Err(lost("Some(())"));
         }
@@ -384,7 +387,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
         name: &'static str,
         length: usize,
     ) -> Result<Struct<'m, M>, ResolveError> {
-        // Numbers of any precision and raw JSON are structs with names that serde_json alone knows.
+        // Numbers of arbitrary precision and raw JSON are structs with private names of serde_json.
         if super::is_of_serde_json(name) {
             let inner = Json.serialize_struct(name, length);
             return inner

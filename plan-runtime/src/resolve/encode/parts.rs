@@ -81,7 +81,7 @@ pub(super) struct Object<'m, M: Made> {
     pub(super) variant: Option<&'static str>,
 }
 
-/// Counts a member, besides its value, and the object of which it is the first.
+/// Counts a member, without its value, and its object if the member is the first.
 #[inline(always)]
 fn count_member<M: Made>(
     meter: Option<&Meter<'_>>,

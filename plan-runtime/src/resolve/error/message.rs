@@ -1,11 +1,11 @@
-//! What an error says.
+//! The message of an error.
 
 use super::super::describe;
 use super::{ErrorDetail, Limit, ResolveError};
 use crate::print::{Cut, Line, MOST, MessageName};
 use std::fmt;
 
-/// On one line, with escapes for what a terminal would not show.
+/// Writes the error on one line, with escapes for characters that a terminal would not show.
 impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", Cut(Line(Message(self)), MOST))
@@ -138,7 +138,7 @@ impl ResolveError {
         }
     }
 
-    /// Where a value that does not fit came from, as the subject of "is …".
+    /// Writes the source of a value that does not fit, as the subject of "is …".
     fn write_subject(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.reference, &self.0.computed) {
             (Some(reference), _) => match self.prefix(0).as_str() {
@@ -156,7 +156,7 @@ impl ResolveError {
     }
 }
 
-/// What exceeded the limit, and what to do.
+/// Writes the exceeded limit, and a fix.
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

@@ -15,7 +15,7 @@ use std::fmt;
 
 /// Why a template could not be resolved, or a value not be held as JSON.
 ///
-/// It says which argument, which reference, how far the pointer led, and what was there instead:
+/// The error contains the argument, the reference, the end of the pointer's path, and the value found there:
 ///
 /// ```
 /// use plan_runtime::plan::Source;
@@ -45,11 +45,11 @@ struct Inner {
     argument: Vec<Location>,
     /// Reference tokens, unescaped, innermost first.
     pointer: Vec<String>,
-    /// How many tokens of the pointer lead to nothing.
+    /// The number of the pointer's tokens beyond the last existing value.
     beyond: usize,
     /// The input whose value it is, where the plan has not started.
     input: Option<String>,
-    /// What the value is of the step, unless it is its arguments.
+    /// The role of the value in its step, unless the value is the arguments.
     part: Option<&'static str>,
     source: Option<String>,
     reference: Option<String>,
@@ -62,14 +62,14 @@ struct Inner {
 /// An error may name itself as its cause.
 pub(crate) const MOST_CAUSES: usize = 50;
 
-/// What was found instead of the expected value.
+/// The value in place of the expected one.
 enum FoundValue {
     Absent,
     /// This, in words.
     Value(String),
 }
 
-/// The error of a `?` in a computed value, as it is recorded.
+/// The error of a `?` in a computed value, in its recorded form.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Raised {
     /// The message of the error, with its causes.
@@ -89,7 +89,7 @@ pub(super) enum Location {
 }
 
 pub(super) enum ErrorDetail {
-    /// An object lacks the member. The texts say what it has.
+    /// The object lacks the member. The strings describe its members.
     NoMember {
         known: String,
     },
@@ -97,13 +97,13 @@ pub(super) enum ErrorDetail {
     NoElement {
         length: usize,
     },
-    /// What was found has no parts, or none under such a name.
+    /// The value has no parts, or no part with such a name.
     NoInside,
     /// `[..]` on a value that is not a list.
     NoList,
     /// A flattened value that is not an object.
     NoObject,
-    /// What was found does not fit; `expected` is serde's word for what does.
+    /// The value has another type. `expected` is serde's description of the right type.
     Type {
         message: String,
         expected: String,
@@ -111,11 +111,11 @@ pub(super) enum ErrorDetail {
     /// A member that deserializing needs is missing.
     Needed(String),
     NoOutput,
-    /// What is referred to failed, which was caught.
+    /// The referenced step failed, and its failure was caught.
     Failed(Box<Failure>),
     /// A `?` in a computed value met this error.
     Raised {
-        /// What it says, with its causes.
+        /// The message, with its causes.
         message: String,
         error: Box<dyn StdError + Send + Sync>,
     },
@@ -130,7 +130,7 @@ pub(super) enum ErrorDetail {
     Other(String),
 }
 
-/// A limit of a run, and how much it allows. [`run::Limits`](crate::run::Limits) says what each counts.
+/// A limit of a run, with its maximum. [`run::Limits`](crate::run::Limits) documents each limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Value(usize),
@@ -144,7 +144,7 @@ pub(crate) enum Limit {
     Recorded(usize),
 }
 
-/// What is wrong, without where and why.
+/// The kind of an error, without its position and cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -179,7 +179,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorDetail {
-    /// A caught failure, as it is in JSON.
+    /// Creates the error for the JSON of a caught failure.
     pub(super) fn failed(failure: &Value) -> Self {
         let failure = Failure::deserialize(failure);
         Self::Failed(Box::new(failure.unwrap_or_else(|_| Failure::unclear())))
@@ -242,7 +242,7 @@ impl ResolveError {
         self
     }
 
-    /// The limit of the run that was exceeded, if that is what is wrong.
+    /// Returns the exceeded limit of the run, if the error is about a limit.
     pub(crate) fn exceeded(&self) -> Option<Limit> {
         match self.0.what {
             ErrorDetail::Limit(limit) => Some(limit),
@@ -303,7 +303,7 @@ impl ResolveError {
         error
     }
 
-    /// What was there; the first call, which is the innermost, counts.
+    /// Records the value found. The first call, which is the innermost, takes precedence.
     pub(super) fn found(mut self, value: &Value) -> Self {
         if self.0.found.is_none() && self.0.reference.is_none() {
             self.0.found = Some(FoundValue::Value(describe::value(value)));
@@ -311,7 +311,7 @@ impl ResolveError {
         self
     }
 
-    /// A list of this length was there.
+    /// Records that the value found is a list of this length.
     pub(super) fn found_list(mut self, length: usize) -> Self {
         let list = || FoundValue::Value(describe::list(length));
         self.0.found.get_or_insert_with(list);
@@ -340,7 +340,7 @@ impl ResolveError {
         self.inside(place)
     }
 
-    /// The error was after these tokens of the reference, which are given last to first.
+    /// Adds these tokens of the reference before the position of the error, the last one first.
     pub(super) fn behind(mut self, tokens: impl Iterator<Item = String>) -> Self {
         if self.0.reference.is_none() {
             self.0.pointer.extend(tokens);
@@ -355,7 +355,7 @@ impl ResolveError {
             let text = reference.as_written_for(&source).map(str::to_owned);
             self.0.reference = Some(text.unwrap_or_else(|| written(&source, reference.path())));
             self.0.source = Some(source);
-            // A variable may be a part of the local value. If the part is there, the error is about what is in it.
+            // A variable may be a part of the local value. If that part exists, the error is about its content.
             if let Some((_, parts @ 1..)) = reference.variable() {
                 match self.0.pointer.len().checked_sub(parts) {
                     Some(rest) if rest >= self.0.beyond => self.0.pointer.truncate(rest),
@@ -366,7 +366,7 @@ impl ResolveError {
         self
     }
 
-    /// The error was in this value, which was read as a whole, so the places in it are not those of an argument.
+    /// Makes this value the subject. It was read as a whole, so positions in it are not positions in an argument.
     pub(super) fn read_whole(mut self, name: &str) -> Self {
         self.0.argument.clear();
         self.0.source = Some(name.to_owned());
@@ -374,7 +374,7 @@ impl ResolveError {
         self
     }
 
-    /// The error was in a value that is being written as JSON, so the places in it are not those of an argument.
+    /// Makes the error one of serialization. Positions in the serialized value are not positions in an argument.
     pub(super) fn not_json(mut self) -> Self {
         self.0.argument.clear();
         if let ErrorDetail::Other(message) = &self.0.what {
@@ -383,7 +383,7 @@ impl ResolveError {
         self
     }
 
-    /// The same without the values that were found, and the places in them.
+    /// Removes the values from the error, and the positions in them.
     pub(crate) fn without_values(&self) -> Self {
         let error = &self.0;
         let mut is_on_the_way = false;
@@ -412,7 +412,7 @@ impl ResolveError {
             },
             ErrorDetail::Needed(field) => ErrorDetail::Needed(field.clone()),
             ErrorDetail::NoOutput => ErrorDetail::NoOutput,
-            // Its words are those of a tool's author.
+            // Its message is the responsibility of the tool's author.
             ErrorDetail::Failed(failure) => ErrorDetail::Failed(failure.clone()),
             // The error was hushed before its record was written.
             ErrorDetail::Raised { message, .. } if error.is_hushed => ErrorDetail::Raised {
@@ -462,7 +462,7 @@ impl ResolveError {
         hidden
     }
 
-    /// What is wrong alone, where nobody knows the parts of the value.
+    /// Removes the position, since the value's parts are unknown.
     pub(super) fn bare(self) -> Self {
         Self::of(self.0.what)
     }
@@ -477,7 +477,7 @@ impl ResolveError {
         }
     }
 
-    /// Whether it is known where in a value the error was.
+    /// Returns `true` if the error contains a position inside a value.
     pub(super) fn is_placed(&self) -> bool {
         !self.0.argument.is_empty() || !self.0.pointer.is_empty()
     }
@@ -497,7 +497,7 @@ impl ResolveError {
         self.0.computed.as_deref()
     }
 
-    /// What is wrong, without where and why.
+    /// Returns the kind of the error, without its position and cause.
     pub fn kind(&self) -> ErrorKind {
         match &self.0.what {
             ErrorDetail::NoMember { .. } | ErrorDetail::NoElement { .. } => ErrorKind::Missing,
@@ -520,7 +520,7 @@ impl ResolveError {
         }
     }
 
-    /// Whether what a reference leads to is not there: a member, an element, or what is inside of null.
+    /// Returns `true` if the target of a reference is missing: a member, an element, or a part of null.
     pub(crate) fn is_missing(&self) -> bool {
         match &self.0.what {
             ErrorDetail::NoMember { .. } | ErrorDetail::NoElement { .. } => true,
@@ -531,7 +531,8 @@ impl ResolveError {
         }
     }
 
-    /// Which argument, as its author would say it (`filters.sender`, `tags[2]`); `None` for the arguments as a whole.
+    /// Returns the argument in its author's notation (`filters.sender`, `tags[2]`), or `None` for the arguments as a
+    /// whole.
     pub fn argument(&self) -> Option<String> {
         let mut path = String::new();
         for place in self.0.argument.iter().rev() {
@@ -558,12 +559,12 @@ impl ResolveError {
             .then(|| PointerBuf::from_tokens(self.0.pointer.iter().rev().map(String::as_str)))
     }
 
-    /// How far the pointer led.
+    /// Returns the part of the pointer that leads to an existing value.
     pub fn reached(&self) -> Option<PointerBuf> {
         self.has_pointer().then(|| self.prefix(0))
     }
 
-    /// What was found there, shortened.
+    /// Returns the value at that position, shortened.
     pub fn found_text(&self) -> Option<&str> {
         match self.0.found.as_ref()? {
             FoundValue::Absent => Some("absent"),
