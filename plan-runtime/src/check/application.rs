@@ -1,9 +1,9 @@
-//! What the tools of a plan ask of the application that it runs on, and what rustc says where the application is another one.
+//! The bounds of a plan's tools on its application, and rustc's errors for an application that does not satisfy them.
 //!
-//! The first tool of a plan is asked about before all others: where it cannot be called, rustc does not know the type that the others need, and
-//! says nothing of them. It knows no type where two implementations could apply and neither does, for which the implementations with
-//! `Never` are here; and then it does not say what exactly the tool lacks. So there are no two for the tools of which only rustc knows what they
-//! ask for, since their [`Call`] may be for all applications with a capability: for those, it names the capability.
+//! The bound of the first tool comes before all others: if it fails, the type that the others need is unknown, and rustc reports no errors about
+//! them. That type is unknown if two implementations could apply and neither does, so the implementations with `Never` exist. But with two
+//! candidates, rustc does not report the exact missing capability. So tools with a [`Call`] for all applications with a capability have only one
+//! candidate, and rustc names the capability.
 
 use super::run::{Request, Started};
 use crate::run::Mock;
@@ -20,20 +20,20 @@ pub struct First<T, const ONE: bool>(PhantomData<T>);
 pub struct Kind<T>(PhantomData<T>);
 
 impl<T: Tool> Kind<T> {
-    /// Whether there is.
+    /// `true` if only particular applications can call the tool.
     pub const ONE_APPLICATION: bool = T::ONE_APPLICATION;
 }
 
-/// The answer for what is not a tool, which is reported where it is.
+/// The answer for a type that is not a tool, which has an error of its own.
 pub trait NoKind {
-    /// There is nothing more to say.
+    /// No further error.
     const ONE_APPLICATION: bool = true;
 }
 
 impl<T> NoKind for Kind<T> {}
 
-/// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it
-/// were a parameter, from the one application that has the tool.
+/// An application that can call a tool. The application is `Self`, since rustc would infer a parameter from the only
+/// application with the tool.
 #[diagnostic::on_unimplemented(
     message = "the application `{Self}` cannot call the tool `{T}`",
     label = "this application lacks what `{T}` needs"
@@ -44,7 +44,7 @@ pub trait HasTool<T, First> {
     where
         T: 'a;
 
-    /// All that keeps a plan with this tool from starting.
+    /// Returns the obstacles to the start of a plan with this tool.
     #[must_use]
     fn lacks(&self, plan: &Plan) -> Vec<String>;
 }
@@ -67,14 +67,14 @@ where
     }
 }
 
-/// What starts the calls of a tool.
+/// An application that starts the calls of a tool.
 pub trait Calls<T> {
     /// Starts a step that calls the tool.
     fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
     where
         T: 'a;
 
-    /// All that keeps a plan from starting.
+    /// Returns the obstacles to the start of a plan.
     #[must_use]
     fn lacks(&self, plan: &Plan) -> Vec<String> {
         let _ = plan;
@@ -91,7 +91,7 @@ impl<T: Call<App>, App: ?Sized + Sync> Calls<T> for App {
     }
 }
 
-/// A mock has every tool. That no other application is a mock, rustc knows since a mock is not `Sync`.
+/// A mock has every tool. rustc can tell a mock from other applications, since a mock is not `Sync`.
 #[diagnostic::do_not_recommend]
 impl<T: Tool + 'static> Calls<T> for Mock {
     fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
@@ -106,7 +106,7 @@ impl<T: Tool + 'static> Calls<T> for Mock {
     }
 }
 
-/// The first tool, if the application is known to call it.
+/// The first tool of a plan, if the application implements it.
 pub trait KnownOn<App: ?Sized, const ONE: bool> {
     /// The application.
     type App: ?Sized;
@@ -129,7 +129,7 @@ where
     type App = App;
 }
 
-/// The same, of an application that is another one. It has [`KnownOn`] before it, so that rustc has nothing to say of that.
+/// The first tool, for an error about a wrong application. The supertrait [`KnownOn`] prevents a second error.
 #[diagnostic::on_unimplemented(
     message = "the application `{App}` cannot call the tool `{Self}`",
     label = "this application has no `{Self}`",
@@ -146,7 +146,7 @@ impl<T: Tool, const ONE: bool> CalledOn<Mock, ONE> for T {}
 #[diagnostic::do_not_recommend]
 impl<T: Tool, App: ?Sized> CalledOn<App, true> for T where for<'a> (): Never<'a> {}
 
-/// The same, where it only points to an application.
+/// The first tool of a plan, for an error about a pointer to an application.
 #[diagnostic::on_unimplemented(
     message = "`{App}` points to an application, but is not one",
     label = "pass what it points to: `&*app`; instead of `&&app`, `&app`",
@@ -156,7 +156,7 @@ pub trait CalledDirectlyOn<App: ?Sized, const ONE: bool>: KnownOn<App, ONE> {}
 
 impl<T: CalledOn<App, ONE>, App: ?Sized, const ONE: bool> CalledDirectlyOn<App, ONE> for T {}
 
-/// What nothing implements. The lifetime is for `for<'a>`, by which rustc takes for granted that a bound without type parameters holds.
+/// A trait without implementations. The lifetime is for `for<'a>`: rustc assumes that a bound without type parameters holds.
 pub trait Never<'a> {}
 
 macro_rules! pointers {

@@ -1,4 +1,4 @@
-//! Checks whether a value fits its place.
+//! Checks that values fit the arguments and outputs that they fill.
 
 use super::cursor::{Unclear, Unknown, unreachable};
 use super::literal::Slot;
@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Says that a value is always there.
+/// Marks a value that is always present.
 pub struct AlwaysPresent;
-/// Says that a value may be absent.
+/// Marks a value that may be absent.
 pub struct MaybeAbsent;
-/// Says that a value is JSON of any kind.
+/// Marks untyped JSON.
 pub struct UntypedJson;
 
-/// A value of type `T`, which is there as `K` says.
+/// A value of type `T` and of the kind `K`.
 pub struct Passed<K, T>(PhantomData<(K, T)>);
 
 impl<T> Passed<AlwaysPresent, T> {
-    /// The value, as the output of a plan whose type is not said.
+    /// Returns the value, as the output of a plan without a declared type.
     #[must_use]
     pub fn value(self) -> T {
         unreachable()
@@ -31,7 +31,7 @@ impl<T> Passed<AlwaysPresent, T> {
 }
 
 impl<T> Passed<MaybeAbsent, T> {
-    /// The value, as the output of a plan whose type is not said.
+    /// Returns the value, as the output of a plan without a declared type.
     #[must_use]
     pub fn value(self) -> Option<T> {
         unreachable()
@@ -39,20 +39,21 @@ impl<T> Passed<MaybeAbsent, T> {
 }
 
 impl Passed<UntypedJson, Value> {
-    /// The value, as the output of a plan whose type is not said.
+    /// Returns the value, as the output of a plan without a declared type.
     #[must_use]
     pub fn value(self) -> Value {
         unreachable()
     }
 }
 
-/// What `json!` gives.
+/// Returns the result of `json!`.
 #[must_use]
 pub fn untyped() -> Passed<UntypedJson, Value> {
     unreachable()
 }
 
-/// What is in a `Some`. The call takes all of the `Some` for its place, so that one error about it is one message.
+/// Returns the content of a `Some`. The call has the span of the whole `Some`, so that one error about it is one
+/// message.
 #[must_use]
 pub fn inner<T>(_: T) -> T {
     unreachable()
@@ -64,11 +65,11 @@ pub fn any<T>() -> T {
     unreachable()
 }
 
-/// A value on its way to a place that takes a `To`.
+/// A value to be checked against the type `To`.
 pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 
-/// A place that takes a value of kind `K`: if the value may be absent, the place must allow that. `N` is for the compiler only,
-/// see `Unclear`.
+/// A type that accepts values of the kind `K`: an absent value needs a type that allows absence. `N` is only for type
+/// inference, see `Unclear`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
@@ -77,7 +78,7 @@ pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 pub trait Allows<K, T, N>: Sized {
     /// The kind of value.
     type Kind;
-    /// What it is, an `Option` if it may be absent.
+    /// The checked type: an `Option` for a value that may be absent.
     type Given;
     /// The value on its way.
     fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
@@ -85,16 +86,16 @@ pub trait Allows<K, T, N>: Sized {
     }
 }
 
-/// The same in a condition.
+/// A type that accepts values of the kind `K` in a condition.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent",
     note = "to go on only if it is there, write `if let Some(x) = reference {{ … }}`; otherwise compute a `bool`: `reference.is_some()`, say, or `reference.unwrap_or_default()` for an `Option<bool>`"
 )]
 pub trait Holds<K, T, N>: Sized {
-    /// As `Allows::Kind`.
+    /// Equals `Allows::Kind`.
     type Kind;
-    /// As `Allows::Given`.
+    /// Equals `Allows::Given`.
     type Given;
     /// The value on its way.
     fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
@@ -108,16 +109,17 @@ impl<K, T, N, To: Allows<K, T, N>> Holds<K, T, N> for To {
     type Given = To::Given;
 }
 
-/// The same in a list or a tuple, of which the compiler knows what it takes only later: what a value is must not depend on that.
+/// An element type of a list or a tuple that accepts values of the kind `K`. rustc infers the element type only later, and the
+/// type of a value must not depend on it.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
     note = "there are three ways to fix this: call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait FitsInto<T, To, N>: Sized {
-    /// As `Allows::Kind`.
+    /// Equals `Allows::Kind`.
     type Kind;
-    /// As `Allows::Given`.
+    /// Equals `Allows::Given`.
     type Given;
     /// The value on its way.
     fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
@@ -125,16 +127,17 @@ pub trait FitsInto<T, To, N>: Sized {
     }
 }
 
-/// The same in a `Some`, which takes a value that is always there: `Some(None)` is null in JSON, as `None` is.
+/// A type that accepts values of the kind `K` in a `Some`, which takes only values that are always present:
+/// `Some(None)` is null in JSON, and so is `None`.
 #[diagnostic::on_unimplemented(
     message = "expected a value that is always there, found `Option<{T}>`: `Some(None)` is null in JSON, as `None` is",
     label = "this may be absent; if it is there, it is `{T}`",
     note = "leave the `Some` out: the whole is `None` then if this is absent; for an `Option<Option<{T}>>`, compute it: `reference.clone().map(Some)`"
 )]
 pub trait FitsIntoSome<T, To, N>: Sized {
-    /// As `Allows::Kind`.
+    /// Equals `Allows::Kind`.
     type Kind;
-    /// As `Allows::Given`.
+    /// Equals `Allows::Given`.
     type Given;
     /// The value on its way.
     fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
@@ -219,7 +222,7 @@ pub trait IsUntyped {}
 
 impl IsUntyped for UntypedJson {}
 
-/// JSON of any kind, in a place that takes a `To`.
+/// A type that accepts untyped JSON.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found untyped JSON",
     label = "this is a `{Self}`",
@@ -241,23 +244,23 @@ impl CanBe<Option<Value>> for Value {
     type Given = Self;
 }
 
-/// A place that takes a value of type `T`.
+/// A type that accepts a value of type `T`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{T}`", label = "this is `{T}`")]
 pub trait Takes<K, T, How>: Sized {
-    /// The value in its place.
+    /// Returns the value as the accepting type.
     fn fit(_: PassedTo<K, T, Self>) -> Self {
         unreachable()
     }
 }
 
-/// A place that takes a value of the struct or enum `T`.
+/// A type that accepts a value of the struct or enum `T`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `{T}`",
     label = "this is `{T}`",
     note = "if `{T}` is a tool, this does not call it: only a step without a type does, `step name = {T} {{ … }};`"
 )]
 pub trait TakesStruct<K, T, How>: Sized {
-    /// The value in its place.
+    /// Returns the value as the accepting type.
     fn fit(_: PassedTo<K, T, Self>) -> Self {
         unreachable()
     }
@@ -266,14 +269,14 @@ pub trait TakesStruct<K, T, How>: Sized {
 #[diagnostic::do_not_recommend]
 impl<K, T, How, To: Takes<K, T, How>> TakesStruct<K, T, How> for To {}
 
-/// A place that takes the `Result` `T` of a step with `#[catch]`.
+/// A type that accepts the `Result` `T` of a step with `#[catch]`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `{T}`: the step may have failed",
     label = "write `?` after this",
     note = "`?` takes the step's value and fails if the step failed; `.ok()?` and `.err()?` give an `Option`, and `.is_ok()` gives a `bool`"
 )]
 pub trait TakesOutcome<K, T, How>: Sized {
-    /// The value in its place.
+    /// Returns the value as the accepting type.
     fn fit(_: PassedTo<K, T, Self>) -> Self {
         unreachable()
     }
@@ -296,7 +299,7 @@ outcomes! {
     Arc<Result<T, E>>, Boxed;
 }
 
-/// A place that takes the list `T` of the `Result`s of a step with `#[catch(each)]`.
+/// A type that accepts the list `T` of the `Result`s of a step with `#[catch(each)]`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `{T}`: each element may have failed",
     label = "this is a list of `Result`s",
@@ -305,7 +308,7 @@ outcomes! {
     note = "`[..].ok()?` and `[..].err()?` after this take an `Option` of each element"
 )]
 pub trait TakesOutcomes<K, T, How>: Sized {
-    /// The value in its place.
+    /// Returns the value as the accepting type.
     fn fit(_: PassedTo<K, T, Self>) -> Self {
         unreachable()
     }
@@ -314,7 +317,7 @@ pub trait TakesOutcomes<K, T, How>: Sized {
 #[diagnostic::do_not_recommend]
 impl<K, T, How, To: Takes<K, T, How>> TakesOutcomes<K, T, How> for To {}
 
-/// As it is.
+/// Marks a value of the accepting type itself.
 pub struct Same;
 /// Into an `Option`.
 pub struct Wrapped;
@@ -336,12 +339,12 @@ impl Takes<UntypedJson, Value, Wrapped> for Option<Value> {}
 #[diagnostic::do_not_recommend]
 impl<T> Takes<MaybeAbsent, Option<T>, AsJson> for Value {}
 
-/// An `Option` in what may be absent, into one `Option`: in JSON, both are null.
+/// Marks an `Option` in a value that may be absent, for a single `Option`: in JSON, both are null.
 pub struct Merged;
 #[diagnostic::do_not_recommend]
 impl<T> Takes<MaybeAbsent, Option<Option<T>>, Merged> for Option<T> {}
 
-/// Into a `Box`, an `Rc` or an `Arc`, which serde reads as what is inside.
+/// Marks the content of a `Box`, an `Rc` or an `Arc`, which serde reads transparently.
 pub struct Boxed;
 
 macro_rules! boxes {
@@ -355,7 +358,7 @@ macro_rules! boxes {
 
 boxes!(Box, Rc, Arc);
 
-/// A place that takes a text literal.
+/// A type that accepts a string literal.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
 pub trait TakesText: Sized {
     /// `"…"`
@@ -390,7 +393,7 @@ impl TakesText for Value {}
 #[diagnostic::do_not_recommend]
 impl<T: TakesText> TakesText for Option<T> {}
 
-/// A variant of the enum `E`, which text never is. The derived `TakesText` of an enum demands text to be a variant.
+/// A variant of the enum `E`, which a string never is. The derived `TakesText` of an enum has this bound.
 #[diagnostic::on_unimplemented(
     message = "expected `{E}`, found text",
     label = "this is text",
@@ -398,7 +401,7 @@ impl<T: TakesText> TakesText for Option<T> {}
 )]
 pub trait VariantOf<E> {}
 
-/// A place that takes a literal of type `L`.
+/// A type that accepts a literal of type `L`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{L}`", label = "this is `{L}`")]
 pub trait TakesLiteral<L>: Sized {
     /// `1_u64`, `true`, `'x'`
@@ -437,7 +440,7 @@ pub trait TakesFloat<L>: Sized {
 #[diagnostic::do_not_recommend]
 impl<L, T: TakesLiteral<L>> TakesFloat<L> for T {}
 
-/// A place that takes a literal of type `L` with a minus before it.
+/// A type that accepts a negative literal of type `L`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found a negative number",
     label = "this is a negative number"
@@ -464,7 +467,7 @@ macro_rules! negatives {
 
 negatives!(i8, i16, i32, i64, i128, isize, f32, f64);
 
-/// A place that takes `None`.
+/// A type that accepts `None`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `None`",
     label = "`{Self}` is not optional"
@@ -480,13 +483,13 @@ pub trait TakesNone: Sized {
 #[diagnostic::do_not_recommend]
 impl<T> TakesNone for Option<T> {}
 
-/// A place that takes `Some(…)`.
+/// A type that accepts `Some(…)`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Some(…)`",
     label = "`{Self}` is not optional: leave the `Some` out"
 )]
 pub trait TakesSome: Sized {
-    /// What is in the `Some`.
+    /// The type of the `Some`'s content.
     type Inner;
 
     /// `Some(…)`
@@ -522,13 +525,13 @@ scalars!(
     u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char
 );
 
-/// A place that takes a list of `N` values.
+/// A type that accepts a list of `N` values.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found a list of {N} values",
     label = "this is a list of {N} values"
 )]
 pub trait TakesList<const N: usize>: Sized {
-    /// What each of them must fit.
+    /// The type that each value must fit.
     type Element;
 
     /// `[…]`
@@ -570,7 +573,7 @@ impl<const N: usize, C: TakesList<N>> TakesList<N> for Option<C> {
     type Element = C::Element;
 }
 
-/// What `{}` can show.
+/// A type that `{}` can format.
 #[diagnostic::on_unimplemented(
     message = "this value may be absent: it is an `Option<{Self}>`, and `{{}}` needs it to be there",
     label = "this may be absent",
@@ -609,7 +612,7 @@ pub const fn show<T>(_: Slot<T>, write: fn(&Showing<T>) -> String) -> Placeholde
 pub struct Showing<T>(T);
 
 impl<T> Showing<T> {
-    /// The value, with the place of the whole reference in messages.
+    /// Returns the value, with the span of the whole reference for messages.
     pub fn show(&self) -> &T {
         &self.0
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::convert::Infallible;
 use std::panic::Location;
 
-/// What `?` takes the value out of.
+/// A type with the operator `?` in computed values.
 #[diagnostic::on_unimplemented(
     message = "in a computed value, `?` needs a `Result`, but this is `{Self}`",
     label = "this `?` needs a `Result`",
@@ -18,15 +18,15 @@ use std::panic::Location;
     note = "in a reference, such as `inbox.next?.id`, `?` leads through an `Option`; there, `.get(0)?` is the first element of a list, if it has one"
 )]
 pub trait Asked {
-    /// What is in its `Ok`.
+    /// The type of the `Ok`.
     type Value;
-    /// What is in its `Err`.
+    /// The type of the `Err`.
     type Error;
     /// The result itself.
     ///
     /// # Errors
     ///
-    /// Its own.
+    /// Returns the error of the `Result`.
     fn asked(self) -> Result<Self::Value, Self::Error>;
 }
 
@@ -39,7 +39,7 @@ impl<T, E> Asked for Result<T, E> {
     }
 }
 
-/// What is unknown because of an earlier mistake.
+/// A type that is unknown because of an earlier error.
 #[diagnostic::do_not_recommend]
 impl Asked for Unknown {
     type Value = Self;
@@ -49,7 +49,7 @@ impl Asked for Unknown {
     }
 }
 
-/// What `?` takes the value out of where a step with `#[catch]` is before it: the value stays the plan's.
+/// Returns the operand of a `?` after a step with `#[catch]`. The plan keeps the value.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ impl<E: Into<Error>> FailsStep for E {
     }
 }
 
-/// What code with a `?` returns that is only type-checked.
+/// Returns the result of code with a `?` that is only type-checked.
 ///
 /// # Errors
 ///
@@ -93,7 +93,7 @@ pub const fn checked((): ()) -> Result<(), ResolveError> {
 }
 
 impl<F> Slot<F> {
-    /// The computed value that fills the place, which may fail.
+    /// Creates a computed value that may fail, for this slot.
     #[must_use]
     #[track_caller]
     pub const fn asking(
@@ -108,7 +108,8 @@ impl<F> Slot<F> {
         }
     }
 
-    /// The same in a step that declares a type, of which nothing is reported where the constant does not compile.
+    /// Creates a computed value like [`asking`](Self::asking) in a step with a declared type. Nothing is reported if
+    /// the type's constant does not compile.
     #[must_use]
     #[track_caller]
     pub const fn asking_declared<const CHECKED: bool>(
@@ -122,7 +123,7 @@ impl<F> Slot<F> {
         self.asking(look, compute)
     }
 
-    /// The same over bound names.
+    /// Creates a computed value like [`asking`](Self::asking), with bound names.
     #[must_use]
     #[track_caller]
     pub const fn asking_within<L: Locals>(

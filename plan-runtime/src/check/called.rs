@@ -1,4 +1,4 @@
-//! What the steps of a plan that call the same tool have in common.
+//! The shared part of the steps that call one tool.
 
 use super::decode::{Constant, StaticTool};
 use crate::Tool;
@@ -7,7 +7,7 @@ use crate::shape::inside::Inside;
 
 /// A tool as part of a plan.
 pub trait Called: Tool + 'static {
-    /// What a plan says of it.
+    /// The tool's constant in a plan.
     const TOOL: Constant = Constant::Tool(
         &StaticTool {
             name: Self::NAME,

@@ -1,8 +1,8 @@
-//! Which tests a run can evaluate as data: those over types whose JSON tells what Rust's operators would say.
+//! The tests that a run can evaluate as data: tests of types whose JSON determines the results of Rust's operators.
 //!
-//! `plan!` asks about each type that a test leads through or is about. The answers are there when a plan is first used: a type that is not
-//! known to be [closed](Closed) leaves the test to Rust. As with [`Probe`](crate::shape::probe::Probe), Rust prefers what a type has itself over what a trait gives it, so
-//! that there is always an answer.
+//! `plan!` asks a question about each type on the path or at the end of a reference in a test. The answers are available at the first use of a plan:
+//! a test with a type that is not known to be [closed](Closed) runs as Rust code. As with [`Probe`](crate::shape::probe::Probe), Rust prefers an
+//! inherent item over an item of a trait, so that every question has an answer.
 
 use super::cursor::{HasShape, unreachable};
 use crate::resolve::drop_quietly;
@@ -18,11 +18,11 @@ use std::panic::catch_unwind;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What is known of a type, or of a constant, of a test.
+/// A fact about a type or a constant in a test.
 pub enum Answer {
-    /// What a type says of its fields.
+    /// The shape of a type.
     Shape(TypeShape),
-    /// Whether the JSON of a type is all that the test needs.
+    /// `true` if the test needs only the JSON of the type.
     Closed(bool),
     /// The JSON of a constant, if it has one.
     Json(Option<Value>),
@@ -30,12 +30,13 @@ pub enum Answer {
 
 /// Types whose values are equal exactly where their JSON is, and are null only if they are an `Option`.
 pub trait Closed {
-    /// Whether that is so. An enum may compare itself in its own way.
+    /// Returns `true` if the type is closed. An enum may implement its own comparison.
     fn is_closed() -> bool {
         true
     }
 
-    /// Whether they are of an enum, or have one in them. Its author may have said that it is equal to values of other types.
+    /// Returns `true` for a type that is or contains an enum, whose author may have implemented equality with values of
+    /// other types.
     fn has_enum() -> bool {
         false
     }
@@ -50,7 +51,7 @@ pub trait NeverNull: Closed {}
 /// Types whose length is that of their JSON.
 pub trait Measured {}
 
-/// Lists whose elements are those of their JSON, by their places.
+/// Lists whose elements are the elements of their JSON, by index.
 pub trait Listed {}
 
 /// Maps whose values are those of their JSON, by their keys.
@@ -86,7 +87,7 @@ marks! {
         [V] BTreeMap<String, V>, [V, S] HashMap<String, V, S>;
 }
 
-/// What points to a value has the JSON of that.
+/// A pointer has the JSON of its target.
 macro_rules! transparent {
     ($($({$lifetime:lifetime})? $ty:ty;)*) => {$(
         impl<$($lifetime,)? T: Closed + ?Sized> Closed for $ty {
@@ -142,9 +143,9 @@ closed_inside! {
     [T: NeverNull] Option<T>: T;
 }
 
-/// What is asked about a type `T`, or about two. Each has a function of the same name, which takes the places of values, and a method that answers.
+/// The questions about a type `T`, or about two types. Each has a function with its name, which takes cursors, and a method with the answer.
 ///
-/// Each method has a name of its own: where a mistake leaves a type unknown, methods of one name would be a second mistake.
+/// Each method has a unique name: if an error leaves a type unknown, methods with one name would cause a second error.
 macro_rules! asked {
     ($(
         $(#[$doc:meta])+
@@ -177,7 +178,7 @@ macro_rules! asked {
             impl<$($of: ?Sized),+> NotClosed for $name<$($of),+> {}
         )*
 
-        /// The answers where nothing is known of a type.
+        /// The answers for a type without any facts.
         pub trait NotClosed {
             $(
                 $(#[$doc])+
@@ -190,41 +191,42 @@ macro_rules! asked {
 }
 
 asked! {
-    /// Which fields it has.
+    /// The fields of the type.
     OfFields<T> of_fields:
         {T: Shape + ?Sized} T => Answer::Shape(T::SHAPE);
-    /// Whether it is a list with elements by place.
+    /// Answers `true` for a list with elements by index.
     OfItems<T> of_items:
         {T: Listed + ?Sized} T => Answer::Closed(true);
-    /// Whether it is a map with values by key.
+    /// Answers `true` for a map with values by key.
     OfKeys<T> of_keys:
         {T: Keyed + ?Sized} T => Answer::Closed(true);
-    /// Whether it is `bool`.
+    /// Answers `true` for `bool`.
     OfTruth<T> of_truth:
         {} bool => Answer::Closed(true);
-    /// Whether its values are equal where their JSON is.
+    /// Answers `true` if two values are equal whenever their JSON is.
     OfEqual<T> of_equal:
         {T: Closed + ?Sized} T => Answer::Closed(T::is_closed());
-    /// Whether the values of two types are equal where their JSON is, if those of each type are.
+    /// Answers `true` if values of the two types are equal whenever their JSON is, given that this holds within each
+    /// type.
     OfBoth<A, B> of_both:
         {A: Closed + ?Sized, B: Closed + ?Sized} A, B => Answer::Closed(
             !(A::has_enum() || B::has_enum()) || type_name::<A>() == type_name::<B>()
         );
-    /// Whether its values are in the order of their JSON.
+    /// Answers `true` if the values have the order of their JSON.
     OfOrder<T> of_order:
         {T: Ordered + ?Sized} T => Answer::Closed(true);
-    /// Whether it is an `Option` that is null only where it is `None`.
+    /// Answers `true` for an `Option` that is null only as `None`.
     OfPresence<T> of_presence:
         {T: NeverNull} Option<T> => Answer::Closed(true);
-    /// Whether it is a `Result`.
+    /// Answers `true` for a `Result`.
     OfOutcome<T> of_outcome:
         {T, E} Result<T, E> => Answer::Closed(true);
-    /// Whether it has the length of its JSON.
+    /// Answers `true` if the value has the length of its JSON.
     OfLength<T> of_length:
         {T: Measured + ?Sized} T => Answer::Closed(true);
 }
 
-/// All that is asked in a test: a tuple of questions, or of such tuples.
+/// The questions of a test: a tuple of questions, or of such tuples.
 pub struct Asked<Q>(PhantomData<fn() -> Q>);
 
 /// The questions that the closure lists.
@@ -260,7 +262,7 @@ pub const fn constant<T: ?Sized>(value: &T) -> ConstantOfTest<'_, T> {
 }
 
 impl<T: Serialize + ?Sized> ConstantOfTest<'_, T> {
-    /// Its JSON.
+    /// Returns the JSON of the constant.
     #[must_use]
     pub fn plan_json(&self) -> Answer {
         Answer::Json(serde_json::to_value(self.0).ok())
@@ -279,7 +281,7 @@ impl<T: ?Sized> WithoutJson for ConstantOfTest<'_, T> {
     }
 }
 
-/// All answers about a test, in the order in which its data asks.
+/// The answers for a test, in the order of the questions.
 pub trait Answers: Sync {
     /// The answers.
     fn all(&self) -> Vec<Answer>;
@@ -289,7 +291,7 @@ pub trait Answers: Sync {
 pub struct AnswersOf<Q>(fn(Q) -> Vec<Answer>);
 
 impl<Q> Asked<Q> {
-    /// What answers them.
+    /// Combines the questions with the function that answers them.
     pub const fn answers(self, answers: fn(Q) -> Vec<Answer>) -> AnswersOf<Q> {
         AnswersOf(answers)
     }
@@ -301,16 +303,16 @@ impl<Q: Default> Answers for AnswersOf<Q> {
     }
 }
 
-/// How many variants an enum has at most that are compared with one another.
+/// The largest number of an enum's variants that are compared with each other.
 const MOST_VARIANTS: usize = 256;
 
-/// Asks whether an enum `T` is closed: all its variants are strings in JSON, and each is equal to itself alone. That is asked of the values
-/// themselves, since an enum may compare itself in its own way.
+/// A question about an enum `T`: the enum is closed if all its variants are strings in JSON, and each variant equals only itself. The code
+/// compares actual values, since an enum may implement its own comparison.
 pub struct ClosedEnum<T>(PhantomData<T>);
 
-/// The answer where an enum cannot be asked.
+/// The answer for an enum whose values cannot be compared.
 pub trait OpenEnum {
-    /// It is not.
+    /// Returns `false`.
     fn is_closed() -> bool {
         false
     }
@@ -319,7 +321,7 @@ pub trait OpenEnum {
 impl<T> OpenEnum for ClosedEnum<T> {}
 
 impl<T: Shape + PartialEq + Serialize + DeserializeOwned> ClosedEnum<T> {
-    /// Whether it is.
+    /// Returns `true` if the enum is closed.
     #[must_use]
     pub fn is_closed() -> bool {
         is_closed_enum::<T>()

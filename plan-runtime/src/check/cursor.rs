@@ -1,5 +1,5 @@
 //! References, as types: each part of `inbox.data[0].id` becomes an expression over the author's own tokens, in closures that are
-//! never called, so that rustc checks it. A [`PathCursor`] says what a reference has led to so far.
+//! never called, so that rustc checks it. A [`PathCursor`] is the current position of a reference.
 
 use super::argument::{AlwaysPresent, MaybeAbsent, Passed, UntypedJson};
 use super::decode::{Constant, QuestionMark};
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A place that a reference leads to: its type `T`, whether it may be absent (`P`), and the lists around it that `[..]` opened (`W`).
+/// A position that a reference leads to: its type `T`, its presence (`P`), and the enclosing lists that `[..]` opened (`W`).
 #[allow(clippy::type_complexity)]
 pub struct PathCursor<T, P = AlwaysPresent, W = One>(PhantomData<fn() -> (T, P, W)>);
 
@@ -27,7 +27,7 @@ impl<T, P, W> Copy for PathCursor<T, P, W> {}
 
 /// `AlwaysPresent` or `MaybeAbsent`.
 pub trait Presence {
-    /// The type of an element that is a `T` if it is there.
+    /// The type of an element `T` with this presence.
     type Element<T>;
 }
 
@@ -41,12 +41,12 @@ impl Presence for MaybeAbsent {
 
 /// No list around.
 pub struct One;
-/// Inside each element of a list, which itself is there as `P` says, inside `W`.
+/// The position inside each element of a list. The list has the presence `P`, and is inside `W`.
 pub struct Every<P, W>(PhantomData<(P, W)>);
 
-/// What the lists around a place make of it.
+/// The lists around a position.
 pub trait Nesting {
-    /// The type of the whole, in which a place is a `T` that is there as `P` says.
+    /// The type of the whole value around a position with the type `T` and the presence `P`.
     type Whole<T, P: Presence>;
 }
 
@@ -58,19 +58,19 @@ impl<P: Presence, W: Nesting> Nesting for Every<P, W> {
     type Whole<T, Q: Presence> = W::Whole<Vec<Q::Element<T>>, P>;
 }
 
-/// A place of a type that is written, or that rustc infers.
+/// Returns the position of a value with an explicit or inferred type.
 #[must_use]
 pub const fn root<T>() -> PathCursor<T> {
     PathCursor(PhantomData)
 }
 
-/// The place of a value.
+/// Returns the position of a value.
 pub fn here<T>(_: &T) -> PathCursor<T> {
     PathCursor(PhantomData)
 }
 
 impl<T, P, W> PathCursor<T, P, W> {
-    /// The place of a value that this one leads to.
+    /// Returns the position of a value that this position leads to.
     pub fn to<U>(self, _: &U) -> PathCursor<U, P, W> {
         PathCursor(PhantomData)
     }
@@ -86,12 +86,12 @@ impl<T, P, W> PathCursor<T, P, W> {
     }
 }
 
-/// All that a reference gives.
+/// Returns the position of the reference's whole value.
 pub fn whole<T, P: Presence, W: Nesting>(_: PathCursor<T, P, W>) -> PathCursor<W::Whole<T, P>> {
     PathCursor(PhantomData)
 }
 
-/// What a type says of its fields.
+/// The shape of a type.
 pub struct KnownShape<T>(TypeShape, Option<DeclaredName>, PhantomData<fn() -> T>);
 
 /// The name of a type whose fields are declared elsewhere.
@@ -106,32 +106,32 @@ impl<T> Clone for KnownShape<T> {
 impl<T> Copy for KnownShape<T> {}
 
 impl<T> KnownShape<T> {
-    /// What it says.
+    /// Returns the shape.
     #[must_use]
     pub const fn shape(self) -> Constant {
         Constant::Shape(self.0, self.1)
     }
 
-    /// Checks that a reference can lead to a field; `last` says that the reference ends there.
+    /// Checks that a reference can lead to a field. `last` is `true` at the end of the reference.
     #[track_caller]
     pub const fn check(self, ident: &'static str, last: bool) {
         super::segment::check(self.0, ident, last);
     }
 
-    /// Checks that a reference can lead to a field whose elements it goes on to.
+    /// Checks that a reference can lead to a field and on to each of its elements.
     #[track_caller]
     pub const fn check_list(self, ident: &'static str) {
         super::segment::check_list(self.0, ident);
     }
 
-    /// Checks that a key in a field is not a field beside it, if both may be at one place of the JSON: the field is flattened, and
-    /// `inside` says whether all fields are that lead on from it. Returns whether the field itself is.
+    /// Checks that a key in a field is not a field beside it, if both could have one position in the JSON: the field is flattened,
+    /// and `inside` is `true` if the fields after it are flattened as well. Returns `true` if the field itself is flattened.
     #[track_caller]
     pub const fn not_beside(self, ident: &'static str, key: &'static str, inside: bool) -> bool {
         inside && super::segment::not_beside(self.0, ident, key)
     }
 
-    /// Goes on to a field of a reference with a `?`, which follows the field itself if it is `asked`.
+    /// Moves to a field of a reference with a `?`. `asked` is `true` if the `?` follows the field itself.
     #[track_caller]
     pub const fn enter(self, ident: &'static str, asked: bool, from: Flattened) -> Flattened {
         from.enter(super::segment::output(self.0, ident), asked)
@@ -139,33 +139,33 @@ impl<T> KnownShape<T> {
 }
 
 impl<A: Asked> PathCursor<A> {
-    /// What a `?` that means this says of its segment.
+    /// Returns the constant for the meaning of a `?` after its segment.
     #[must_use]
     pub const fn optional(self) -> Constant {
         Constant::Asked(A::MARK)
     }
 }
 
-/// A value that is about to be looked into.
+/// A value before an access to its parts.
 pub struct Unwrapping<K, T>(PhantomData<(K, T)>);
 
 impl<T, P, W> PathCursor<Option<T>, P, W> {
-    /// An `Option` cannot be looked into.
+    /// Returns the kind of an `Option`, which has no accessible parts.
     pub fn plan_kind(self) -> Unwrapping<MaybeAbsent, T> {
         unreachable()
     }
 
-    /// What the reference gives.
+    /// Returns the value of the reference.
     pub fn plan_value(self) -> Passed<MaybeAbsent, T> {
         unreachable()
     }
 }
 
-/// What a place that holds an `Option` is. It takes the place by value, so the compiler looks for it before [`AtValue`].
+/// The kind of an `Option`. The trait takes the position by value, so rustc prefers it over [`AtValue`].
 pub trait AtOption<T> {
-    /// An `Option` cannot be looked into.
+    /// Returns the kind of an `Option`, which has no accessible parts.
     fn plan_kind(self) -> Unwrapping<MaybeAbsent, T>;
-    /// What the reference gives.
+    /// Returns the value of the reference.
     fn plan_value(self) -> Passed<MaybeAbsent, T>;
 }
 
@@ -178,12 +178,12 @@ impl<T> AtOption<T> for &Option<T> {
     }
 }
 
-/// Says that a value is a list that is always there.
+/// Marks a list that is always present.
 pub struct AList;
 
-/// The kind of a place that holds a list. The trait takes the place by value, so the compiler looks for it before [`AtValue`].
+/// The kind of a list. The trait takes the position by value, so rustc prefers it over [`AtValue`].
 pub trait AtList<L>: Sized {
-    /// A list can be looked into, and has no fields.
+    /// Returns the kind of a list, which has elements and no fields.
     fn plan_kind(self) -> Unwrapping<AList, L> {
         unreachable()
     }
@@ -205,9 +205,9 @@ indexed! {
     [] Arc<[T]>;
 }
 
-/// What a place that holds JSON of any kind gives. It takes the place by value, so the compiler looks for it before [`AtValue`].
+/// The value of untyped JSON. The trait takes the position by value, so rustc prefers it over [`AtValue`].
 pub trait AtJson {
-    /// What the reference gives.
+    /// Returns the value of the reference.
     fn plan_value(self) -> Passed<UntypedJson, Value>;
 }
 
@@ -223,13 +223,13 @@ impl AtJson for &Value {
     }
 }
 
-/// What a place of any other type is. It takes a reference to the place, so the compiler looks for it last.
+/// The kind of any other type. The trait takes a reference to the position, so rustc tries it last.
 pub trait AtValue<T> {
-    /// It can be looked into.
+    /// Returns the kind of a value with accessible parts.
     fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T>;
-    /// What the reference gives.
+    /// Returns the value of the reference.
     fn plan_value(&self) -> Passed<AlwaysPresent, T>;
-    /// The value, of which an element is wanted.
+    /// Returns the value, for access to an element.
     #[must_use]
     fn plan_length<'a>(&self, _: PathCursor<AnyLength>) -> &'a T {
         unreachable()
@@ -254,7 +254,7 @@ impl<T> AtValue<T> for &T {
     }
 }
 
-/// How many elements a list may have.
+/// The number of elements of a list.
 pub trait Length {
     /// None, if it can be any number.
     const EXACT: Option<usize>;
@@ -283,9 +283,10 @@ impl<L: Length> PathCursor<L> {
     }
 }
 
-/// A value that is an array. It takes the reference to it by value, so the compiler looks for it before [`AtValue`].
+/// An array. The trait takes the reference by value, so rustc prefers it over [`AtValue`].
 pub trait AtArray<'a, T: 'a, const N: usize>: Sized {
-    /// The elements, of which one is wanted. As those of an array, rustc would report the index once more where it generates code.
+    /// Returns the elements as a slice, for access to one element. For an array, rustc would report a wrong index a second time in
+    /// generated code.
     #[must_use]
     fn plan_length(self, _: PathCursor<Exactly<N>>) -> &'a [T] {
         unreachable()
@@ -297,7 +298,7 @@ impl<'a, T, const N: usize> AtArray<'a, T, N> for &'a Box<[T; N]> {}
 impl<'a, T, const N: usize> AtArray<'a, T, N> for &'a Rc<[T; N]> {}
 impl<'a, T, const N: usize> AtArray<'a, T, N> for &'a Arc<[T; N]> {}
 
-/// What can be looked into.
+/// A type with accessible parts.
 #[diagnostic::on_unimplemented(
     message = "this value may be absent: it is an `Option<{Self}>`",
     label = "write `?` before this",
@@ -308,7 +309,8 @@ pub trait Reachable<K>: Sized {
     /// The type itself.
     type Itself;
 
-    /// The value. If it may be absent, its type is unknown, so the compiler reports no further errors about its uses.
+    /// Returns the value. If the value may be absent, its type is unknown, so rustc reports no further errors about its
+    /// uses.
     #[must_use]
     fn look<'a>(_: Unwrapping<K, Self>) -> &'a Self::Itself {
         unreachable()
@@ -319,7 +321,7 @@ pub trait Reachable<K>: Sized {
         unreachable()
     }
 
-    /// The same, and what its type says of its fields.
+    /// Returns the kind of the value, and gives the shape its type.
     fn see(_: Unwrapping<K, Self>, _: KnownShape<Self>) -> Unwrapping<K, Self::Itself> {
         unreachable()
     }
@@ -357,16 +359,16 @@ impl<T> HasFields<AlwaysPresent> for T {
     type Fields = T;
 }
 
-// Nothing is of this kind: with one kind alone, the compiler would take it for the kind of a value that it does not know.
+// `MaybeAbsent` has no values. With a single implementation, rustc would infer that kind for an unknown value.
 #[diagnostic::do_not_recommend]
 impl<T> HasFields<MaybeAbsent> for T {
     type Fields = T;
 }
 
-/// The output of a step of which not even the tool is known.
+/// The output of a step with an unknown tool.
 pub struct Unknown;
-/// Another such type: with two candidates, the compiler does not decide what a type is that is unknown because of an earlier
-/// mistake, and so does not complain again.
+/// A second unknown type. With two candidates, rustc does not infer a type that is unknown because of an earlier error, and
+/// so does not report a second error.
 pub struct Unclear;
 
 /// The body of functions that are only type-checked.
@@ -374,9 +376,9 @@ pub(super) fn unreachable() -> ! {
     unreachable!("this code is only type-checked")
 }
 
-/// A type with fields, in a reference or a literal. `Of` is what says which: `()` if that is the type's own [`Shape`], or a type in place of a
-/// struct with `#[shape(remote = …)]`. As that is a type of the user's crate, the implementation may be for a type of another crate. A type has one
-/// implementation, so that the compiler finds `Of` where it is `_`.
+/// A type with fields, in a reference or a literal. `Of` selects the declaration: `()` for the type's own [`Shape`], or a type that represents a
+/// struct with `#[shape(remote = …)]`. As that type belongs to the user's crate, the user can implement the trait for a type of another crate. A
+/// type has one implementation, so rustc infers `Of` from `_`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this needs the JSON names of the fields of `{Self}`",
@@ -387,7 +389,7 @@ pub(super) fn unreachable() -> ! {
 pub trait HasShape<Of>: Sized {
     /// The type itself.
     type Itself;
-    /// What is known of its fields.
+    /// The shape with its fields.
     const SHAPE: TypeShape;
     /// The same, for references.
     const KNOWN: KnownShape<Self> = KnownShape(Self::SHAPE, Some(type_name::<Self>), PhantomData);
@@ -405,7 +407,7 @@ impl<T: Shape> HasShape<()> for T {
     const KNOWN: KnownShape<T> = KnownShape(T::SHAPE, None, PhantomData);
 }
 
-/// `Type { … }` in a step that declares a type, of which nothing is reported where the constant does not compile.
+/// Checks `Type { … }` in a step with a declared type. Nothing is reported if the type's constant does not compile.
 pub fn declared<const CHECKED: bool, T, Of>(
     _: T,
 ) -> super::literal::Literal<T, <T::Itself as HasShape<Of>>::Itself>
@@ -444,7 +446,7 @@ impl<T: Tool> IsTool for T {
 pub trait CanBeAbsent: Sized {
     /// The type of the value if it is not absent.
     type Inner;
-    /// What `?` means to the segment before it.
+    /// The meaning of `?` for the segment before it.
     type Asked: Asked;
 
     /// `?`
@@ -453,21 +455,21 @@ pub trait CanBeAbsent: Sized {
     }
 }
 
-/// The way after a `?`, and what the `?` means.
+/// The position after a `?`, and the meaning of the `?`.
 pub struct Asking<T, A, P, W>(PhantomData<(T, A, P, W)>);
 
 impl<T, A: Asked, P, W> Asking<T, A, P, W> {
-    /// The way, with one of its own for what the `?` means.
+    /// Returns the position, with a cursor for the meaning of the `?`.
     pub fn asked(self, _: PathCursor<A>) -> PathCursor<T, A::Then<P>, W> {
         PathCursor(PhantomData)
     }
 }
 
-/// What `?` means to the segment before it.
+/// A meaning of `?` for the segment before it.
 pub trait Asked {
-    /// What it is as data.
+    /// The meaning as data.
     const MARK: QuestionMark;
-    /// Whether what follows may be absent, where what is before it is there as `P` says.
+    /// The presence after the `?`, for the presence `P` before it.
     type Then<P>;
 }
 
@@ -511,7 +513,7 @@ impl<T> CanBeAbsent for Result<T, Failure> {
     type Asked = OfResult;
 }
 
-/// What a step with `#[catch]` gives.
+/// The output of a step with `#[catch]`.
 pub type Caught<T> = Result<T, Failure>;
 
 /// A type of results, which `.ok()` and `.err()` can follow in a reference.
@@ -552,7 +554,7 @@ impl<T, E> HasOutcomes for Result<T, E> {
 pub trait HasElements: Sized {
     /// An element.
     type Item;
-    /// What is around an element. It is an associated type, so that it is unknown if `Self` is not a list.
+    /// The nesting around an element. It is an associated type, so that it is unknown if `Self` is not a list.
     type Around<P, W>;
 
     /// `[..]`

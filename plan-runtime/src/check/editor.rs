@@ -1,4 +1,4 @@
-//! What the IDE expansion of a plan names, which only editors see: see `ide` in `plan-macros`. Nothing of it is ever called.
+//! The items that a plan's expansion for editors names: see `ide` in `plan-macros`. No code calls them.
 
 use super::argument::TakesText;
 use super::cursor::unreachable;
@@ -17,16 +17,16 @@ pub fn any<T>() -> T {
     unreachable()
 }
 
-/// What a tool gives.
+/// Returns the output of a tool.
 pub fn call<T: Tool>(_: T) -> T::Output {
     unreachable()
 }
 
-/// A value on its way into a place that may be of another type: a string literal fits a path, and `None` fits many an `Option`.
+/// A value to be checked against a type that may differ: a string literal fits a path, and `None` fits any `Option`.
 ///
-/// It is a method, since an editor knows of no type that it expects of a function's argument, but of the value of the whole call.
+/// A method, since an editor infers no expected type for a function's argument, but one for the result of the whole call.
 pub trait Argument {
-    /// The value in its place.
+    /// Returns the value as the accepting type.
     #[doc(hidden)]
     fn __plan_arg<To>(&self) -> To {
         unreachable()
@@ -50,7 +50,7 @@ impl<T> DocumentedField<T> {
     }
 }
 
-/// A reference on its way into a place of another type than its own, or of the same.
+/// A reference to be checked against a type that may equal or differ from its own.
 pub struct ExpectedValue<To, T>(PhantomData<(To, T)>);
 
 /// A reference, and the field that takes it.
@@ -59,7 +59,7 @@ pub fn place<To, T>(_: &To, _: &T) -> ExpectedValue<To, T> {
 }
 
 impl<T> ExpectedValue<T, T> {
-    /// The reference as it is.
+    /// Returns the reference unchanged.
     pub fn fit(self) -> fn() -> T {
         unreachable()
     }
@@ -90,9 +90,10 @@ impl<T> FitJson<Option<Value>> for ExpectedValue<Option<Value>, T> {
     }
 }
 
-/// Looked for last: what does not fit is as it is, so that its place says what it expects.
+/// The last candidate, for a value that does not fit. The value keeps its type, so that the error names the expected
+/// type.
 pub trait Misfit<T> {
-    /// The reference as it is.
+    /// Returns the reference unchanged.
     fn fit(&self) -> fn() -> T;
 }
 
@@ -102,16 +103,16 @@ impl<To, T> Misfit<T> for ExpectedValue<To, T> {
     }
 }
 
-/// A text literal on its way into a place.
+/// A string literal to be checked against a type.
 pub struct ExpectedText<To>(PhantomData<To>);
 
-/// The field that takes a text literal.
+/// Returns the field that takes a string literal.
 pub fn text<To>(_: &To) -> ExpectedText<To> {
     unreachable()
 }
 
 impl<To: TakesText> ExpectedText<To> {
-    /// The text as what it becomes.
+    /// Returns the string as the accepting type.
     pub fn fit(self) -> fn() -> To {
         unreachable()
     }
@@ -123,22 +124,22 @@ impl<To> Misfit<&'static str> for ExpectedText<To> {
     }
 }
 
-/// What a step gives that may be skipped or may fail.
+/// Returns the output of a step that may be skipped or may fail.
 pub fn optional<T>(_: T) -> Option<T> {
     unreachable()
 }
 
-/// What a step gives whose failure is caught.
+/// Returns the output of a step whose failure is caught.
 pub fn caught<T>(_: T) -> Result<T, Failure> {
     unreachable()
 }
 
-/// What a loop gives: the value of its last round.
+/// Returns the output of a loop: the value of its last round.
 pub fn rounds<T>(_: impl FnMut(Option<T>) -> T) -> T {
     unreachable()
 }
 
-/// What a loop with `#[collect]` gives: the values of all rounds.
+/// Returns the output of a loop with `#[collect]`: the values of all rounds.
 pub fn all_rounds<T>(_: T) -> Vec<T> {
     unreachable()
 }
@@ -146,13 +147,13 @@ pub fn all_rounds<T>(_: T) -> Vec<T> {
 /// The elements that a loop iterates over.
 pub struct LoopElements<T>(PhantomData<T>);
 
-/// The elements of a list, out of which nothing is taken.
+/// Returns the elements of a list, which stays intact.
 pub fn elements<L: IntoIterator>(_: &L) -> LoopElements<L::Item> {
     unreachable()
 }
 
 impl<T> LoopElements<T> {
-    /// What a loop gives.
+    /// Returns the output of a loop.
     pub fn each<R>(self, _: impl FnMut(T) -> R) -> Vec<R> {
         unreachable()
     }
@@ -181,7 +182,7 @@ impl<K, V> LoopElements<(&K, &V)> {
 
 /// A trait for method lookup: its method is found after the inherent ones, if there are no references.
 pub trait Owned<T> {
-    /// The same elements.
+    /// Returns the elements.
     fn owned(&self) -> LoopElements<T>;
 }
 
@@ -191,12 +192,12 @@ impl<T> Owned<T> for LoopElements<T> {
     }
 }
 
-/// What `json!` gives.
+/// Returns the result of `json!`.
 pub fn json_value<T, To>(_: T) -> To {
     unreachable()
 }
 
-/// What starts a statement of a plan.
+/// Keywords at the start of a plan's statement.
 pub mod keyword {
     /// A step calls a tool, `step name = Tool { … };`, or computes a value, `step name: Type = …;`.
     pub mod step {}

@@ -1,7 +1,7 @@
-//! What is known of a type whose fields `#[shape(remote = …)]` declares.
+//! Facts about a type whose fields `#[shape(remote = …)]` declares.
 //!
-//! The answer is a method that takes the question by value: the compiler looks for it after that of a type with a `Shape`, which the question has
-//! itself, and before the one where nothing is known, which takes the question by reference. What is inside of the type is one of the questions of `shape/inside.rs`.
+//! The answer is a method that takes the question by value. rustc prefers the inherent method of a type with a `Shape`, and tries the method for
+//! unknown types last, since that one takes the question by reference. The types inside of the type are one of the questions of `shape/inside.rs`.
 
 use super::closed::{Answer, OfFields};
 use super::cursor::HasShape;
@@ -25,7 +25,7 @@ impl<T: ?Sized> IsOfType<T> for T {}
 
 /// A type whose fields `#[shape(remote = …)]` declares.
 pub trait StepDeclared<By> {
-    /// What remains.
+    /// The rest of the list.
     type Rest;
     /// Notes what is declared.
     fn step(&self, types: &mut Types) -> Of<Self::Rest>;
@@ -39,7 +39,7 @@ impl<T: HasShape<By>, R, By> StepDeclared<By> for OfDeclared<Cons<T, R>> {
     }
 }
 
-/// Which fields the type has, for a test.
+/// The fields of the type, for a test.
 pub trait FieldsElsewhere<By> {
     /// The fields.
     fn of_fields(self) -> Answer;
@@ -57,7 +57,7 @@ pub struct Pair<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
 
 /// The answer for types that are not the same.
 pub trait NotOne {
-    /// Whether they are the same.
+    /// `true` if both types are one type.
     const IS_ONE: bool = false;
 }
 
@@ -78,7 +78,7 @@ pub const fn not_itself(is_itself: bool) {
     }
 }
 
-/// Checks that a struct that declares the shape of another type is not one of those that serde reads and writes.
+/// Checks that a struct that declares the shape of another type has no serde traits of its own.
 #[track_caller]
 pub const fn without_serde(ident: &'static str, has_serde: bool) {
     if has_serde {

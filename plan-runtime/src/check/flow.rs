@@ -14,7 +14,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A list that is there.
+/// A list that is always present.
 #[diagnostic::on_unimplemented(
     message = "this list may be absent: it is an `Option<{Self}>`, and `for` needs it to be there",
     label = "this may be absent",
@@ -39,7 +39,7 @@ impl Iterated<UntypedJson> for Value {
     type Itself = Self;
 }
 
-/// What a `for` can go through.
+/// A type that a `for` can iterate over.
 #[diagnostic::on_unimplemented(
     message = "`for` iterates over a list, but `{Self}` is not a list",
     label = "this is not a list",
@@ -80,7 +80,7 @@ items! {
     [] Value => Value;
 }
 
-/// What a branch gives, if it is what the first one gives.
+/// The type of a branch, if it equals the type of the first branch.
 #[diagnostic::on_unimplemented(
     message = "the branches have different types: `{First}` and `{Self}`",
     label = "this is `{Self}`, but the first branch is `{First}`",
@@ -94,12 +94,12 @@ pub trait SameTypeAs<First> {
 #[diagnostic::do_not_recommend]
 impl<T> SameTypeAs<T> for T {}
 
-/// The place of an element.
+/// Returns the position of an element.
 pub const fn element<T, F: Fn() -> PathCursor<T>>(_: &F) -> PathCursor<T> {
     root()
 }
 
-/// The place of the variables that a pattern binds: a tuple.
+/// Returns the position of the variables that a pattern binds: a tuple.
 pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> PathCursor<T> {
     root()
 }
@@ -111,8 +111,8 @@ pub const fn bound_or_failed<T, F: Fn() -> Result<Option<T>, ResolveError>>(
     root()
 }
 
-/// What a `for` goes through. It is unknown if the type `V` of a variable is, because of an earlier mistake: the compiler does not
-/// complain again.
+/// Returns the list of a `for`. Its type is unknown if an earlier error leaves the type `V` of a variable unknown, so that rustc
+/// does not report a second error.
 pub fn known<V, N, T: Known<V, N>>(_: PathCursor<V>, value: T) -> T::Itself {
     value.known()
 }
@@ -139,12 +139,12 @@ impl<T> Known<Unclear, Unclear> for T {
     }
 }
 
-/// The place of one of the variables that a pattern binds.
+/// Returns the position of one of the variables that a pattern binds.
 pub const fn part<V, T>(_: PathCursor<V>, _: fn(&V) -> &T) -> PathCursor<T> {
     root()
 }
 
-/// The value at a place.
+/// Returns the value at a position.
 #[must_use]
 pub fn at_place<T>(_: PathCursor<T>) -> &'static T {
     unreachable()
@@ -169,7 +169,7 @@ impl<T> OwnedLocals<&T> {
 
 /// A reference to a value without a fixed size.
 pub trait OwnUnsized {
-    /// Its owned type.
+    /// The owned type.
     type Owned;
     /// The owned value.
     fn plan_owned(self) -> Self::Owned;
@@ -215,7 +215,7 @@ impl<T> Clone for LocalCursor<T> {
 
 impl<T> Copy for LocalCursor<T> {}
 
-/// What is bound there: a local value, or the input of a block that is given one.
+/// Returns the local value at a position, or the input of a block.
 pub const fn at<T>(_: PathCursor<T>, source: Source) -> LocalCursor<T> {
     LocalCursor {
         source,
@@ -231,9 +231,9 @@ pub trait Locals: Copy {
     ///
     /// # Errors
     ///
-    /// Where one has another form than its type.
+    /// Returns an error if a value does not have the form of its type.
     fn look(self, scope: &Scope<'_>) -> Result<(), ResolveError>;
-    /// What was looked for.
+    /// Returns the values found.
     fn refs<'a>(self, scope: &Scope<'a>) -> Self::Refs<'a>;
 }
 
@@ -259,7 +259,7 @@ impl<T: DeserializeOwned + Send + 'static, L: Locals> Locals for (LocalCursor<T>
 pub(super) type Look = fn(&Scope<'_>) -> Result<(), ResolveError>;
 
 impl<F> Slot<F> {
-    /// The computed value that fills the place, over bound names too.
+    /// Creates a computed value that may use bound names, for this slot.
     #[must_use]
     #[track_caller]
     pub const fn within<L: Locals>(

@@ -1,8 +1,8 @@
 //! The types of arguments, inputs and outputs, each checked once, where it is written.
 //!
-//! A type is used with a constant: `for<'a> Lamp: Json<'a, { json::<Lamp>() }>`. If the type is wrong, the constant does not compile, which is one
-//! error. rustc then says nothing more about types and bounds with this constant in them. `Json` and `Outcome` are implemented for both
-//! `true` and `false`: of one implementation alone, rustc would say why it does not apply.
+//! A type appears together with a constant: `for<'a> Lamp: Json<'a, { json::<Lamp>() }>`. If the type is wrong, the constant does not compile,
+//! which is one error. Then rustc reports nothing more about types and bounds with this constant. `Json` and `Outcome` are implemented for both
+//! `true` and `false`: with only one implementation, rustc would explain why it does not apply.
 
 use crate::{Error, Result, Shape};
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub const fn tool_struct<T: for<'a> ToolStruct<'a, true>>() -> bool {
     true
 }
 
-/// [`Json`] for the first parameter of a tool without an application, which may be meant as one.
+/// [`Json`] for the first parameter of a tool without an application, whose author may have meant it as one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` must implement `Serialize` and `Deserialize`",
     label = "this is passed as JSON",
@@ -84,7 +84,7 @@ pub fn bound_value<T: BoundValue + ?Sized>(value: &T) -> impl Serialize + '_ {
     value
 }
 
-/// A type of which nothing is known where the constant does not compile.
+/// A type that is unknown if the constant does not compile.
 pub trait Checked<const CHECKED: bool> {
     /// The type itself.
     type Itself;
@@ -94,16 +94,16 @@ impl<T> Checked<true> for T {
     type Itself = T;
 }
 
-/// What a function with `#[tool]` returns.
+/// The return type of a function with `#[tool]`.
 #[diagnostic::on_unimplemented(
     message = "a tool must return a `Result`, not `{Self}`",
     label = "this is not a `Result`",
     note = "a tool that cannot fail must return `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
 )]
 pub trait Outcome<const CHECKED: bool>: Sized {
-    /// What the tool returns when it succeeds.
+    /// The type of a successful tool's output.
     type Output;
-    /// What it fails with.
+    /// The error type of the tool.
     type Failure;
 
     /// The result with the error that every tool has.
@@ -144,7 +144,7 @@ where
     true
 }
 
-/// What a function with `#[tool]` may fail with.
+/// An error type for a function with `#[tool]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot become a `plan_runtime::Error`",
     label = "a tool fails with a `plan_runtime::Error` or with what converts into one",

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::Location;
 
-/// A literal of type `T`, whose fields are those of `S`: the same type, or unknown because of an earlier mistake.
+/// A literal of type `T` with the fields of `S`, which is the same type, or unknown because of an earlier error.
 pub struct Literal<T, S>(PhantomData<fn() -> (T, S)>);
 
 impl<T, S> Clone for Literal<T, S> {
@@ -63,8 +63,8 @@ impl<T, S> Literal<T, S> {
     }
 }
 
-/// The names of a literal's fields in JSON. Each is asked for by the name of the literal's variant, which is the last one of
-/// its path, and the Rust name of the field.
+/// The JSON names of a literal's fields. A lookup needs the name of the literal's variant, which is the last name of its
+/// path, and the Rust name of the field.
 #[derive(Clone, Copy)]
 pub struct FieldNames {
     shape: TypeShape,
@@ -106,7 +106,7 @@ impl FieldNames {
 /// Tells the tool [`Sleep`](crate::Sleep) from other tools.
 pub struct Waits<const IS: bool>;
 
-/// Says whether a type is that of a tool: where it is, the constant of the type itself is found before that of [`IsValue`].
+/// A type to be tested for being a tool: for a tool, rustc prefers the inherent constant over the constant of [`IsValue`].
 pub struct ValueOf<T>(PhantomData<fn() -> T>);
 
 impl<T: Tool> ValueOf<T> {
@@ -114,7 +114,7 @@ impl<T: Tool> ValueOf<T> {
     pub const IS_TOOL: bool = true;
 }
 
-/// What is not a tool.
+/// A type that is not a tool.
 pub trait IsValue {
     /// The struct is a value.
     const IS_TOOL: bool = false;
@@ -140,7 +140,7 @@ pub const fn value_of(is_tool: bool, step: &'static str, tool: &'static str) {
     }
 }
 
-/// The place of a computed value, which gives it its type.
+/// The slot of a computed value, which determines its type.
 pub struct Slot<F>(PhantomData<fn() -> F>);
 
 impl<F> Clone for Slot<F> {
@@ -151,22 +151,22 @@ impl<F> Clone for Slot<F> {
 
 impl<F> Copy for Slot<F> {}
 
-/// A place for a computed value.
+/// Creates a slot for a computed value.
 #[must_use]
 pub const fn slot<F>() -> Slot<F> {
     Slot(PhantomData)
 }
 
 impl<F> Slot<F> {
-    /// The place itself, among the other arguments.
+    /// Returns the slot's value, among the other arguments.
     pub fn value(self) -> F {
         unreachable()
     }
 
-    /// Gives the place its type.
+    /// Sets the type of the slot.
     pub fn of(self, _: F) {}
 
-    /// The computed value that fills the place: what it mentions is looked for first.
+    /// Creates the computed value for the slot. Its sources are looked up first.
     #[must_use]
     #[track_caller]
     pub const fn with(self, look: Look, compute: fn(&Scope<'_>) -> F) -> Filled<F> {
@@ -177,7 +177,8 @@ impl<F> Slot<F> {
         }
     }
 
-    /// The same in a step that declares a type, of which nothing is reported where the constant does not compile.
+    /// Creates a computed value like [`with`](Self::with) in a step with a declared type. Nothing is reported if the
+    /// type's constant does not compile.
     #[must_use]
     #[track_caller]
     pub const fn with_declared<const CHECKED: bool>(
@@ -239,7 +240,7 @@ impl<T: Clone> MayTake<T> for ComputedValue {
     }
 }
 
-/// A second type, so that the compiler does not conclude from what is expected what is taken.
+/// A second candidate, so that rustc does not infer the taken type from the expected type.
 #[diagnostic::do_not_recommend]
 impl MayTake<Unknown> for ComputedValue {
     type Itself = Unknown;
@@ -284,19 +285,19 @@ impl MayDereference<Unknown, Unclear> for ComputedValue {
     }
 }
 
-/// What an expression may look at, or take.
+/// A value that an expression may borrow or take.
 pub struct Takable<'a, T>(Lent<'a, T>);
 
 /// The same, of a type that is not `Clone`.
 pub struct Lent<'a, T>(&'a T);
 
-/// What an expression may look at, or take.
+/// Returns a value that an expression may borrow or take.
 pub const fn takable<T>(value: &T) -> Takable<'_, T> {
     Takable(Lent(value))
 }
 
 impl<T: Clone> Takable<'_, T> {
-    /// A value of one's own. Of boxes alone, Rust can move what they point to.
+    /// Returns an owned copy. Boxed, since only out of a `Box` can Rust move the content.
     #[must_use]
     pub fn plan_taken(&self) -> Box<T> {
         Box::new(self.0.0.clone())

@@ -1,7 +1,7 @@
-//! Which types come back from JSON as they were, so that a run may hand over their values in the place of JSON.
+//! The types whose values JSON preserves, so that a run may hand over their values in Rust.
 //!
-//! As with [`Probe`](crate::shape::probe::Probe), Rust prefers what a type has itself over what a trait gives it, so that there is always an
-//! answer: a type of which nothing is known goes through JSON.
+//! As with [`Probe`](crate::shape::probe::Probe), Rust prefers an inherent item over an item of a trait, so that every question has an
+//! answer: an unknown type goes through JSON.
 
 use crate::failure::Failure;
 use crate::resolve::{Arguments, CloneFn, HandOver, ResolveError, StoredValue};
@@ -22,28 +22,28 @@ use std::time::{Duration, SystemTime};
 
 /// Types whose values are the same after their JSON was written and read, wherever JSON can hold them.
 pub trait Lossless: 'static {
-    /// Whether that is so of all that is in them, too.
+    /// Returns `true` if JSON preserves all parts of the values.
     fn is_lossless(_: &mut Seen) -> bool {
         true
     }
 
-    /// Whether the JSON of some value is null.
+    /// Returns `true` if the JSON of some value is null.
     fn may_be_null(_: &mut Seen) -> bool {
         false
     }
 
-    /// Whether their JSON takes no memory of its own, so that it is not worth while to hand them over.
+    /// Returns `true` if the JSON needs no memory of its own, so that handing over saves nothing.
     fn is_small(_: &mut Seen) -> bool {
         false
     }
 }
 
-/// The types that were asked already, since a type may contain itself.
+/// The visited types, since a type may contain itself.
 #[derive(Debug, Default)]
 pub struct Seen(Vec<TypeId>);
 
 impl Seen {
-    /// Whether this type is asked for the first time.
+    /// Marks this type as visited, and returns `true` at the first visit.
     pub fn is_new<T: 'static>(&mut self) -> bool {
         let id = TypeId::of::<T>();
         let is_new = !self.0.contains(&id);
@@ -198,7 +198,7 @@ impl<T: Lossless> Lossless for Option<T> {
     }
 }
 
-/// Whether values of a type are handed over, once that was asked.
+/// The answer if values of a type are handed over, computed once.
 pub type Known = OnceLock<bool>;
 
 /// Asks about `T`.
@@ -211,13 +211,13 @@ impl<T> Hand<T> {
 
 /// The answers where `T` has nothing special about it.
 pub trait NotHandedOver {
-    /// What is asked about.
+    /// The type in question.
     type Subject;
 
-    /// What clones it, if something does.
+    /// The function that clones a value, if the type has one.
     const CLONE: Option<CloneFn<Self::Subject>> = None;
 
-    /// Whether it is a collection or a text of the standard library that is its default where it is empty.
+    /// `true` for a collection or a string of the standard library whose default is empty.
     const IS_EMPTY_BY_DEFAULT: bool = false;
 
     /// See [`Lossless::is_small`].
@@ -241,7 +241,7 @@ pub trait NotHandedOver {
         Err(ResolveError::new("the arguments cannot be read"))
     }
 
-    /// An argument of this type, of a tool with mistakes.
+    /// Reads an argument of this type, for a tool with errors.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ pub trait NotHandedOver {
     ///
     /// # Errors
     ///
-    /// Where JSON cannot hold it.
+    /// Returns an error if JSON cannot represent the input.
     fn input(
         self,
         name: &str,
@@ -288,7 +288,7 @@ pub trait NotHandedOver {
         StoredValue::of(&value).map_err(|error| error.of_input(name))
     }
 
-    /// How its values are handed over.
+    /// Returns the functions that hand over the values.
     fn over(self, _: &Known, _: Option<CloneFn<Self::Subject>>) -> Option<HandOver<Self::Subject>>
     where
         Self: Sized,
@@ -321,7 +321,7 @@ impl<T: Clone> Hand<T> {
 }
 
 impl<T: DeserializeOwned + 'static> Hand<T> {
-    /// All arguments of a tool, whose `Deserialize` is derived.
+    /// Reads all arguments of a tool with a derived `Deserialize`.
     ///
     /// # Errors
     ///
@@ -363,7 +363,7 @@ impl<T: Lossless + Serialize + Send + Sync> Hand<T> {
     ///
     /// # Errors
     ///
-    /// Where JSON cannot hold it.
+    /// Returns an error if JSON cannot represent the input.
     pub fn input(
         self,
         name: &str,
@@ -374,7 +374,7 @@ impl<T: Lossless + Serialize + Send + Sync> Hand<T> {
         StoredValue::input(value, hand_over).map_err(|error| error.of_input(name))
     }
 
-    /// How its values are handed over. Whether they come back is found out once.
+    /// Returns the functions that hand over the values. The question if JSON preserves them is answered once.
     pub fn over(self, known: &Known, clone: Option<CloneFn<T>>) -> Option<HandOver<T>> {
         let is_handed_over =
             || !T::is_small(&mut Seen::default()) && T::is_lossless(&mut Seen::default());

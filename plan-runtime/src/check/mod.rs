@@ -1,4 +1,4 @@
-//! What generated code uses. Nothing here is for users, and any of it may change at any time.
+//! The API of generated code. It is not for users, and may change at any time.
 //!
 //! | rustc checks | by |
 //! |---|---|

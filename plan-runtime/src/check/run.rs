@@ -1,4 +1,4 @@
-//! How generated code starts the steps of a plan.
+//! The start of a plan's steps by generated code.
 
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 pub use crate::run::storing::once;
@@ -14,12 +14,12 @@ use serde_json::Value;
 use std::future::Future;
 use std::marker::PhantomData;
 
-/// What starts the steps of a plan on an application that has its tools.
+/// The steps of a plan, which can start on an application with the plan's tools.
 pub trait RunsOn<App: ?Sized> {
     /// Starts the action of this number, counted over the whole plan in the order in which actions are written.
     fn start<'a>(call_index: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
 
-    /// All that keeps the plan from starting on this application.
+    /// Returns the obstacles to the start of the plan on this application.
     #[must_use]
     fn lacks(app: &App, plan: &Plan) -> Vec<String> {
         let _ = (app, plan);
@@ -40,13 +40,13 @@ pub trait RunsOn<App: ?Sized> {
 pub struct Mocked<S>(PhantomData<S>);
 
 impl<S: Tool + RunsOn<Mock>> Mocked<S> {
-    /// How it runs.
+    /// The function that runs the plan.
     pub const RUN: OnMock<S> = Some(|plan, mock| S::begin(plan, mock));
 }
 
-/// The answer of plans with mistakes.
+/// The answer for plans with errors.
 pub trait NotMocked<S: Tool> {
-    /// It does not run.
+    /// `None`, since the plan cannot run.
     const RUN: OnMock<S> = None;
 }
 
@@ -113,7 +113,7 @@ where
     async move { Ok(run.await?) }
 }
 
-/// The same as part of another run.
+/// Runs the plan as part of another run.
 pub fn called_in<S, A>(
     run: Run<'_, A, S::Output>,
     context: CallContext,
@@ -125,7 +125,8 @@ where
     called::<S, A>(run.inside(&context))
 }
 
-/// A run of `S` as that of a plan that a step calls. Its output is that of any tool, so that rustc has nothing to say of it here.
+/// Converts a run of `S` to the plan for a step that calls it. The output type is that of any tool, so that rustc reports no
+/// error about it here.
 ///
 /// # Panics
 ///
@@ -135,7 +136,7 @@ pub fn plan_of<S: Tool, A: ?Sized + Sync>(run: Run<'_, A, S::Output>) -> CalledP
     run.called(S::hand_over).expect("a run that is new")
 }
 
-/// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.
+/// The result of the expression form of `plan!`: a plan without inputs, with the steps `S` and the output `O`.
 pub struct Inline<O, S> {
     plan: &'static LazyPlan,
     types: PhantomData<fn() -> (S, O)>,
@@ -191,7 +192,7 @@ impl<O, S> std::fmt::Display for Inline<O, S> {
 ///
 /// # Errors
 ///
-/// Where JSON cannot hold it.
+/// Returns an error if JSON cannot represent the input.
 pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<StoredValue, ResolveError> {
     StoredValue::of(value).map_err(|error| error.of_input(name))
 }
@@ -200,7 +201,7 @@ pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<StoredValue
 ///
 /// # Errors
 ///
-/// Where the JSON that was sent is not that of the type.
+/// Returns an error if the received JSON does not fit the type.
 pub fn received<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String> {
     receive::<T>(value).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! The JSON side of a field: whether it has one is checked at compile time, and it is looked up where a plan is decoded.
+//! The JSON form of a field: a compile-time check that the field has one, and the lookup of it while a plan is decoded.
 
 use crate::plan::{Absent, Key, Reference, Tag};
 use crate::resolve::drop_quietly;
@@ -34,7 +34,8 @@ pub(super) fn readable(shape: TypeShape, ident: &str) -> Option<&'static Field> 
     })
 }
 
-/// Checks that a reference can lead to a field of an output, and returns where that is; `last` says that it ends there.
+/// Checks that a reference can lead to a field of an output, and returns the field's position. `last` is `true` at the
+/// end of the reference.
 #[track_caller]
 pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) -> FieldPlace {
     let field = output(shape, ident);
@@ -111,7 +112,7 @@ pub(super) const fn within(length: usize, index: usize) {
     ])
 }
 
-/// A number as text.
+/// A number in decimal digits.
 struct Decimal {
     digits: [u8; 20],
     start: usize,
@@ -182,18 +183,18 @@ pub(super) const fn not_beside(shape: TypeShape, ident: &'static str, key: &'sta
     true
 }
 
-/// Whether a reference has led to a flattened field, which has no value of its own in JSON.
+/// The state of a reference at a flattened field, which has no value of its own in JSON.
 #[derive(Clone, Copy)]
 pub enum Flattened {
     No,
     Yes,
-    /// It may be absent: a `?` follows. If it is, its fields are missing.
+    /// A flattened field that may be absent, before a `?`. If it is absent, its fields are missing.
     Asked,
 }
 
 impl Flattened {
-    /// Goes on to a field, which a `?` follows if it is `asked`. Checks that its JSON tells whether it is the field that was left
-    /// out, or all that is flattened around it.
+    /// Moves to a field. `asked` is `true` if a `?` follows the field. Checks that the JSON distinguishes a field that was left
+    /// out from an absent flattened field around it.
     #[track_caller]
     pub(super) const fn enter(self, field: &Field, asked: bool) -> Self {
         let entered = match field.output {
@@ -216,7 +217,8 @@ impl Flattened {
     }
 }
 
-/// Goes on to a field that [`output`] found. A newtype's, or a flattened one, is where JSON is already.
+/// Extends the reference by a field that [`output`] found. A newtype's field and a flattened field add nothing to the
+/// path.
 pub(super) fn field(reference: Reference, field: &Field) -> Reference {
     let reference = match field.output {
         FieldPlace::Key(name) => reference.key(name),
@@ -242,7 +244,7 @@ fn made(default: fn() -> Value) -> Absent {
     }
 }
 
-/// The place of a literal's field. `variant` is the last name of the literal's path.
+/// Returns the position of a literal's field. `variant` is the last name of the literal's path.
 #[track_caller]
 pub(super) const fn argument(
     shape: TypeShape,
@@ -269,7 +271,7 @@ pub(super) const fn argument(
     }
 }
 
-/// The key of a place that [`argument`] found.
+/// Returns the key for a position that [`argument`] found.
 pub(super) fn key(place: FieldPlace) -> Key {
     match place {
         FieldPlace::Key(name) => Key::Name(name.into()),
@@ -278,7 +280,7 @@ pub(super) fn key(place: FieldPlace) -> Key {
     }
 }
 
-/// Checks that the field at a place of a tuple literal is read from JSON.
+/// Checks that the element of a tuple literal with this index is read from JSON.
 #[track_caller]
 pub(super) const fn element(
     shape: TypeShape,
@@ -305,7 +307,7 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
     };
     let mut i = 0;
     while i < given.len() {
-        // rustc reports a name that is not a field, and one mistake is one error.
+        // rustc reports a name that is not a field, and one error has one message.
         if find(fields, given[i]).is_none() {
             return;
         }
@@ -332,7 +334,7 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
     }
 }
 
-/// How a nested literal says which variant it is.
+/// Returns the representation of a variant in a nested literal.
 #[track_caller]
 pub(super) const fn tag(shape: TypeShape, variant: &'static str) -> Tag {
     let TypeShape::Enum(tagging, variants) = shape else {
@@ -407,7 +409,7 @@ const fn find_variant(mut variants: &'static [Variant], ident: &str) -> Option<&
     None
 }
 
-/// Whether the names are the same. Calls, also those of `len`, are what costs most where a compiler evaluates this, and then each statement.
+/// Returns `true` for equal names. At compile time, calls (including those of `len`) cost most, and statements come second.
 const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
     while let [a1, a2, a3, a4, more_of_a @ ..] = a {
         let [b1, b2, b3, b4, more_of_b @ ..] = b else {

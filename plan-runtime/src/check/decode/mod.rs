@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a plan says of a tool, before it is decoded.
+/// The tool of a plan in its encoded form.
 pub struct StaticTool {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
@@ -34,42 +34,42 @@ pub struct StaticTool {
     pub(super) of: fn() -> ToolType,
 }
 
-/// What a `?` in a reference means.
+/// The meaning of a `?` in a reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum QuestionMark {
     /// Null ends the reference.
     Option,
     /// Null ends the reference, and so does a missing part.
     Json,
-    /// The reference goes on in the `Ok` of a `Result`.
+    /// The reference continues in the `Ok` of a `Result`.
     Result,
 }
 
-/// What only the compiler knows of a part of a plan.
+/// A part of a plan that comes from rustc instead of the plan's literal.
 #[derive(Clone, Copy)]
 pub enum Constant {
-    /// A tool, its arguments, and what the crate of the plan knows of its types.
+    /// A tool, its arguments, and the facts about its types in the plan's crate.
     Tool(&'static StaticTool, TypeShape, fn() -> Inside),
     /// A type with fields that a reference or a literal names, and its name if they are declared elsewhere.
     Shape(TypeShape, Option<DeclaredName>),
-    /// What a `?` means.
+    /// The meaning of a `?`.
     Asked(QuestionMark),
-    /// What is known of the types of a test.
+    /// The facts about the types of a test.
     Test(&'static dyn Answers),
     /// A computed value.
     Compute(&'static dyn Code<Computed>),
-    /// What writes a placeholder of `format!`.
+    /// The formatter of a placeholder in `format!`.
     Show(&'static dyn Code<FormatSpec>),
     /// A number of a policy.
     Count(fn() -> usize),
     /// A time of a policy.
     Time(fn() -> Duration),
-    /// What checks a value from outside.
+    /// The check of a value from outside.
     Receive(ReceiveFn),
 }
 
 impl Constant {
-    /// A tool of which the crate of the plan knows more.
+    /// Creates the constant of a tool with facts from the plan's crate.
     #[must_use]
     pub const fn seen(self, inside: fn() -> Inside) -> Self {
         match self {
@@ -79,7 +79,7 @@ impl Constant {
     }
 }
 
-/// Makes a plan of its text and the parts of its table of constants.
+/// Decodes a plan from its literal and the parts of its table of constants.
 #[must_use]
 pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
     let data = PlanData::<Text>::of_text(text, DEEPEST_COMPILED).unwrap_or_else(|rest| {
@@ -96,7 +96,7 @@ pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
     decoder.plan(data)
 }
 
-/// The plan, with what its struct says of the inputs.
+/// Adds the secrets that the plan's struct declares for the inputs.
 #[must_use]
 pub fn with_secrets<T: Shape>(mut plan: Plan) -> Plan {
     let found = secrets(T::SHAPE, Types::default(), false);
@@ -126,7 +126,7 @@ struct Decoder {
     /// The name of the plan.
     name: String,
     names: Arc<CompiledNames>,
-    /// The local values at this place.
+    /// The local values in this position.
     locals: Vec<LocalValue<'static>>,
 }
 
@@ -235,7 +235,8 @@ impl Decoder {
         branch
     }
 
-    /// Makes a block, and calls `then` while its names are known. A block sees none of the enclosing names and local values, except as inputs.
+    /// Decodes a block, and calls `then` with its names in scope. A block has access to the enclosing names and local values only through its
+    /// inputs.
     fn block<T>(
         &mut self,
         block: BlockData<Text>,
@@ -261,7 +262,7 @@ impl Decoder {
         (Block::new(Template::object(inputs), plan), then)
     }
 
-    /// Steps that call the same tool share what the plan says of it.
+    /// Returns the tool's description, which the steps that call the tool share.
     fn tool(&mut self, place: usize) -> Arc<ToolInfo> {
         let Constant::Tool(tool, arguments, inside) = self.constant(place) else {
             bug()

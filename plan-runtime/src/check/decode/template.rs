@@ -119,7 +119,7 @@ impl Decoder {
 
     fn reference(&self, data: ReferenceData<Text>) -> Reference {
         let mut reference = Reference::new(source(data.source));
-        // The length of the path at a flattened field, which adds no part to the path, and the places of the first parts after the field's `?`.
+        // The path's length at a flattened field, which adds no part to the path, and the indices of the first parts after the field's `?`.
         let (mut flattened, mut asked_flattened) = (None, Vec::new());
         for part in data.path.0 {
             let length = reference.path.len();

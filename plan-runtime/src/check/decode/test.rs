@@ -1,4 +1,4 @@
-//! Tests: the form of a Rust expression as data, where the types of all that it is about allow that.
+//! Tests: Rust expressions as data, if the types of their operands allow it.
 
 use super::scalar;
 use super::{Text, bug};
