@@ -1,4 +1,4 @@
-//! What is wrong with a run before it starts.
+//! Errors before the start of a run.
 
 use super::Contracts;
 use crate::plan::{Body, BodyPart, Has, Input, Part, Plan, Template};
@@ -8,16 +8,16 @@ use plan_graph::similar;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What a plan lacks somewhere, which is determined one time for all runs.
+/// The obstacles to a plan's start, computed once for all runs.
 #[derive(Clone, Copy)]
 pub(super) struct NotReady {
     /// The toolbox has not all tools.
     pub(super) tools: bool,
-    /// Something that only `plan!` can give code to has none.
+    /// A part that needs code from `plan!` has none.
     pub(super) code: bool,
 }
 
-/// The inputs of a plan in its order, or all that keeps it from starting.
+/// Returns the inputs of a plan in its order, or all obstacles to its start.
 pub(super) fn ready(
     plan: &Plan,
     inputs: &impl Serialize,
@@ -76,7 +76,7 @@ fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<St
     inputs
 }
 
-/// Why a value is not of the type of an input, where something says that type.
+/// Returns the mismatch between a value and the declared type of an input.
 fn misfit(input: &Input, value: &Value) -> Option<String> {
     if input.is_guessed {
         return None;
@@ -103,7 +103,7 @@ fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
     }
 }
 
-/// What only `plan!` can give code to, in a plan that was read from JSON.
+/// Adds an error if a plan from JSON has a part that needs code from `plan!`.
 fn code(plan: &Plan, mistakes: &mut Vec<String>) {
     let mut is_value = false;
     let mut find = |place: &str, template: &Template| {
@@ -142,7 +142,7 @@ fn work_code(plan: &Plan, around: &str, find: &mut dyn FnMut(&str, &Template)) {
     }
 }
 
-/// Hands over the text of all code that a template lacks, between what is written around it.
+/// Calls `f` with each piece of code that a template lacks, between the strings around it.
 fn without_code(template: &Template, f: &mut impl FnMut(&str, &str, &str)) {
     template.each(&mut |template| match template {
         Template::Computed(computed) if template.lacks_code() => f("", computed.written(), ""),

@@ -2,9 +2,9 @@
 
 use super::finding::{Code, Findings, Note, Notes};
 
-/// The text that bytes are in UTF-8, or where they are not.
+/// Decodes bytes as UTF-8, or returns the position of the first invalid byte.
 pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
-    // Every other encoding with a mark, or with a zero in its first character of JSON, could be read as text of other characters.
+    // Any other encoding with a byte order mark, or with a zero in its first character of JSON, could decode to other characters.
     if let Some(encoding) = encoding(bytes) {
         let message = format!("the document is in {encoding}, and JSON is in UTF-8");
         return Err(finding(bytes, 0, message, "save it as UTF-8"));
@@ -27,7 +27,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
     })
 }
 
-/// An encoding of text that is not UTF-8, by its mark or by the zeros of the character that JSON begins with.
+/// Returns an encoding other than UTF-8, by its byte order mark or by the zeros of JSON's first character.
 fn encoding(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [1..=0xff, 0, 0, 0, ..] => Some("UTF-32 (little-endian)"),
@@ -38,7 +38,7 @@ fn encoding(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The part of the bytes that is text.
+/// Returns the valid part of the bytes.
 pub(super) fn valid(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -46,7 +46,7 @@ pub(super) fn valid(bytes: &[u8]) -> &str {
     }
 }
 
-/// A finding at the first byte that is not read. The text of the findings ends there.
+/// Returns a finding at the first invalid byte, where the findings' copy of the document ends.
 fn finding(bytes: &[u8], at: usize, message: String, help: &str) -> Findings {
     let mut notes = Notes::default();
     let note = Note::error(Code::InvalidJson, at..at, message);

@@ -1,19 +1,19 @@
-//! Where the parts of JSON text end.
+//! The ends of the values in JSON.
 
-/// The places of the long lists and objects in a value, in the order in which they start. Without them, what is in a list would be gone
-/// over once for each level around it.
+/// The positions of the long lists and objects in a value, in the order of their starts. Without them, the content of a list would be
+/// scanned once for each enclosing level.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Containers(Vec<(u32, u32)>);
 
-/// How many bytes a list or an object has at least, for its end to be kept.
+/// The smallest length in bytes of a list or an object whose end is stored.
 const LONG: u32 = 128;
 
 impl Containers {
-    /// Those of a well-formed value that starts at a place of a text.
+    /// Scans a well-formed value that starts at a position of a document.
     pub(super) fn of(value: &str, start: usize) -> Self {
         let bytes = value.as_bytes();
         let mut long: Vec<(u32, u32)> = Vec::new();
-        // The places in `long` of those that have not ended.
+        // The indices in `long` of the open containers.
         let mut open: Vec<u32> = Vec::new();
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
@@ -25,7 +25,7 @@ impl Containers {
             if !matches!(byte, b'[' | b'{' | b']' | b'}') {
                 continue;
             }
-            // A document is shorter than 4 GiB. What is not is gone over.
+            // A document is shorter than 4 GiB. Longer values are scanned again.
             let (Ok(end), Ok(next)) = (u32::try_from(start + at), u32::try_from(long.len())) else {
                 return Self(Vec::new());
             };
@@ -45,7 +45,7 @@ impl Containers {
         Self(long)
     }
 
-    /// Where a list or an object ends in the bytes of a value that starts at `around`.
+    /// Returns the end of a list or an object in the bytes of a value that starts at `around`.
     pub(super) fn end(&self, bytes: &[u8], start: usize, around: usize) -> usize {
         let known = u32::try_from(around + start).ok().and_then(|place| {
             let known = self.0.binary_search_by_key(&place, |(start, _)| *start);
@@ -58,7 +58,7 @@ impl Containers {
     }
 }
 
-/// Where a list or an object ends whose end is not kept.
+/// Scans for the end of a short list or object.
 fn short_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     let mut depth = 0_usize;
@@ -80,7 +80,8 @@ fn short_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-/// Where the value ends that starts at `start` and is not a list or an object; `start` itself, if no value starts there.
+/// Returns the end of a value at `start` that is not a list or an object. Returns `start` itself if no value starts
+/// there.
 pub(super) fn scalar_end(bytes: &[u8], start: usize) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
     if rest.first() == Some(&b'"') {
@@ -90,7 +91,7 @@ pub(super) fn scalar_end(bytes: &[u8], start: usize) -> usize {
     start + rest.iter().position(ends).unwrap_or(rest.len())
 }
 
-/// Where the string ends that starts at `start`.
+/// Returns the end of the string that starts at `start`.
 pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     loop {
@@ -107,7 +108,7 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Where a list or an object ends, found without what is kept.
+    /// Scans for the end of each list and object.
     fn places(value: &str) -> Vec<(usize, usize)> {
         let bytes = value.as_bytes();
         let starts = (0..bytes.len()).filter(|at| matches!(bytes[*at], b'[' | b'{'));

@@ -1,4 +1,4 @@
-//! What is known of a tool beside its name.
+//! The description of a tool.
 
 use super::schema;
 use crate::Tool;
@@ -13,9 +13,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is known of a tool by its name: what it does, and how its arguments and its output look.
+/// A description of a tool: its name, its purpose, and the schemas of its arguments and its output.
 ///
-/// Schemas are [JSON Schemas](https://json-schema.org). A contract serializes to what a model needs to know about a tool:
+/// Schemas are [JSON Schemas](https://json-schema.org). serde writes a contract as a description of the tool for a model:
 ///
 /// ```
 /// use plan_runtime::dynamic::Contract;
@@ -38,21 +38,22 @@ use std::sync::Arc;
 pub struct Contract {
     /// The name by which plans call the tool.
     pub name: String,
-    /// What the tool does; empty where nothing was said.
+    /// The purpose of the tool. Empty without a description.
     pub description: String,
-    /// Whether the tool says that it [only reads](Tool::READ_ONLY).
+    /// `true` if the tool declares that it [only reads](Tool::READ_ONLY).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
-    /// The JSON Schema of the arguments, which are an object; `None` where nothing is known of them.
+    /// The JSON Schema of the arguments, which are an object, or `None` if it is unknown.
     #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// The JSON Schema of the output; `None` where nothing is known of it.
+    /// The JSON Schema of the output, or `None` if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// Which parts of the arguments are secret, beside those that their schema marks with `"writeOnly": true` or `"format": "password"`.
+    /// The secret parts of the arguments, in addition to those that their schema marks with `"writeOnly": true` or
+    /// `"format": "password"`.
     #[serde(skip)]
     pub secret_arguments: Secrets,
-    /// Which parts of the output are secret, beside those that its schema marks.
+    /// The secret parts of the output, in addition to those that its schema marks.
     #[serde(skip)]
     pub secret_output: Secrets,
     /// The plan that the tool is, if it is one.
@@ -61,7 +62,7 @@ pub struct Contract {
 }
 
 impl Contract {
-    /// A contract that says no more than the name.
+    /// Creates a contract with only a name.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -75,35 +76,36 @@ impl Contract {
         }
     }
 
-    /// Says what the tool does.
+    /// Sets the purpose of the tool.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// Says that the tool only reads: that calling it changes nothing for anyone.
+    /// Declares that the tool only reads: a call to it changes nothing.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only = true;
         self
     }
 
-    /// Says how the arguments look, as a JSON Schema.
+    /// Sets the JSON Schema of the arguments.
     #[must_use]
     pub fn arguments(mut self, schema: impl Into<Value>) -> Self {
         self.arguments = Some(schema.into());
         self
     }
 
-    /// Says how the output looks, as a JSON Schema.
+    /// Sets the JSON Schema of the output.
     #[must_use]
     pub fn output(mut self, schema: impl Into<Value>) -> Self {
         self.output = Some(schema.into());
         self
     }
 
-    /// What is known of a tool without more: its name, its description, and the names of its arguments, but no types.
+    /// Returns the contract that a tool's Rust type determines: its name, its description, and the names of its
+    /// arguments, but no types.
     ///
     /// Other arguments than those are refused by the schema, unless a field is `#[serde(flatten)]`, whose names are not known.
     /// A `#[serde(alias)]` is not known either.
@@ -141,8 +143,8 @@ impl Contract {
         }
     }
 
-    /// What is known of a tool whose arguments and output say with [`schemars`] how they look. It takes no other arguments than
-    /// those, unless some of them are flattened into it.
+    /// Returns the contract of a tool whose arguments and output have schemas from [`schemars`]. The tool accepts no other
+    /// arguments, unless its struct has a flattened field.
     ///
     /// ```
     /// use plan_runtime::{Result, dynamic::Contract, tool};
@@ -169,11 +171,11 @@ impl Contract {
         let arguments = settings.clone().for_deserialize().into_generator();
         let output = settings.for_serialize().into_generator();
         let mut arguments = arguments.into_root_schema_for::<T>();
-        // The contract says these itself.
+        // The contract contains these itself.
         arguments.remove("title");
         arguments.remove("description");
         let known = Self::of::<T>();
-        // serde drops what the struct has no field for, which a plan's author is to know.
+        // serde ignores unknown members, so the schema forbids them to report them to the author of a plan.
         const CLOSED: &str = "additionalProperties";
         let closed = known.arguments.as_ref().and_then(|it| it.get(CLOSED));
         if let (Some(closed), None) = (closed, arguments.get(CLOSED)) {
@@ -210,7 +212,7 @@ fn schema_of(shape: &TypeShape) -> Option<Value> {
             }
             FieldPlace::Flattened => open = true,
             FieldPlace::LeftOut(_) => {}
-            // A tuple, or a struct that is read as what it wraps.
+            // A tuple, or a struct that serde reads as its only field.
             FieldPlace::Index(_) | FieldPlace::Inner => return None,
         }
     }
@@ -224,7 +226,7 @@ fn schema_of(shape: &TypeShape) -> Option<Value> {
     Some(schema)
 }
 
-/// What is known of several tools, in the order in which they were added.
+/// Contracts of several tools, in the order of their addition.
 ///
 /// It serializes to a list of the contracts, to show to a model that writes plans.
 ///
@@ -242,7 +244,7 @@ pub struct Contracts {
     list: Vec<Contract>,
     #[serde(skip)]
     places: HashMap<String, usize>,
-    /// Whether any of them has secrets.
+    /// `true` if any tool has secrets.
     #[serde(skip)]
     pub(super) may_have_secrets: bool,
 }
@@ -254,7 +256,8 @@ impl Contracts {
         Self::default()
     }
 
-    /// The plan, which says of each tool what is secret of its arguments and of its output, and which plan it is, if it is one.
+    /// Returns the plan with the secrets of each tool's arguments and output, and with the plan behind each tool that is a
+    /// plan.
     pub(super) fn mark_secrets(&self, mut plan: Plan) -> Plan {
         if self.may_have_secrets {
             let mut marked = HashMap::new();
@@ -265,7 +268,7 @@ impl Contracts {
         plan
     }
 
-    /// Steps that call the same tool share what the plan says of it.
+    /// Marks the tools of a body. Steps that call one tool share its description.
     fn mark_body(&self, body: &mut Body, marked: &mut HashMap<*const ToolInfo, Arc<ToolInfo>>) {
         match body {
             Body::Action(Action { tool, .. }) => {
@@ -304,7 +307,8 @@ impl Contracts {
         }
     }
 
-    /// Adds a contract. One of the same name that is there gives its place to it, and is given back.
+    /// Adds a contract. If a contract with this name exists, the new contract takes its position, and the old one is
+    /// returned.
     pub fn insert(&mut self, mut contract: Contract) -> Option<Contract> {
         if let Some(schema) = &contract.arguments {
             contract.secret_arguments.add(schema::secrets(schema));
@@ -337,33 +341,33 @@ impl Contracts {
         self.place(name).map(|place| &self.list[place])
     }
 
-    /// The contracts, in the order in which they were added.
+    /// Returns the contracts, in the order of their addition.
     pub fn iter(&self) -> std::slice::Iter<'_, Contract> {
         self.list.iter()
     }
 
-    /// The names, in the order in which they were added.
+    /// Returns the names, in the order of their addition.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.list.iter().map(|contract| &*contract.name)
     }
 
-    /// How many there are.
+    /// Returns the number of contracts.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are no contracts.
+    /// Returns `true` without contracts.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The contracts as JSON: a list of objects with `name`, `description`, `parameters` and `output`, the latter two as JSON Schemas
-    /// where they are known, and `read_only` where it is so.
+    /// Returns the contracts as JSON: a list of objects with `name` and `description`, with the JSON Schemas `parameters` and
+    /// `output` if they are known, and with `read_only` if the tool only reads.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a contract is made of strings and JSON")
     }
 
-    /// The place of a contract in the order.
+    /// Returns the index of a contract in the order.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
     }
@@ -386,7 +390,7 @@ impl Extend<Contract> for Contracts {
     }
 }
 
-/// Of several contracts of one name, the last counts.
+/// Collects contracts. The last of several contracts with one name replaces the others.
 impl FromIterator<Contract> for Contracts {
     fn from_iter<I: IntoIterator<Item = Contract>>(contracts: I) -> Self {
         let mut all = Self::new();

@@ -1,4 +1,4 @@
-//! Where a text is not JSON, and what was expected there.
+//! The first syntax error in JSON, with the expected token.
 
 use super::finding::{Code, Note};
 use super::source::Source;
@@ -7,17 +7,17 @@ use serde::de::IgnoredAny;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// The first place where a text is not JSON.
+/// The first syntax error in JSON.
 #[derive(Debug)]
 pub(super) struct Invalid {
-    /// Where in the text it is.
+    /// The position of the error.
     pub(super) at: Range<usize>,
     message: String,
     help: Option<&'static str>,
 }
 
 impl Invalid {
-    /// What is wrong with a text that serde_json refuses.
+    /// Returns the error in JSON that serde_json refuses.
     pub(super) fn of(text: &str) -> Self {
         let mut scanner = Scanner {
             text,
@@ -44,7 +44,8 @@ impl Invalid {
         Self { help, ..self }
     }
 
-    /// A finding in the document that the text is a part of. Where nothing better is known, the help is the general one.
+    /// Returns a finding in the document that contains this part. `general` is the help for an error without one of its
+    /// own.
     pub(super) fn note(self, source: &Source<'_>, text: &str, general: Option<&str>) -> Note {
         let message = format!("this is not JSON: {}", self.message);
         Note::error(Code::InvalidJson, source.place(&text[self.at]), message)
@@ -52,7 +53,7 @@ impl Invalid {
     }
 }
 
-/// What comes next in a text of JSON.
+/// The token that the grammar expects next.
 #[derive(Clone, Copy)]
 enum Next {
     Value,
@@ -62,14 +63,14 @@ enum Next {
     /// A name, or the end of the object that has begun.
     FirstName,
     Colon,
-    /// What follows a value.
+    /// The token after a value.
     After,
 }
 
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    /// What closes the lists and objects around, the outermost first.
+    /// The closing brackets of the open lists and objects, the outermost first.
     closes: Vec<u8>,
     /// The comma before what comes next.
     comma: Option<usize>,
@@ -255,7 +256,7 @@ impl Scanner<'_> {
         Invalid::new(end..end, "it ends too early").help("was the document cut off?")
     }
 
-    /// Something else is here than what was expected.
+    /// Returns the error for a token other than the expected one.
     fn expected(&self, expected: &str) -> Invalid {
         if let (Some(comma), Some(b'}' | b']')) = (self.comma_before(), self.byte()) {
             let at = comma..comma + 1;
@@ -297,7 +298,7 @@ impl Scanner<'_> {
         Invalid::new(self.at..self.at + length, message).help(help)
     }
 
-    /// The comma that was the last before this place, if only spaces are between.
+    /// Returns the last comma, if only spaces are between the comma and this position.
     fn comma_before(&self) -> Option<usize> {
         let comma = self.comma?;
         let between = &self.text[comma + 1..self.at];
@@ -320,7 +321,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// It finds a mistake exactly where serde_json does, and at a place in the text.
+        /// Compares the scanner with serde_json: it finds an error exactly if serde_json does, at a valid position.
         #[test]
         fn what_serde_json_refuses_is_explained(
             parts in prop::collection::vec(prop::sample::select(PIECES), 0..10),

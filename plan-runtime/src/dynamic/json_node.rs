@@ -1,4 +1,4 @@
-//! JSON text, opened one level at a time. A node is a slice of the text, so it knows its place.
+//! JSON text, opened one level at a time. A node is a slice of the document, so its address is its position.
 
 use super::containers::{Containers, scalar_end};
 pub(super) use super::source::{Source, Text};
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A JSON value that is known to be well-formed, but for the surrogates in its strings.
+/// A well-formed JSON value, except for the surrogates in its strings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JsonNode<'a> {
     slice: &'a str,
@@ -15,13 +15,13 @@ pub(super) struct JsonNode<'a> {
 }
 
 impl<'a> JsonNode<'a> {
-    /// The value that a part of a text is.
+    /// Returns the value in a part of a document.
     pub(super) fn of(part: &'a str, source: &'a Source<'a>) -> serde_json::Result<Self> {
         let slice = serde_json::from_str::<&RawValue>(part)?.get();
         Ok(Self { slice, source })
     }
 
-    /// Where it is in the document.
+    /// Returns the position in the document.
     pub(super) fn place(self) -> Range<usize> {
         self.source.place(self.slice)
     }
@@ -34,7 +34,7 @@ impl<'a> JsonNode<'a> {
         JsonType::of(self.slice)
     }
 
-    /// The members of an object, in the order in which they are written. Other values have no members.
+    /// Returns the members of an object, in the order of the document. Other values have no members.
     pub(super) fn members(self) -> impl Iterator<Item = (JsonNode<'a>, JsonNode<'a>)> {
         let mut parts = Parts::of(self, JsonType::Object);
         std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
@@ -42,7 +42,7 @@ impl<'a> JsonNode<'a> {
 
     /// The elements of a list; none of anything else.
     pub(super) fn items(self) -> Vec<JsonNode<'a>> {
-        // There may be nearly as many as the text has bytes, so the list has no room for more.
+        // The list may have nearly as many elements as the text has bytes, so its capacity is exact.
         let count = Parts::of(self, JsonType::List).count();
         let mut items = Vec::with_capacity(count);
         items.extend(Parts::of(self, JsonType::List));
@@ -54,7 +54,7 @@ impl<'a> JsonNode<'a> {
         Parts::of(self, JsonType::List)
     }
 
-    /// The text of a string.
+    /// Returns the content of a string.
     ///
     /// # Errors
     ///
@@ -78,13 +78,13 @@ impl<'a> JsonNode<'a> {
 
 /// The values right inside a list or an object, names of members among them.
 ///
-/// The text is known to be well-formed, so that only the end of each part is looked for. Reading it once more with serde_json
-/// took ten times as long.
+/// The iterator only searches the end of each part, since the source is well-formed. A second pass with serde_json took
+/// ten times as long.
 struct Parts<'a> {
     text: &'a str,
-    /// What is known of the text from its start on.
+    /// The ends of the containers in the text.
     containers: &'a Containers,
-    /// Where the text starts in the source.
+    /// The start of the text in the source.
     start: usize,
     source: &'a Source<'a>,
     at: usize,
@@ -125,7 +125,7 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// How many bytes of a document are repeated in one message.
+/// The largest size in bytes of a part of a document in a message.
 const MOST_REPEATED: usize = 600;
 
 /// JSON of a document on one line, if it is short enough to be repeated in a message.

@@ -1,4 +1,4 @@
-//! The text that a tool gives, as a value: JSON, or a string.
+//! Conversion of a tool's textual output to a value: JSON, or a string.
 
 use super::containers::string_end;
 use crate::resolve::describe::short;
@@ -6,9 +6,10 @@ use crate::{Error, Result};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// The value of a tool that gives text: text that is JSON is that JSON, and any other text is a string.
+/// Converts the output of a tool that returns a string. A valid JSON document becomes its value, and any other string
+/// becomes a JSON string.
 ///
-/// What looks like a number but is not a number in JSON (`02139`, `NaN`) is text.
+/// Digits and names that are not JSON numbers (`02139`, `NaN`) become a string.
 ///
 /// ```
 /// use plan_runtime::dynamic::json_or_text;
@@ -25,8 +26,8 @@ use serde_json::Value;
 ///
 /// # Errors
 ///
-/// Where the text is JSON that a [`Value`] cannot hold as it is: an integer that fits neither `i64` nor `u64`, a decimal that would
-/// become another one, text that is not Unicode, or what is nested too deep. The error is permanent.
+/// Returns a permanent error for JSON that a [`Value`] cannot represent exactly: an integer outside of `i64` and `u64`, a decimal
+/// that would change, a string that is not Unicode, or a value that is nested too deep.
 pub fn json_or_text(text: &str) -> Result<Value> {
     if serde_json::from_str::<IgnoredAny>(text).is_err() {
         return Ok(Value::String(text.to_owned()));
@@ -41,7 +42,7 @@ pub fn json_or_text(text: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(Error::permanent)
 }
 
-/// The numbers in a JSON text.
+/// Returns the numbers in a JSON document.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -61,7 +62,7 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether serde_json holds a number as it is written, as far as its value goes.
+/// Returns `true` if serde_json represents a number with its exact value.
 fn is_exact(number: &str) -> bool {
     if !number.contains(['.', 'e', 'E']) {
         return number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
@@ -69,7 +70,8 @@ fn is_exact(number: &str) -> bool {
     let Ok(float) = number.parse::<f64>() else {
         return false;
     };
-    // The shortest text that reads back as the float is what serde_json writes; the longest is the float's exact value.
+    // serde_json writes the shortest decimal that reads back as the float. The longest decimal is the float's exact
+    // value.
     let written = digits(number);
     float.is_finite()
         && written.is_some()

@@ -1,8 +1,8 @@
-//! How large a document may be.
+//! The largest size of a document.
 
 use std::time::Duration;
 
-/// How much a reader takes before it refuses a document, so that nobody's plan uses up the memory or the stack.
+/// The limits of a reader, which refuses larger documents to protect the memory and the stack.
 ///
 /// ```
 /// use plan_runtime::dynamic::{DocumentLimits, Reader};
@@ -29,21 +29,21 @@ pub struct DocumentLimits {
     /// value on average, so that reading it takes at most 20 times its size in memory, and 2 MiB. Only long lists of short values have less. A step counts as
     /// four values.
     pub values: usize,
-    /// Inputs, those that only references name included. By default 10,000.
+    /// Inputs, including those that only references name. The default is 10,000.
     pub inputs: usize,
     /// References in the arguments, conditions, loops and the output. By default 100,000.
     pub references: usize,
     /// Attempts of one step: the `attempts` of a policy, or a `retryCount` and the first attempt. By default 10,000.
     pub attempts: u32,
-    /// How long a wait, a time limit or a deadline of a step may be. By default 365 days.
+    /// The longest wait, time limit or deadline of a step. The default is 365 days.
     pub time: Duration,
-    /// Findings that are listed. What is found besides is counted, and a last finding says how much that is. Where as many errors
-    /// are listed, the rest of the document is not read. By default 256.
+    /// The largest number of listed findings. The last finding contains the number of the omitted ones. If the list is full of
+    /// errors, the reader skips the rest of the document. The default is 256.
     pub findings: usize,
 }
 
 impl DocumentLimits {
-    /// What a reader takes by default.
+    /// The default limits of a reader.
     pub const DEFAULT: Self = Self {
         bytes: 16 << 20,
         steps: 10_000,

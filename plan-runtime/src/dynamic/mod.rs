@@ -3,18 +3,17 @@
 //! A [`Reader`] makes a [`Plan`](crate::Plan) of them, of the same types as those of `plan!`, and finds all that is wrong with them before
 //! anything runs. There are three [`Dialect`]s of other systems, and plan JSON, this library's own.
 //!
-//! A [`Toolbox`] has the tools of an application by their names, and runs such plans, with the same [`Run`](crate::run::Run), options,
-//! observers and [`Report`](crate::Report) as those that `plan!` made. A [`Contract`] describes
-//! a tool.
+//! A [`Toolbox`] contains the tools of an application by name, and runs such plans, with the [`Run`](crate::run::Run), the options,
+//! the observers and the [`Report`](crate::Report) of a `plan!`. A [`Contract`] describes a tool.
 //!
 //! | from | to | by |
 //! |---|---|---|
-//! | tools | what a model is shown | [`Contracts::prompt`], or as data [`Contracts::to_json`] |
+//! | tools | a description for a model | [`Contracts::prompt`], or as data [`Contracts::to_json`] |
 //! | tools | the JSON Schema of plans, for structured output | [`Dialect::schema`] |
 //! | text, or bytes | a plan, its dialect, its warnings | [`Reader::read`], [`Reader::read_slice`], [`Toolbox::read`], [`Toolbox::read_slice`] |
-//! | text with mistakes | [`Findings`]: code, line, column, what to do | the same; `render` underlines them (feature `diagnostics`) |
+//! | a document with errors | [`Findings`]: code, line, column, fix | these methods as well; `render` underlines the errors (feature `diagnostics`) |
 //! | a plan and its inputs as JSON | a run | [`Toolbox::run`] |
-//! | a plan | text in any dialect, or what the dialect lacks | [`Dialect::write`], [`Unsupported`] |
+//! | a plan | a document in any dialect, or the list of unsupported parts | [`Dialect::write`], [`Unsupported`] |
 //! | a plan | the source of a `plan!` | `Plan::to_rust` (feature `rust`) |
 //!
 //! ```
@@ -50,37 +49,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is checked before anything runs
+//! # Checks before a run
 //!
-//! All mistakes are found in one pass, and each is one finding. [`Code`] lists the kinds, with what each is for.
+//! The reader finds all errors in one pass, and reports each as one finding. [`Code`] lists and describes the kinds.
 //!
 //! | known | checked |
 //! |---|---|
-//! | the document alone | JSON, limits, the members of plans and steps, ids, references and what is nearly one, unknown and later steps, cycles with the whole way round |
+//! | the document alone | JSON, limits, the members of plans and steps, IDs, references and malformed references, unknown and later steps, cycles with their full path |
 //! | the names of tools ([`Contract::new`]) | that there is such a tool |
 //! | Rust tools ([`Contract::of`]) | unknown and missing arguments |
 //! | JSON Schemas of arguments | types, allowed values, bounds, lengths, nested objects and lists |
-//! | JSON Schemas of outputs | every path of a reference, also of the variables of a `for`, of patterns and of a loop; that what it leads to fits; a list where its element is meant; what may be absent where a value is required, or in a text |
+//! | JSON Schemas of outputs | every path of a reference, including paths from the variables of a `for`, of patterns and of a loop; the type of the value there; a list in place of an element; a value that may be absent, if a value is required or in a formatted string |
 //!
-//! What a schema does not say, or says in a way that is not understood (`pattern`, `not`, references to other documents), is never
-//! a finding. Tools that are closures over JSON have their resolved arguments checked again before each call; the arguments of
-//! Rust tools are read by serde then.
+//! The reader never reports a part that a schema leaves open, or expresses with an unsupported keyword (`pattern`, `not`,
+//! references to other documents). A tool that is a closure over JSON checks its resolved arguments again before each call; serde
+//! reads the arguments of Rust tools.
 //!
-//! A `dependsOn`, a `retryCount`, a `timeout` and an `optional` become the [`Policy`](crate::plan::Policy) and the order of the step;
-//! `parallel` is a hint that is not needed, since independent steps run concurrently. Where a document does not say what the
-//! plan returns, it is an object of the output of every step that is not an undo or always step.
+//! A `dependsOn`, a `retryCount`, a `timeout` and an `optional` become the [`Policy`](crate::plan::Policy) and the order of the step.
+//! `parallel` is a hint without an effect, since independent steps run concurrently. If a document does not declare the plan's
+//! output, the output is an object with the output of every step that is not an undo or always step.
 //!
-//! # What the dialects of strings have of plan JSON
+//! # Members of plan JSON in the other dialects
 //!
-//! A step of these dialects calls a `tool`. In place of that, and beside it, it can have what a step of plan JSON has, in the same members with the same
-//! names. Calls and references inside are written as in the rest of the document.
+//! A step of these dialects calls a `tool`. Instead of the tool and in addition to it, a step can have the members of a plan JSON step, with their
+//! names. Calls and references inside have the notation of the dialect.
 //!
 //! | | member of the step |
 //! |---|---|
 //! | branches | `"if": [{"condition": condition, "then": body}, …]`, or with `"pattern": "Some(x)", "value": value`, or with `"all": [condition, …]` |
 //! | a condition | a reference, or a [test](crate::plan::Test): `{"compare": [a, "<", b]}`, `{"all": [condition, …]}`, `{"any"}`, `{"not"}`, `{"is_some"}`, … |
 //! | a list | `"for": {"pattern": "x", "list": value, "body": body}` |
-//! | steps in a step | `"block": {"inputs": {"x": value}, "steps": [step], "tail": body}`, or `"value": value` in place of `"tail"` |
+//! | steps in a step | `"block": {"inputs": {"x": value}, "steps": [step], "tail": body}`, or `"value": value` instead of `"tail"` |
 //! | rounds | `"loop": {"last": "before", "steps": [step], "tail": body, "while": condition}`, with `"at_most"` in the `policy` |
 //! | a value, a wait | `"value": value`, `"await": "Type"` |
 //! | roles and order | `"undo": "id"`, `"always": true`, `"after": ["id"]` |
@@ -97,10 +96,11 @@
 //! | order | `"after": ["a"]` | `"dependsOn": [0]` | `"after": ["a"]` |
 //! | `attempts`, `timeout`, `optional` | in the `policy` | `retryCount`, `timeout` and `optional` of the step, or in the `policy` | in the `policy` |
 //! | an input in a `policy` | – | – | `"attempts": "{{PLACEHOLDER_n}}"` |
-//! | cannot be written | texts with values in them, inputs | inputs, steps before which others come | paths into an input |
+//! | unsupported | formatted strings, inputs | inputs, steps with later dependencies | paths into an input |
 //!
-//! In all three, what `last` leads to is null in the first round. Not to be written are computed values, references that end where something is absent
-//! (`a?.id`), formats of values in a text, and objects of which only a run knows the members. [`Dialect::write`] lists all such parts of a plan.
+//! In all three dialects, `last` is null in the first round. None of these dialects can express computed values, references that end at an absent
+//! value (`a?.id`), formats of values in a string, and objects whose members only a run can determine. [`Dialect::write`] lists all such parts of a
+//! plan.
 //!
 //! The systems that the dialects come from ignore these members. In the [compat profile](Profile::Compat), a member counts only in its form; beside a
 //! `tool`, `value`, `for` and `await` are ignored with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors, as are those of an order or a policy

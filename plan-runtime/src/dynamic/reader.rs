@@ -53,19 +53,19 @@ impl Reader<'_> {
         Self { dialect, ..self }
     }
 
-    /// Reads as strictly as this. Without it, it is [`Profile::Strict`].
+    /// Sets the strictness. The default is [`Profile::Strict`].
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }
     }
 
-    /// Takes no more than this; a document with more is a [finding](super::Code::LimitPassed).
+    /// Sets the limits. A larger document is a [finding](super::Code::LimitPassed).
     #[must_use]
     pub fn limits(self, limits: DocumentLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// Gives a plan this name that has none of its own. Without it, it is called `plan`.
+    /// Sets the name for plans whose document does not specify one. The default is `plan`.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         let name = Some(name.into());
@@ -74,14 +74,19 @@ impl Reader<'_> {
 
     /// Checks what it reads against these tools.
     ///
-    /// That finds, besides what the document shows by itself: tools, arguments and fields of outputs that do not exist, arguments that
-    /// are missing, values and references that do not fit, values that may be absent where one is needed. Warnings say what
-    /// has no use: outputs that nobody reads, of tools that only read, and steps that wait for another without a reason. An input
-    /// without a stated type has the type of the arguments that refer to it.
+    /// With tools, the reader also finds:
     ///
-    /// Only what the [contracts](super::Contract) say is checked: what a schema leaves open is taken to be right. An output has the fields
-    /// that its schema names; where it has others too, the schema says so with `additionalProperties`. Arguments that a schema does
-    /// not name are a warning where it does not forbid them.
+    /// - missing tools, arguments and fields of outputs,
+    /// - arguments that the document lacks,
+    /// - values and references that do not fit,
+    /// - values that may be absent although the tool requires one.
+    ///
+    /// Warnings report parts without an effect: unused outputs of tools that only read, and dependencies without a reason. An input
+    /// without a declared type has the type of the arguments that refer to it.
+    ///
+    /// The reader checks only the [contracts](super::Contract): a part that a schema leaves open is valid. An output has the fields in its
+    /// schema, and others only if the schema allows them with `additionalProperties`. Unknown arguments are an error if the schema forbids
+    /// them, and a warning otherwise.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
@@ -116,12 +121,12 @@ impl Reader<'_> {
 
     /// Reads a plan. A Markdown fence around the JSON (as language models write it) and a byte order mark before it are ignored.
     ///
-    /// What the document can show by itself is checked: the JSON, names, references, cycles, the form of each part. With
-    /// [`tools`](Self::tools), it is checked against them as well.
+    /// The reader checks the document by itself: the JSON, names, references, cycles, the form of each part. After
+    /// [`tools`](Self::tools), it also checks the document against these tools.
     ///
     /// # Errors
     ///
-    /// All that was found, if one of it is an error.
+    /// Returns all findings, if at least one is an error.
     pub fn read<'t>(&self, text: &'t str) -> Result<Document<'t>, Findings> {
         if let Some(findings) = self.too_long(text.as_bytes()) {
             return Err(findings);
@@ -130,7 +135,7 @@ impl Reader<'_> {
         let builder = match self.builder(text, &mut notes) {
             Some((dialect, builder, plan)) => {
                 let mut spans;
-                // The names of all steps are gone before the list of places is copied to one that it fits.
+                // The names of all steps are freed before the list of positions is copied to its exact size.
                 (notes, spans) = builder.end();
                 spans.shrink_to_fit();
                 plan.map(|plan| (dialect, plan, spans))
@@ -158,7 +163,7 @@ impl Reader<'_> {
 
     /// Reads a plan from bytes: a file, or the body of a request.
     ///
-    /// JSON is in UTF-8, so bytes that are not are a finding at the first of them, and so is a document in UTF-16 or UTF-32. Of such a
+    /// JSON is encoded in UTF-8. A document in UTF-16 or UTF-32 is a finding, and so is the first byte that is not UTF-8. For such a
     /// document, [`Findings::text`] is the part before that byte.
     ///
     /// ```
@@ -179,7 +184,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// All that was found, if one of it is an error.
+    /// Returns all findings, if at least one is an error.
     pub fn read_slice<'t>(&self, bytes: &'t [u8]) -> Result<Document<'t>, Findings> {
         match self.too_long(bytes) {
             Some(findings) => Err(findings),
@@ -187,7 +192,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Says that a document is too long, and keeps what of it is short enough.
+    /// Returns the finding for a document that is too long, with the part that is short enough.
     fn too_long(&self, bytes: &[u8]) -> Option<Findings> {
         let most = self.limits.bytes.min(u32::MAX as usize);
         if bytes.len() <= most {
@@ -278,7 +283,7 @@ impl Reader<'_> {
     }
 }
 
-/// A plan that was read, with the places of its parts in the document. [`Reader::read`] gives it.
+/// A plan read from a document, with the positions of its parts. [`Reader::read`] returns it.
 ///
 /// ```
 /// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
@@ -299,7 +304,7 @@ pub struct Document<'t> {
     plan: Plan,
     dialect: Dialect,
     profile: Profile,
-    /// How many findings are listed.
+    /// The largest number of listed findings.
     most: usize,
     spans: Spans,
     warnings: Findings,
@@ -330,7 +335,7 @@ impl<'t> Document<'t> {
         self.plan
     }
 
-    /// The text that it was read from.
+    /// Returns the document as it was read.
     pub fn text(&self) -> &'t str {
         self.text
     }
@@ -340,7 +345,7 @@ impl<'t> Document<'t> {
         self.dialect
     }
 
-    /// How strictly it was read.
+    /// Returns the strictness of the reader.
     pub fn profile(&self) -> Profile {
         self.profile
     }
@@ -364,7 +369,7 @@ impl<'t> Document<'t> {
     }
 }
 
-/// The JSON in a Markdown fence, where a text is not JSON from its start and has one fence.
+/// Returns the JSON in a Markdown fence, if the document has one fence and is not JSON from its start.
 fn without_fence(text: &str) -> &str {
     const FENCE: &str = "```";
     let bare = &text[source::start(text)..];

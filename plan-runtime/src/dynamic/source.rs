@@ -1,24 +1,25 @@
-//! Texts that are read, and where a part of one is in the document: strings with escapes, and JSON inside of a string.
+//! Source strings of nodes, and the position of each part in the document, including strings with escapes and JSON
+//! inside of a string.
 
 use super::containers::Containers;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// What some editors write before text in UTF-8. It is not part of the text.
+/// The mark that some editors write before UTF-8. It is not part of the document.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Where a document starts: after the mark of its encoding, if it has one.
+/// Returns the start of the document, after its byte order mark, if it has one.
 pub(super) fn start(text: &str) -> usize {
     text.len() - text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).len()
 }
 
-/// A text that nodes are slices of: the document, or JSON in one of its strings.
+/// A string that contains nodes as slices: the document, or JSON in one of its strings.
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     text: &'a str,
     outer: Option<&'a Text<'a>>,
-    /// What is known of the JSON in it.
+    /// The ends of the containers in its JSON.
     pub(super) containers: OnceCell<Containers>,
 }
 
@@ -40,12 +41,12 @@ impl<'a> Source<'a> {
         self.outer.map_or(self.text, |string| string.source.whole())
     }
 
-    /// Where a slice of this text starts in it.
+    /// Returns the start of a slice in this string.
     pub(super) fn start(&self, slice: &str) -> usize {
         (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }
 
-    /// Where a slice of this text is in the document.
+    /// Returns the position of a slice in the document.
     pub(super) fn place(&self, slice: &str) -> Range<usize> {
         let start = self.start(slice);
         let range = start..start + slice.len();
@@ -62,11 +63,11 @@ pub(super) struct Text<'a> {
     pub(super) value: Cow<'a, str>,
     raw: &'a str,
     source: &'a Source<'a>,
-    /// Where in `raw` some of the value is, if there are escapes in it. See [`Text::marks`].
+    /// Positions in `raw` for some positions in the value, if it has escapes. See [`Text::marks`].
     marks: OnceCell<Vec<(u32, u32)>>,
 }
 
-/// How many bytes of a value lie between two marks.
+/// The number of bytes of a value between two marks.
 const MARK: usize = 256;
 
 impl<'a> Text<'a> {
@@ -80,7 +81,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The value as a text of its own.
+    /// Returns the value as a source of its own.
     pub(super) fn inside(&'a self) -> Source<'a> {
         Source {
             outer: Some(self),
@@ -88,17 +89,17 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The text in which the string is.
+    /// Returns the source that contains the string.
     pub(super) fn source(&self) -> &'a Source<'a> {
         self.source
     }
 
-    /// Where a part of the value is in the document.
+    /// Returns the position of a part of the value in the document.
     pub(super) fn place(&self, part: &Range<usize>) -> Range<usize> {
         self.source.place(&self.raw[self.in_raw(part)])
     }
 
-    /// Where a part of the value, given by its bytes, is in [`Text::raw`].
+    /// Returns the position in [`Text::raw`] of a part of the value, given by its bytes.
     fn in_raw(&self, part: &Range<usize>) -> Range<usize> {
         if matches!(self.value, Cow::Borrowed(_)) {
             return part.start + 1..part.end + 1;
@@ -107,7 +108,7 @@ impl<'a> Text<'a> {
         start..self.raw_at(part.end).max(start)
     }
 
-    /// Where a byte of the value is in [`Text::raw`].
+    /// Returns the position in [`Text::raw`] of a byte of the value.
     fn raw_at(&self, place: usize) -> usize {
         let marks = self.marks.get_or_init(|| self.marks());
         let after = marks.partition_point(|(decoded, _)| *decoded as usize <= place);
@@ -124,7 +125,8 @@ impl<'a> Text<'a> {
         at.min(last)
     }
 
-    /// A place of the value every now and then, with where it is in [`Text::raw`]: there may be many questions for long strings.
+    /// Returns pairs of positions in the value and in [`Text::raw`] at regular intervals, since a long string may cause many
+    /// lookups.
     fn marks(&self) -> Vec<(u32, u32)> {
         let mut marks = Vec::with_capacity(self.value.len() / MARK);
         let (mut at, mut decoded, mut next) = (1, 0, MARK);
@@ -141,7 +143,7 @@ impl<'a> Text<'a> {
         marks
     }
 
-    /// The length of the character as it is written here, and in UTF-8.
+    /// Returns the length of the character as written here, and in UTF-8.
     fn sign(&self, at: usize) -> (usize, usize) {
         let bytes = self.raw.as_bytes();
         match (bytes[at], bytes.get(at + 1)) {
@@ -155,7 +157,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// How long `\u….` is as written, with the other half of its pair, and in UTF-8.
+/// Returns the length of `\u….` as written, with the other half of its pair, and in UTF-8.
 fn unit(raw: &str, at: usize) -> (usize, usize) {
     let code = raw
         .get(at + 2..at + 6)

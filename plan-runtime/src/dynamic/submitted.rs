@@ -22,15 +22,15 @@ pub struct Submitted<'a, App: ?Sized> {
 }
 
 enum SubmittedPlan {
-    /// It is a tool.
+    /// The plan of a tool.
     Tool(&'static Plan),
-    /// It is run as it was submitted.
+    /// The submitted plan.
     Document(Box<Plan>),
 }
 
 impl<App: ?Sized> Toolbox<App> {
-    /// What runs a run that was submitted: a plan of the toolbox with that name, with its Rust code, if it is the same plan or has become another since; otherwise the
-    /// plan as it was submitted, with the tools of the toolbox.
+    /// Returns a run as it was submitted. It uses the toolbox's plan with that name, with its Rust code, if that plan is the submitted one or a later
+    /// version of it. Otherwise it uses the submitted plan, with the tools of the toolbox.
     ///
     /// ```
     /// use plan_runtime::dynamic::Toolbox;
@@ -53,7 +53,7 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Errors
     ///
-    /// What was submitted cannot be read, or has Rust code and is not a plan of the toolbox.
+    /// Returns an error if the submitted run cannot be read, or if it has Rust code and is not a plan of the toolbox.
     pub fn submitted(&self, run: &RunInfo) -> Result<Submitted<'_, App>> {
         let inputs = read_inputs(&run.inputs).map_err(|error| {
             Error::permanent(format!("the inputs of the run cannot be read: {error}"))
@@ -97,7 +97,8 @@ impl<App: ?Sized> Toolbox<App> {
             .graph
             .is_ok_and(|graph| graph.lacks_code);
         match own {
-            // Only a program can have said that. It has changed since, or has lost a tool that the recorded plan calls.
+            // Only a program can have submitted this plan. The program has changed since, or has lost a tool that the
+            // recorded plan calls.
             Some(own) if has_code || self.lacks_tools(&plan) => Ok(SubmittedPlan::Tool(own)),
             None if has_code => Err(Error::permanent(format!(
                 "the toolbox has no plan `{}`, which contains Rust code; add it with `with`",
@@ -117,12 +118,13 @@ impl<App: ?Sized> Toolbox<App> {
         !missing.is_empty()
     }
 
-    /// Makes a call for a run that is [on an engine](crate::run::Run::engine), maybe on another machine. It is given up some seconds after nobody waits for its outcome any more.
+    /// Makes a call for a run that is [on an engine](crate::run::Run::engine), possibly on another machine. The call is dropped some seconds after
+    /// its time limit.
     ///
     /// The tool learns of the run what its [context](crate::run::CallContext) has: the path, the attempt, the key, the time that is left. The [throttle](Self::throttle) of this
     /// toolbox holds.
     ///
-    /// It never fails, and never panics: all that goes wrong is in the outcome.
+    /// The method never fails and never panics: every failure is in the outcome.
     pub async fn perform(&self, call: EngineCall, app: &App) -> CallOutcome
     where
         App: Sync,
@@ -176,10 +178,11 @@ impl<App: ?Sized> Submitted<'_, App> {
     }
 }
 
-/// A value for the step of a plan at this path that waits for one, as JSON of the type of the step: for whoever sends it to a run elsewhere. The path is that of
+/// Checks a value for the step at this path, which waits for a value, and returns the JSON to send to a run elsewhere. The path has the format of
 /// [`Signals::send`](crate::run::Signals::send).
 ///
-/// It is checked by the code of the type if the plan is one of the program, otherwise as far as the name of the type says what it is.
+/// The code of the type checks the value if the plan is one of the program. Otherwise, only the name of the type is available for the
+/// check.
 ///
 /// ```
 /// use plan_runtime::dynamic::check_signal;

@@ -4,7 +4,8 @@ use crate::Plan;
 use crate::print::{Line, short};
 use std::fmt;
 
-/// Why a plan is not written: the target cannot express some of its parts, or it contains code that somebody has to review first.
+/// The reasons why a plan is not written: the target cannot express some of its parts, or it contains code that must be reviewed
+/// first.
 ///
 /// ```
 /// use plan_runtime::Plan;
@@ -24,7 +25,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// What cannot express the parts; `None` if they are code from outside the program.
+    /// The target that cannot express the parts, or `None` if the parts are code from outside the program.
     target: Option<&'static str>,
     all: Vec<UnsupportedPart>,
 }
@@ -33,9 +34,9 @@ pub struct Unsupported {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedPart {
-    /// Where it is: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
+    /// The position: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
     pub place: String,
-    /// What it is: `a text with values in it`.
+    /// The construct: `a text with values in it`.
     pub construct: String,
 }
 
@@ -45,7 +46,7 @@ impl UnsupportedPart {
         Self { place, construct }
     }
 
-    /// The parts of a plan that are nested too deeply to be looked at and written.
+    /// Returns the parts of a plan that are nested too deeply to be visited and written.
     pub(in crate::dynamic) fn deep(plan: &Plan) -> Vec<Self> {
         let steps = plan.steps.iter().filter(|step| step.is_deep());
         let steps = steps.map(|step| format!("step `{}`", shown(&step.id)));
@@ -68,7 +69,8 @@ impl Unsupported {
         Self { target: None, all }
     }
 
-    /// All parts that cannot be expressed, or all code to review, in the order of the plan; there is at least one.
+    /// Returns all parts that cannot be expressed, or all code to review, in the order of the plan. The slice is never
+    /// empty.
     pub fn all(&self) -> &[UnsupportedPart] {
         &self.all
     }
@@ -98,7 +100,7 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// What a text of the plan says, for a message.
+/// Returns a string of the plan, shortened for a message.
 pub(in crate::dynamic) fn shown(text: &str) -> String {
     Line(short(text)).to_string()
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a document, with places, for programs and for people.
+//! Problems found in a document, with positions, for programs and for people.
 
 mod note;
 #[cfg(feature = "diagnostics")]
@@ -11,9 +11,9 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Something to say of a document: a mistake, or a warning.
+/// A problem found in a document: an error or a warning.
 ///
-/// Everything that is wrong with a document is found before any of it runs, and reported together: [`Findings`] is the list.
+/// A reader finds all problems of a document before any of it runs, and reports them together as [`Findings`].
 ///
 /// ```
 /// use plan_runtime::dynamic::{Reader, Severity};
@@ -28,17 +28,17 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What kind of mistake it is.
+    /// The kind of problem.
     pub code: Code,
-    /// Whether the plan can be used all the same.
+    /// The severity, which determines if the plan is usable.
     pub severity: Severity,
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub message: String,
-    /// Where it is, and a few words on that; the words may be empty.
+    /// The position of the problem, with a short description that may be empty.
     pub label: Label,
-    /// Other places that have to do with it.
+    /// Other positions that are related to the problem.
     pub related: Vec<Label>,
-    /// What to do about it.
+    /// The fix.
     pub help: Option<String>,
     /// The id of the step that it is in. An id that is longer than 1,024 bytes is cut.
     #[serde(serialize_with = "serialize_step")]
@@ -53,11 +53,11 @@ fn serialize_step<S: Serializer>(
     step.as_deref().serialize(serializer)
 }
 
-/// A place in a document, with a few words on it.
+/// A position in a document, with a short description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Label {
-    /// The place, in bytes from the document's start.
+    /// The position, in bytes from the document's start.
     pub span: Range<usize>,
     /// The line, from 1.
     pub line: usize,
@@ -67,20 +67,20 @@ pub struct Label {
     pub text: String,
 }
 
-/// Whether a plan can be used although something was found in it.
+/// The severity of a finding, which determines if the plan is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Severity {
-    /// It can be used.
+    /// The plan is usable.
     Warning,
-    /// It cannot be used.
+    /// The plan is unusable.
     Error,
 }
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
-        /// A kind of mistake, or of warning. [`Display`](fmt::Display) writes it as in messages: `unknown-step`.
+        /// A kind of error or warning. [`Display`](fmt::Display) writes it as in messages: `unknown-step`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -91,14 +91,14 @@ macro_rules! codes {
             /// All codes.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The code as it is written in messages.
+            /// Returns the code as it appears in messages.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*
                 }
             }
 
-            /// What the code is for, in one line.
+            /// Returns a description of the code, in one line.
             pub const fn description(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($doc),+),)*
@@ -185,13 +185,13 @@ impl fmt::Display for Code {
     }
 }
 
-/// Everything that was found in a document, in the document's order.
+/// The problems found in a document, in the document's order.
 ///
-/// There are at most 257: of more than 256, errors go before warnings, and the last finding says how many others there are. Each has
-/// at most 16 other places, and texts of at most 2,048 bytes.
+/// The list has at most 257 findings. If there are more than 256, errors take precedence over warnings, and the last finding
+/// contains the number of the omitted ones. A finding has at most 16 related positions, and strings of at most 2,048 bytes.
 ///
-/// It is a list of [`Finding`]s and, where one of them is an error, an [`Error`](std::error::Error). `{}` writes them for people, each
-/// with its line and column. With the feature `diagnostics`, `render` underlines the places.
+/// `Findings` is a list of [`Finding`]s, and an [`Error`](std::error::Error) if it contains an error. `{}` writes them for people,
+/// each with its line and column. With the feature `diagnostics`, `render` underlines the positions.
 ///
 /// ```
 /// use plan_runtime::dynamic::{Code, Reader};
@@ -222,7 +222,7 @@ impl Findings {
         &self.text
     }
 
-    /// Whether the plan cannot be used.
+    /// Returns `true` if the list contains an error, so that there is no usable plan.
     pub fn has_errors(&self) -> bool {
         self.errors().next().is_some()
     }

@@ -1,4 +1,4 @@
-//! Notes, which become findings: how many there are, and how long they are, has a bound whatever the document is.
+//! Notes, which become findings. Their number and their lengths are bounded for any document.
 
 use super::super::source;
 use super::{Code, Finding, Findings, Label, Severity};
@@ -7,16 +7,16 @@ use crate::resolve::describe::counted;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many notes are kept, unless a reader says otherwise.
+/// The default for the largest number of stored notes.
 const MOST: usize = DocumentLimits::DEFAULT.findings;
 
-/// How many bytes a message, a label or a help has at most. The names in them are cut far below that.
+/// The largest size in bytes of a message, a label or a help. The limit on names is far lower.
 const LONGEST: usize = 2048;
 
-/// How many bytes of the id of a step a finding has at most.
+/// The largest size in bytes of a step's ID in a finding.
 const LONGEST_ID: usize = 1024;
 
-/// How many other places one note has at most.
+/// The largest number of related positions of one note.
 const MOST_RELATED: usize = 16;
 
 /// A finding whose line and column are not known yet.
@@ -68,7 +68,7 @@ impl Note {
         Self::error(Code::LimitPassed, at, message).help(limit.into().map(help))
     }
 
-    /// The same as a warning.
+    /// Returns the note as a warning.
     pub(in crate::dynamic) fn into_warning(self) -> Self {
         let severity = Severity::Warning;
         Self { severity, ..self }
@@ -114,7 +114,7 @@ impl Note {
         self.help.take()
     }
 
-    /// The same as a warning, if that is enough.
+    /// Makes the note a warning if that suffices.
     pub(in crate::dynamic) fn warn_if(mut self, is_enough: bool) -> Self {
         if is_enough {
             self.severity = Severity::Warning;
@@ -122,7 +122,7 @@ impl Note {
         self
     }
 
-    /// How far from what was meant a value is that this is wrong with.
+    /// Returns the distance between the value and the expected one, to compare alternatives.
     fn weight(&self) -> usize {
         match self.code {
             _ if self.severity == Severity::Warning => 1,
@@ -145,7 +145,7 @@ impl Note {
     }
 }
 
-/// The text, or what of it is short enough.
+/// Truncates a string to this size.
 fn cut(mut text: String, longest: usize) -> String {
     if text.len() > longest {
         text.truncate(boundary(&text, longest));
@@ -163,20 +163,20 @@ pub(super) fn boundary(text: &str, at: usize) -> usize {
         .unwrap_or_default()
 }
 
-/// Notes on one text, which become findings. What is beyond their number is counted, and errors go first.
+/// Notes on one document, which become findings. Notes beyond the limit are counted, and errors take precedence.
 #[derive(Clone, Debug)]
 pub(in crate::dynamic) struct Notes {
-    /// How many are kept.
+    /// The largest number of stored notes.
     most: usize,
     kept: Vec<Note>,
-    /// How many of those are errors.
+    /// The number of stored errors.
     errors: usize,
-    /// How many of them are warnings. They make room for errors.
+    /// The number of stored warnings, which errors replace at the limit.
     warnings: usize,
-    /// How many there are besides.
+    /// The number of errors beyond the limit.
     more_errors: usize,
     more_warnings: usize,
-    /// The sum of how far from what was meant a value is.
+    /// The sum of the weights of all notes.
     weight: usize,
 }
 
@@ -195,7 +195,7 @@ impl From<Note> for Notes {
 }
 
 impl Notes {
-    /// None yet, and at most this many, of which one is needed to say that a plan cannot be used.
+    /// Creates an empty list with this capacity. One slot is reserved for the error that makes the plan unusable.
     pub(in crate::dynamic) fn of(most: usize) -> Self {
         Self {
             most: most.max(1),
@@ -237,7 +237,7 @@ impl Notes {
         });
     }
 
-    /// Adds those on a part of the text; all are on this step, if there is one.
+    /// Adds the notes on a part of the document, with this step, if there is one.
     pub(in crate::dynamic) fn append(&mut self, mut other: Self, step: Option<&Arc<str>>) {
         other.fit();
         self.more_errors += other.more_errors;
@@ -263,7 +263,7 @@ impl Notes {
         self.kept.into_iter().map(|note| note.message).collect()
     }
 
-    /// Whether one more warning, or error, would be kept rather than counted.
+    /// Returns `true` if one more warning, or error, would be stored instead of counted.
     pub(in crate::dynamic) fn has_room(&self, is_error: bool) -> bool {
         let before = if is_error {
             self.errors
@@ -273,12 +273,12 @@ impl Notes {
         before < self.most
     }
 
-    /// Whether there are more errors than are listed, so that nobody needs to look for further ones.
+    /// Returns `true` if errors exceed the limit, so that a search for further ones has no purpose.
     pub(in crate::dynamic) fn is_full(&self) -> bool {
         self.errors == self.most && self.more_errors > 0
     }
 
-    /// Whether an error is at this place.
+    /// Returns `true` if the notes contain an error at this position.
     pub(in crate::dynamic) fn has_error(&self, at: &Range<usize>) -> bool {
         let mut errors = self
             .kept
@@ -296,12 +296,12 @@ impl Notes {
         self.errors() > 0
     }
 
-    /// How many errors there are, those included that are not kept.
+    /// Returns the number of errors, including those beyond the limit.
     pub(in crate::dynamic) fn errors(&self) -> usize {
         self.errors + self.more_errors
     }
 
-    /// The findings, in the order of the text; those at one place in the order in which they were found.
+    /// Returns the findings, in the order of the document. Findings at one position keep the order of their discovery.
     pub(in crate::dynamic) fn into_findings(mut self, text: &str) -> Findings {
         if self.kept.is_empty() {
             return Findings::default();
@@ -329,7 +329,7 @@ impl Notes {
         }
     }
 
-    /// Says how much there is besides.
+    /// Returns the note with the number of the omitted findings.
     fn rest(&self, text: &str) -> Option<Note> {
         let end = text.len()..text.len();
         let (errors, warnings) = (self.more_errors, self.more_warnings);
@@ -349,11 +349,11 @@ impl Notes {
     }
 }
 
-/// On which lines the places of notes are, and in which columns.
+/// The lines and columns of the notes' positions.
 struct LineIndex(Vec<(usize, usize, usize)>);
 
 impl LineIndex {
-    /// Looks through the text once. There are few places, and there may be as many lines as bytes.
+    /// Scans the document once. The positions are few, and the lines may be as many as the bytes.
     fn of(text: &str, notes: &[Note]) -> Self {
         let places = notes.iter().flat_map(|note| {
             let related = note.related.iter().map(|(at, _)| at.start);

@@ -1,4 +1,4 @@
-//! Findings with the places in the document underlined.
+//! Findings with underlined positions in the document.
 
 use super::note::boundary;
 use super::{Finding, Findings, Label, Severity};
@@ -9,16 +9,16 @@ use plan_graph::Safe;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// How wide the output is. A line that is longer is cut.
+/// The width of the output. Longer lines are truncated.
 const WIDTH: usize = 120;
-/// How much of a long line is read on either side of an underlined part.
+/// The amount of a long line that is read on each side of an underlined part.
 const MARGIN: usize = 4 * WIDTH;
-/// From how many bytes on a line is not looked at as a whole.
+/// The number of bytes from which a line is not read as a whole.
 const LONG: usize = 1 << 16;
 
 impl Findings {
-    /// Writes the findings as rustc writes its own, with the places in the document underlined. `origin` is what the document is called, such as
-    /// the path of its file. Long lines are cut, and what a terminal would not show of them is written as Rust escapes it.
+    /// Writes the findings as rustc writes its own, with the positions in the document underlined. `origin` is the name of the document, such as
+    /// the path of its file. Long lines are truncated, and characters that a terminal would not show appear as Rust escapes.
     ///
     /// ```
     /// use plan_runtime::dynamic::Reader;
@@ -41,7 +41,7 @@ impl Findings {
         self.rendered(origin, &Renderer::plain().term_width(WIDTH))
     }
 
-    /// The same in colors, by the escape sequences of terminals.
+    /// Writes the findings like [`render`](Self::render), in colors, with the escape sequences of terminals.
     pub fn render_colored(&self, origin: &str) -> String {
         self.rendered(origin, &Renderer::styled().term_width(WIDTH))
     }
@@ -71,7 +71,7 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
         (words, _) => Line(words).to_string(),
     };
     let primary = &finding.label;
-    // What is too far to the side to be shown beside it has lines of its own.
+    // A label too far to the side of the line has lines of its own.
     let beside = |label: &&Label| {
         label.column.abs_diff(primary.column) < WIDTH / 2
             && label.span.start.abs_diff(primary.span.start) < LONG
@@ -137,7 +137,7 @@ impl Window {
         }
     }
 
-    /// The place, where the snippet cannot say it itself.
+    /// Returns the position, if the snippet cannot show it itself.
     fn origin<'a>(&self, label: &Label, origin: &'a str) -> Option<Origin<'a>> {
         let place = Origin::path(origin).line(label.line);
         self.moved.then(|| place.char_column(label.column))
@@ -167,7 +167,7 @@ impl Window {
     }
 }
 
-/// Where a place ends, or where it is cut, if it is longer than a line should be.
+/// Returns the end of a position, or the end of its part that fits on a line.
 fn end(label: &Label, text: &str) -> usize {
     let Range { start, end } = label.span;
     let most = boundary(text, end.min(start + WIDTH / 2));
@@ -178,7 +178,7 @@ fn end(label: &Label, text: &str) -> usize {
     }
 }
 
-/// The beginning of a part of a document, as it is shown: with escapes for what a terminal would not show.
+/// Returns the beginning of a part of a document, with escapes for characters that a terminal would not show.
 fn shown(part: &str, end: usize) -> String {
     let mut text = String::with_capacity(end);
     let mut safe = Safe::lines(&mut text);
@@ -187,7 +187,7 @@ fn shown(part: &str, end: usize) -> String {
         let ends_line = c == '\r' && part[at + 1..].starts_with('\n');
         if ends_line || c == '\t' {
             let _ = safe.write_str(&part[written..at]);
-            // It is a tab that indents, and becomes four spaces.
+            // A tab used for indentation, which becomes four spaces.
             if c == '\t' {
                 let _ = safe.as_it_is("\t");
             }

@@ -3,10 +3,10 @@
 use crate::print::Quoted;
 use std::fmt::{Display, Formatter, Result};
 
-/// How many characters a name has at most that is shown. A cut one could not be used.
+/// The largest number of characters of a name in the prompt. A truncated name would be useless.
 const NAME: usize = 100;
 
-/// How many characters a name without quotes has at most: in more, a sentence would fit.
+/// The largest number of characters of a name without quotes. A longer one could contain a sentence.
 const BARE: usize = 64;
 
 /// The formats that JSON Schema defines. Any other word could be written by anybody.
@@ -32,12 +32,12 @@ const FORMATS: [&str; 19] = [
     "regex",
 ];
 
-/// Whether a name can be shown.
+/// Returns `true` if a name fits.
 pub(super) fn fits(name: &str) -> bool {
     name.chars().nth(NAME).is_none()
 }
 
-/// Whether JSON Schema defines a format.
+/// Returns `true` if JSON Schema defines a format.
 pub(super) fn is_format(format: &str) -> bool {
     FORMATS.contains(&format)
 }

@@ -7,25 +7,25 @@ use crate::shape::Secrets;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// How many characters a default or an allowed value takes at most.
+/// The largest number of characters of a default or an allowed value.
 const VALUE: usize = 60;
 
-/// How many allowed values of one type are shown.
+/// The largest number of allowed values of one type.
 const VALUES: usize = 16;
 
-/// How many fields of one object are shown, and how many arguments of a tool.
+/// The largest number of fields of one object, and of arguments of a tool.
 const FIELDS: usize = 40;
 
-/// How many forms of one type are shown.
+/// The largest number of forms of one type.
 const FORMS: usize = 8;
 
-/// How deep objects and lists are shown in one another.
+/// The largest depth of nested objects and lists.
 const DEPTH: usize = 6;
 
-/// How many types are shown in one.
+/// The largest number of types inside one type.
 const TYPES: usize = 200;
 
-/// Whether it says which members an object has.
+/// Returns `true` if the form describes the members of an object.
 pub(super) fn is_object(form: &Form<'_>) -> bool {
     form.types().overlaps(Types::OBJECT)
         && (!form.names().is_empty() || form.types() == Types::OBJECT)
@@ -46,18 +46,18 @@ pub(super) fn shown<'a>(form: &Form<'a>) -> Vec<&'a str> {
 /// Writes a type.
 pub(super) struct TypeText<'s> {
     secrets: &'s Secrets,
-    /// Whether values of the type are written by the plan, which may leave out all that is not required.
+    /// `true` for values that the plan writes, which may omit the optional parts.
     is_given: bool,
-    /// How many types may still be written.
+    /// The number of types that still fit.
     left: usize,
-    /// Those around the one that is written.
+    /// The enclosing types.
     open: Vec<Vec<usize>>,
-    /// What the types of all tools have for their work.
+    /// The budget that the types of all tools share.
     work: &'s Work,
 }
 
 impl<'s> TypeText<'s> {
-    /// One in which this is secret, of arguments or of an output.
+    /// Creates the writer of a type with these secrets, in arguments or in an output.
     pub(super) fn new(secrets: &'s Secrets, is_given: bool, work: &'s Work) -> Self {
         Self {
             secrets,
@@ -104,7 +104,7 @@ impl<'s> TypeText<'s> {
             .spend((form.schemas().len() + listed) * (1 + members))
     }
 
-    /// What an object has beside the members that are shown.
+    /// Returns the entry for the members of an object that are not shown.
     fn rest(&mut self, form: &Form<'_>, shown: usize, secrets: &Secrets) -> Option<String> {
         if form.names().len() > shown {
             return Some("…".to_owned());

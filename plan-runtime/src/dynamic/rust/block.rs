@@ -66,7 +66,8 @@ impl<'p> SourceWriter<'p> {
         Tree::Row(parts)
     }
 
-    /// The same with what follows it, while its names are known. Of a round, `last` is the name of the first input. The names are still taken afterwards.
+    /// Writes the block with the code after it, in the scope of the block's names. `last` is the name of a round's first input. The names stay
+    /// reserved afterwards.
     fn block_then<T>(
         &mut self,
         block: &'p Block,

@@ -3,8 +3,8 @@
 use crate::plan::RustText;
 use crate::print::Line;
 
-/// The lines of a doc comment. What the program itself says is Markdown; what comes from elsewhere shows as the text that it is: no
-/// code that documentation would run, no HTML, no links.
+/// Returns the lines of a doc comment. A string of the program itself is Markdown. A string from elsewhere appears as plain text:
+/// no code that documentation would run, no HTML, no links.
 pub(super) fn lines(text: &RustText) -> Vec<String> {
     let text_lines = text.trim_end().lines();
     let line = |line: &str| {
@@ -25,7 +25,7 @@ pub(super) fn lines(text: &RustText) -> Vec<String> {
     text_lines.map(line).collect()
 }
 
-/// One line of Markdown that shows as this text.
+/// Returns a line of Markdown that renders as this string.
 fn inert(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let line = Line(line.replace('\t', " ")).to_string();
@@ -54,7 +54,7 @@ fn inert(line: &str) -> String {
     text
 }
 
-/// Whether this begins with the number of a character, in which `\` is not markup.
+/// Returns `true` if a string begins with the number of a character, whose `\` is not markup.
 fn is_number(text: &str) -> bool {
     let inside = text
         .strip_prefix("\\u{")

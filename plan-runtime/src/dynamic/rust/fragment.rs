@@ -1,7 +1,7 @@
-//! What only Rust can say: expressions, patterns and types that a plan holds as text.
+//! Rust fragments: expressions, patterns and types that a plan stores as strings.
 //!
-//! A text is taken only if all of it is one piece of that kind of syntax, within limits that are checked before any parser that
-//! calls itself sees it. It is written from its tokens, so comments are gone.
+//! A string is accepted only if it is a single piece of that kind of syntax, within limits that are checked before any
+//! recursive parser reads it. The source is written from its tokens, so comments are lost.
 
 use crate::print::{Quoted, is_seen};
 use proc_macro2::{Literal, TokenStream, TokenTree};
@@ -10,14 +10,14 @@ use syn::parse::{Parse, Parser};
 use syn::visit::{self, Visit};
 use syn::{Expr, GenericArgument, Ident, Pat, PathArguments, Type};
 
-/// How long a text is at most, in bytes.
+/// The largest size in bytes of a fragment.
 const LONGEST: usize = 16 * 1024;
-/// How many brackets are around a token at most.
+/// The largest number of brackets around a token.
 const DEEPEST: usize = 32;
-/// How many tokens a token has before it at most, in its statement and in those around it. A parser calls itself no more often.
+/// The largest number of tokens before a token, in its statement and in the enclosing ones. It bounds the parser's recursion.
 const MOST: usize = 500;
 
-/// The stack on which texts are read, in bytes. Without optimization, each time the parser calls itself takes about 8 KiB.
+/// The size in bytes of the stack for the parser. Without optimization, each recursion of the parser takes about 8 KiB.
 pub(super) const STACK: usize = 16 * 1024 * 1024;
 
 /// The types that may have others in `<…>` and are nothing but data.
@@ -26,16 +26,16 @@ const GENERIC: [&str; 12] = [
     "Result", "Cow",
 ];
 
-/// Why a text is not taken.
+/// The reason why a fragment is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FragmentError {
-    /// It is too long, or too deep.
+    /// The fragment is too long, or nested too deep.
     Large,
-    /// It is something else than it must be.
+    /// The fragment is another kind of syntax.
     Other,
 }
 
-/// The tokens of a text, within the limits. Literals are on one line.
+/// Returns the tokens of a fragment within the limits. Literals are on one line.
 fn tokens(text: &str) -> Result<TokenStream, FragmentError> {
     if text.len() > LONGEST {
         return Err(FragmentError::Large);
@@ -76,7 +76,7 @@ fn bounded(tokens: TokenStream, depth: usize, before: usize) -> Result<TokenStre
     Ok(trees.into_iter().collect())
 }
 
-/// The same literal, with all that people do not see as numbers.
+/// Returns the literal with escapes for invisible characters.
 fn one_line(literal: Literal) -> Result<Literal, FragmentError> {
     let text = literal.to_string();
     if is_seen(&text) {
@@ -102,7 +102,7 @@ fn parse<T: Parse>(tokens: TokenStream) -> Result<T, FragmentError> {
 pub(super) fn expression(text: &str, before_block: bool) -> Result<String, FragmentError> {
     let tokens = tokens(text)?;
     let expr: Expr = parse(tokens.clone())?;
-    // In a `format!`, an assignment would give a name of the text another meaning.
+    // In a `format!`, an assignment would change the meaning of a name in the format string.
     if !is_known(|known| known.visit_expr(&expr)) || matches!(expr, Expr::Assign(_)) {
         return Err(FragmentError::Other);
     }
@@ -114,7 +114,7 @@ pub(super) fn expression(text: &str, before_block: bool) -> Result<String, Fragm
     Ok(written(&tokens, &item, "let x = ", ";"))
 }
 
-/// Whether an expression can be between two `&&` without parentheses.
+/// Returns `true` if an expression needs no parentheses between two `&&`.
 pub(super) fn is_operand(expression: &str) -> bool {
     let Ok(tokens) = expression.parse::<TokenStream>() else {
         return false;
@@ -215,7 +215,7 @@ fn is_plain(ty: &Type) -> bool {
     }
 }
 
-/// Whether the parser knows all of it, rather than to hand on tokens.
+/// Returns `true` if the parser understood all syntax, without passing tokens through.
 fn is_known(visit: impl FnOnce(&mut IsKnownType)) -> bool {
     let mut known = IsKnownType(true);
     visit(&mut known);
@@ -298,7 +298,7 @@ impl<'ast> Visit<'ast> for IsKnownType {
     }
 }
 
-/// The tokens as text: as they are formatted inside a statement, where that leaves them as they are.
+/// Returns the tokens as source code, formatted inside a statement if formatting preserves the tokens.
 fn written(tokens: &TokenStream, statement: &TokenStream, before: &str, behind: &str) -> String {
     formatted(statement, before, behind)
         .filter(|text| is_same(tokens, text))
@@ -320,8 +320,7 @@ fn formatted(statement: &TokenStream, before: &str, behind: &str) -> Option<Stri
     Some(inside.to_owned())
 }
 
-/// Whether a text has these tokens. A comma more or less at the end of a list says nothing, so it does not count where there is
-/// another item before it.
+/// Returns `true` if the source code has these tokens. A trailing comma does not count, unless the list has only one item.
 fn is_same(tokens: &TokenStream, text: &str) -> bool {
     let Ok(found) = text.parse::<TokenStream>() else {
         return false;
@@ -361,7 +360,7 @@ fn leaves(tokens: TokenStream) -> Vec<String> {
     leaves
 }
 
-/// Whether this is a name in Rust, exactly as written.
+/// Returns `true` for a valid Rust name, exactly as written.
 pub(super) fn is_identifier(name: &str) -> bool {
     name.len() <= LONGEST
         && is_seen(name)

@@ -1,14 +1,14 @@
-//! Rust as a tree of tokens, and its text in lines.
+//! Rust as a tree of tokens, and its layout in lines.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// How wide a line is that is not broken.
+/// The width of the longest line that stays unbroken.
 const WIDEST: usize = 89;
-/// The same for JSON.
+/// The width of the longest JSON line that stays unbroken.
 const WIDEST_JSON: usize = 90;
-/// How wide a call is on one line, as rustfmt has struct literals.
+/// The width of the longest call on one line, which is rustfmt's limit for struct literals.
 const WIDEST_CALL: usize = 35;
-/// How wide `..` is at the end of a call: authors put arguments in its place.
+/// The width reserved for `..` at the end of a call, which authors replace by arguments.
 const REST: usize = 8;
 
 /// A part of the source.
@@ -16,7 +16,7 @@ const REST: usize = 8;
 pub(super) enum Tree {
     /// Whole tokens. Lines after the first are indented as the first one is.
     Text(String),
-    /// One after the other.
+    /// Parts in sequence.
     Row(Vec<Tree>),
     /// A row whose braces are all broken into lines, or none.
     Together(Vec<Tree>),
@@ -33,7 +33,7 @@ pub(super) struct LayoutList {
     pub(super) style: LayoutStyle,
 }
 
-/// How items are written in their brackets.
+/// The layout of items in their brackets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LayoutStyle {
     /// With commas, and one after the last of them where each has a line.
@@ -44,9 +44,9 @@ pub(super) enum LayoutStyle {
     Beside,
     /// Each on a line of its own, always, with a comma.
     Inputs,
-    /// One item on one line or on lines of its own.
+    /// A single item, on one line or on lines of its own.
     Block,
-    /// The same on lines of its own, always.
+    /// A single item, always on lines of its own.
     Lines,
     /// Each on lines of its own, always, with nothing between them.
     Steps,
@@ -72,7 +72,7 @@ impl Tree {
         })
     }
 
-    /// What is left of the room after this, on one line; none if it does not fit.
+    /// Returns the room left after this tree on one line, or `None` if it does not fit.
     fn fits(&self, room: usize) -> Option<usize> {
         match self {
             Self::Text(text) if text.contains('\n') => None,
@@ -85,7 +85,7 @@ impl Tree {
         }
     }
 
-    /// How much of this is on the line on which it begins, at least.
+    /// Returns the smallest width of the tree's first line.
     fn head(&self) -> (usize, bool) {
         match self {
             Self::Text(text) => (text.chars().count(), false),
@@ -130,7 +130,7 @@ impl LayoutList {
             .try_fold(room, |room, item| item.fits(room))
     }
 
-    /// Whether there are spaces inside the brackets.
+    /// Returns `true` if the brackets have inner spaces.
     fn pads(&self) -> bool {
         self.delimiter == Delimiter::Brace
             && !self.items.is_empty()
@@ -138,13 +138,13 @@ impl LayoutList {
     }
 }
 
-/// The source as it is written, and the tokens that it is meant to have.
+/// The source code, and the intended tokens.
 #[derive(Default)]
 pub(super) struct Printer {
     text: String,
     tokens: Vec<Token>,
     column: usize,
-    /// A text that is not whole tokens.
+    /// `true` if a string is not whole tokens.
     broken: bool,
 }
 
@@ -239,7 +239,7 @@ impl Printer {
             Ok(tokens) => flatten(tokens, &mut self.tokens),
             Err(_) => self.broken = true,
         }
-        // What follows decides whether it is beside the last sign.
+        // The next token determines if it is adjacent to the last sign.
         if let Some(Token::Punct(_, spacing)) = self.tokens.last_mut() {
             *spacing = None;
         }
@@ -267,7 +267,7 @@ impl Printer {
         self.column += text.chars().count();
     }
 
-    /// The text, if its tokens are those that were meant.
+    /// Returns the source code, if it has the intended tokens.
     pub(super) fn finish(mut self) -> Option<String> {
         self.text.push('\n');
         let mut found = Vec::with_capacity(self.tokens.len());
@@ -278,7 +278,7 @@ impl Printer {
     }
 }
 
-/// Whether this is the `..` at the end of a call, after which there is no comma.
+/// Returns `true` for the `..` at the end of a call, which has no comma after it.
 fn is_rest(tree: &Tree) -> bool {
     matches!(tree, Tree::Text(text) if text == "..")
 }
@@ -319,7 +319,7 @@ pub(super) fn flatten(tokens: TokenStream, out: &mut Vec<Token>) {
     while let Some((tokens, closes)) = around.last_mut() {
         match tokens.next() {
             Some(TokenTree::Group(group)) => {
-                // What macros hand over may be in no brackets.
+                // Macros may create groups without brackets.
                 let closes = (group.delimiter() != Delimiter::None).then(|| {
                     let (open, close) = brackets(group.delimiter());
                     out.push(Token::Bracket(open));

@@ -25,9 +25,10 @@ use std::panic::resume_unwind;
 use value::Takes;
 
 impl Plan {
-    /// The source of a `plan!` that says the same, ready to be pasted: a model drafts, the compiler checks, the author keeps.
+    /// Returns the source code of an equivalent `plan!`, ready to be pasted: a model drafts, the compiler checks, the author
+    /// keeps.
     ///
-    /// Of the tools only their names are known, so each call ends with `..`, which leaves out whatever is optional.
+    /// The plan contains only the names of its tools, so each call ends with `..`, which omits the optional arguments.
     /// [`RustSource`] has more options.
     ///
     /// | in the plan | in Rust |
@@ -36,7 +37,7 @@ impl Plan {
     /// | a key `threadId` in a path | the field `.thread_id`, as `#[serde(rename_all)]` names it |
     /// | a key that is not a name, `odd key` | `["odd key"]` |
     /// | an index, a projection | `[0]`, `[..]` |
-    /// | a text with values in it | `format!` |
+    /// | a formatted string | `format!` |
     /// | an object | `json!`, as the type is not known that it is of |
     /// | a string for an argument whose [schema](RustSource::schema) lists strings, `"high"` | `serde_json::from_value(json!("high"))?`, which fits a `String` and an enum |
     /// | an id that is not a Rust identifier, `step-1` | `step_1` |
@@ -70,12 +71,12 @@ impl Plan {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// No text of a plan becomes code, unless it is code: names are names, texts are literals, and a reference is written from what
-    /// it reads, whatever its own text says. The description of a plan that comes from elsewhere shows as plain text, not as
+    /// A string of a plan becomes code only if it is code: names are names, strings are literals, and a reference is derived from
+    /// its source and path, regardless of its author's notation. The description of a plan from elsewhere is plain text, not
     /// Markdown.
     ///
-    /// What only Rust can say (computed values, patterns, types) is code that would run. In a plan that is a part of the program it
-    /// is written as it is. Out of JSON it is an error: [`RustSource::allow_code`] lets it through.
+    /// Computed values, patterns and types exist only as Rust code, which would run. Code of the program itself is written
+    /// unchanged. Code from JSON is an error, unless [`RustSource::allow_code`] accepts it.
     ///
     /// # Errors
     ///
@@ -85,7 +86,7 @@ impl Plan {
     }
 }
 
-/// [`Plan::to_rust`], with what is known of the tools.
+/// A writer like [`Plan::to_rust`], with options and schemas of the tools.
 ///
 /// ```
 /// use plan_runtime::dynamic::{Reader, RustSource};
@@ -122,8 +123,8 @@ impl<'p> RustSource<'p> {
         self
     }
 
-    /// Lets code through that is not part of the program. Whoever compiles the source then runs what the plan says, so
-    /// [look at it](Self::foreign_code) first.
+    /// Accepts code that is not part of the program. A program compiled from the source then runs the code of the plan,
+    /// so [review it](Self::foreign_code) first.
     ///
     /// ```
     /// use plan_runtime::Plan;
@@ -150,14 +151,15 @@ impl<'p> RustSource<'p> {
         self
     }
 
-    /// The code in the plan that is not part of the program, with its places: computed values, conditions, patterns and types.
+    /// Returns the code in the plan that is not part of the program, with its positions: computed values, conditions, patterns
+    /// and types.
     ///
-    /// A [`RustText`] says whether it is part of the program, as all that `plan!` makes is. What was read
-    /// is not, and stays so when plans are cloned and mixed.
+    /// A [`RustText`] records if it is part of the program, which is true for all code of a `plan!`. Code from a
+    /// document is not, even after plans are cloned and mixed.
     ///
-    /// Names alone are not code. A pattern is not code if it is a name, `_`, a tuple of these, or one of these in `Some(…)`. A type is
-    /// not code if it is a path, with other such types in `<…>` if it is one of the standard library (`Vec<Option<crate::Mail>>`), or
-    /// a tuple of such types.
+    /// A mere name is not code. These patterns are not code: a name, `_`, a tuple of them, and one of them in `Some(…)`. These types
+    /// are not code: a path, a type of the standard library with such types in `<…>` (`Vec<Option<crate::Mail>>`), and a tuple of such
+    /// types.
     ///
     /// # Errors
     ///
@@ -191,7 +193,7 @@ impl<'p> RustSource<'p> {
         })
     }
 
-    /// What is written, unless some of it is nested too deeply to be looked at.
+    /// Returns the source code, unless parts of the plan are nested too deeply to be visited.
     fn source(&self) -> Result<(SourceWriter<'_>, Option<String>), Vec<UnsupportedPart>> {
         let deep = UnsupportedPart::deep(self.plan);
         if !deep.is_empty() {
@@ -229,7 +231,7 @@ impl<'p> RustSource<'p> {
 /// The name of the target in messages about parts that it cannot express.
 const TARGET: &str = "`plan!`";
 
-/// What a pattern binds.
+/// The variables of a pattern.
 struct LocalName {
     /// The pattern, for messages.
     pattern: String,
@@ -249,9 +251,9 @@ struct SourceWriter<'p> {
     tools: HashMap<String, String>,
     /// The step that is being written; without one, it is the output.
     step: Option<String>,
-    /// What comes before the ids of the steps of a block.
+    /// The prefix of the IDs of a block's steps.
     around: String,
-    /// What the patterns of the `for`s and `if let`s around bind.
+    /// The variables of the enclosing `for`s and `if let`s.
     locals: Vec<LocalName>,
     unsupported: Vec<UnsupportedPart>,
     /// Code that is not part of the program.

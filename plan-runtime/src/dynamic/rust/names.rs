@@ -7,10 +7,10 @@ use heck::{ToSnakeCase, ToUpperCamelCase};
 use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
-/// How long a name is at most, in bytes.
+/// The largest size in bytes of a name.
 const LONGEST: usize = 1024;
 
-/// Types that every program knows by these names: a plan is not called so.
+/// Names of types in every program, which a plan's struct must not have.
 const KNOWN: [&str; 12] = [
     "Box", "Err", "None", "Ok", "Option", "Plan", "Result", "Some", "String", "Tool", "ToString",
     "Vec",
@@ -43,14 +43,14 @@ impl RustNames {
 /// The names that something has here.
 #[derive(Default)]
 pub(super) struct TakenNames {
-    /// The last number that each of them was given.
+    /// The last number assigned to each name.
     last: HashMap<String, usize>,
-    /// What is different from how it was before, the first change first.
+    /// The changes since the start, in chronological order.
     changes: Vec<(String, Option<usize>)>,
 }
 
 impl TakenNames {
-    /// How many changes there are, to which [`Self::back_to`] goes back.
+    /// Returns the number of changes, as an argument for [`Self::back_to`].
     pub(super) fn changes(&self) -> usize {
         self.changes.len()
     }
@@ -100,12 +100,12 @@ pub(super) fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
-/// Whether this is a name as written, and not a keyword.
+/// Returns `true` for a valid name that is not a keyword.
 pub(super) fn is_name(name: &str) -> bool {
     is_identifier(name) && plain(name) == name
 }
 
-/// The name of a step or an input: as it is where that is a Rust name in lower case.
+/// Returns the name of a step or an input: the given name if it is a lowercase Rust name.
 fn variable(given: &str, kind: &str) -> String {
     let is_lower = !given.contains(char::is_uppercase);
     if is_lower && !given.trim_matches('_').is_empty() && is_name(given) {
@@ -131,7 +131,7 @@ pub(super) fn keyword(name: &str) -> Option<String> {
     let raw = format!("r#{name}");
     let behind = format!("{name}_");
     [raw, behind].into_iter().find(|name| {
-        // A name that starts with a digit is not valid as a raw name either. `r#self` is not valid, but `self_` is.
+        // A name that starts with a digit is not valid as a raw name. `r#self` is not valid, but `self_` is.
         is_identifier(name) && *name != "_" && plain(plain(name)) == plain(name)
     })
 }
@@ -145,7 +145,7 @@ pub(super) fn structure(tool: &str) -> Option<String> {
     is_name(&name).then_some(name)
 }
 
-/// The name of a plan's struct, which differs from those of its tools and from those that every program knows.
+/// Returns the name of a plan's struct, which differs from the names of its tools and from the names in every program.
 pub(super) fn plan(name: &str, tools: &HashSet<String>) -> String {
     let mut name = structure(name).unwrap_or_else(|| "Plan".to_owned());
     while tools.contains(&name) || (KNOWN.contains(&name.as_str()) && name != "Plan") {

@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// What a policy says that has no effect, and that `plan!` refuses for this reason.
+/// Returns the parts of a policy that have no effect, and that `plan!` refuses for this reason.
 fn pointless(step: &Step) -> Vec<&'static str> {
     let (policy, body) = (&*step.policy, &step.body);
     let default = Policy::DEFAULT;
@@ -32,7 +32,7 @@ fn pointless(step: &Step) -> Vec<&'static str> {
     ];
     let gives_tries = of_tries.iter().any(|it| policy.gives(*it).is_some());
     let is_longer = |(timeout, deadline)| timeout > deadline;
-    // Of more attempts than these, `plan!` does not ask.
+    // `plan!` does not check the waits of more attempts than these.
     let retries = 1..policy.attempts.min(1001);
     let waits = || {
         retries.clone().fold(Duration::ZERO, |sum, n| {
@@ -73,7 +73,7 @@ fn pointless(step: &Step) -> Vec<&'static str> {
     all.chain(meaningless.map(|(_, what)| what)).collect()
 }
 
-/// Whether a reference in a value has a `?` or a `[..]`, which mean something else in a Rust expression.
+/// Returns `true` if a reference in a value has a `?` or a `[..]`, which have another meaning in a Rust expression.
 fn has_path_of_plans(template: &Template) -> bool {
     let has = |reference: &Reference| reference.can_end() || reference.is_projection();
     matches!(template, Template::Reference(reference) if has(reference))
@@ -183,7 +183,7 @@ impl<'p> SourceWriter<'p> {
                 let items = self.block(block, Ends::Typed);
                 Tree::list("", Delimiter::Brace, LayoutStyle::Steps, items)
             }
-            // It is all that a step does.
+            // A loop is the whole body of a step.
             Body::Loop(_) => {
                 self.cannot_express(self.here(), "a `loop` inside something else");
                 Tree::text("")
@@ -264,7 +264,7 @@ impl<'p> SourceWriter<'p> {
         }
     }
 
-    /// A pattern over a value or over the elements of a list, with what it binds.
+    /// Writes a pattern over a value or over the elements of a list, with its variables.
     fn binds(
         &mut self,
         pattern: &RustText,
@@ -337,7 +337,7 @@ impl<'p> SourceWriter<'p> {
         call(LayoutStyle::Commas, fields)
     }
 
-    /// The struct of a tool; no other tool has the same.
+    /// Returns the struct of a tool. Each tool has a different one.
     fn structure(&mut self, tool: &str) -> String {
         let Some(structure) = names::structure(tool) else {
             let what = format!(
@@ -393,7 +393,7 @@ fn lists_strings(root: &Value, schema: &Value) -> bool {
     false
 }
 
-/// What the tool takes for an argument, as far as its schema says.
+/// Returns the kind of value that an argument takes, according to the tool's schema.
 fn takes(schema: Option<&Value>, argument: &str) -> Takes {
     let property = properties(schema).and_then(|all| all.get(argument));
     if let (Some(root), Some(property)) = (schema, property)

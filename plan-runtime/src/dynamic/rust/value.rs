@@ -12,10 +12,10 @@ use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// How many parts a path has at most. The compiler calls itself for each.
+/// The largest number of parts in a path. The compiler recurses for each part.
 const MOST: usize = 128;
 
-/// What is known of a place that takes a value.
+/// The requirements of the position that takes a value.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Takes {
     Anything,
@@ -25,7 +25,7 @@ pub(super) enum Takes {
     Choice,
     /// A condition or a list, which a block follows.
     Block,
-    /// What `&&` may follow: one of several conditions, or the value of a `let`.
+    /// An operand before `&&`: one of several conditions, or the value of a `let`.
     Operand,
 }
 
@@ -190,7 +190,7 @@ impl SourceWriter<'_> {
         Ok(Tree::Text(text))
     }
 
-    /// Whether what a computed value reads goes by its name here.
+    /// Checks that each source of a computed value has its own name in this position.
     pub(super) fn reads(&mut self, place: &str, computed: &Computed) -> bool {
         let why = match (
             self.renamed(computed.reads()),
@@ -205,7 +205,7 @@ impl SourceWriter<'_> {
         false
     }
 
-    /// One of these that does not go by its own name.
+    /// Returns a source with another name in Rust.
     fn renamed(&self, reads: &[From]) -> Option<&str> {
         let mut names = reads.iter().filter_map(|read| self.named(*read));
         names
@@ -213,7 +213,7 @@ impl SourceWriter<'_> {
             .map(|(given, _)| given)
     }
 
-    /// One of these whose name means a local value here.
+    /// Returns a source whose name is that of a local value here.
     fn hidden(&self, reads: &[From]) -> Option<&str> {
         let mut names = reads.iter().filter_map(|read| self.named(*read));
         names
@@ -305,7 +305,7 @@ impl SourceWriter<'_> {
         shown(&text.unwrap_or_else(|| reference.text().into_owned()))
     }
 
-    /// A reference, from what it reads.
+    /// Writes a reference, derived from its source and path.
     pub(super) fn reference(&self, reference: &Reference) -> Result<String, String> {
         let shown = self.shown_reference(reference);
         let nothing = || format!("the reference `{shown}`, which leads to nothing");
@@ -335,7 +335,8 @@ impl SourceWriter<'_> {
     }
 }
 
-/// A name and the path from it on, in the syntax of `plan!`, as far as that has one: what is absent, types say there.
+/// Returns a name and the path after it, in the syntax of `plan!`, if that can express the path. Types determine the
+/// effect of an absent value.
 fn way(name: &str, path: Path<'_>, shown: &str) -> Result<String, String> {
     let mut text = name.to_owned();
     if path.segments.len() > MOST {
@@ -387,7 +388,8 @@ fn way(name: &str, path: Path<'_>, shown: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Whether the reference is the same in Rust code, where `a?` fails the step if `a` is absent, and `.get(0)` gives an `Option`.
+/// Returns `true` if the reference has its meaning in Rust code as well, where `a?` fails the step if `a` is absent, and
+/// `.get(0)` returns an `Option`.
 fn is_place(reference: &Reference) -> bool {
     let is_place = |segment: &Segment| match &segment.selector {
         Selector::Key(_) => outcome(segment).is_none(),
@@ -397,7 +399,8 @@ fn is_place(reference: &Reference) -> bool {
     !reference.can_end() && reference.path.iter().all(is_place)
 }
 
-/// Whether a type of Rust says what this part is where it is missing: the fields of structs do, and `.get(0)` is null.
+/// Returns `true` if a Rust type determines the replacement for this missing part: a default for a struct's field, and
+/// null for `.get(0)`.
 fn is_default_of(selector: &Selector, value: &Value) -> bool {
     match selector {
         Selector::Key(key) => names::field(key).is_some() && is_zero(value),
@@ -406,7 +409,7 @@ fn is_default_of(selector: &Selector, value: &Value) -> bool {
     }
 }
 
-/// Whether this is what `Default` gives of its type, which is what types of Rust leave out.
+/// Returns `true` for the `Default` value of some Rust type, which such types omit.
 fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -428,7 +431,7 @@ pub(super) fn json(object: Tree) -> Tree {
     )
 }
 
-/// Why Rust cannot express a text.
+/// Returns the reason why Rust cannot express a fragment.
 pub(super) fn said(fragment_error: FragmentError) -> &'static str {
     match fragment_error {
         FragmentError::Large => ", which is too long or too deep",
@@ -436,7 +439,8 @@ pub(super) fn said(fragment_error: FragmentError) -> &'static str {
     }
 }
 
-/// Whether this can be written after the colon in `{:>8}`: a fill and a side, a sign, `#`, `0`, a width, a precision, and a kind.
+/// Returns `true` for a valid format after the colon in `{:>8}`: a fill and a side, a sign, `#`, `0`, a width, a precision, and a
+/// kind.
 fn is_format(spec: &str) -> bool {
     let is_side = |c: char| matches!(c, '<' | '^' | '>');
     let mut chars = spec.chars();

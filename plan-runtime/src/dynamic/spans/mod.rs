@@ -1,4 +1,4 @@
-//! Where the parts of a plan are in its document.
+//! The positions of a plan's parts in its document.
 
 use crate::plan::{Block, BodyPart, Plan, Step};
 use std::num::NonZeroU32;
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     start: u32,
-    /// How far the end is from 4 GiB, which is never 0: so an `Option` takes no more room.
+    /// The distance of the end from 4 GiB, which is never 0, so that an `Option` takes no more room.
     to_end: NonZeroU32,
 }
 
@@ -34,24 +34,24 @@ impl Default for Span {
     }
 }
 
-/// The places of a whole plan.
+/// The positions of a whole plan.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spans {
     pub(super) steps: Vec<StepSpans>,
-    /// Those of all templates, step by step, and the plan's output last.
+    /// The positions of all templates, by step, with the plan's output last.
     pub(super) templates: Templates,
     /// The first of the plan's output; `None` if the document does not state an output.
     pub(super) output: Option<usize>,
     /// The first of the condition of a loop, whose round it is.
     pub(super) again: Option<usize>,
-    /// The inputs of which nobody said what type they have.
+    /// The inputs without a declared type.
     pub(super) untyped: Vec<usize>,
-    /// Those in its blocks, each with the place of its inputs among the templates, in ascending order.
+    /// The positions in the blocks, each with the index of its inputs among the templates, in ascending order.
     pub(super) blocks: Vec<(usize, Self)>,
 }
 
 impl Spans {
-    /// Those of a plan that is in no document.
+    /// The positions of a plan without a document.
     pub(super) const NONE: &Self = &Self {
         steps: Vec::new(),
         templates: Templates(Vec::new()),
@@ -61,24 +61,24 @@ impl Spans {
         blocks: Vec::new(),
     };
 
-    /// Says that the templates that are recorded next are those of a step.
+    /// Starts the templates of a step. The next templates belong to it.
     pub(super) fn begin_templates(&mut self, step: usize) {
         self.steps[step].templates = u32::try_from(self.templates.len()).unwrap_or(u32::MAX);
     }
 
-    /// Says that a template could not be read. What was recorded after it, its parts say, is forgotten.
+    /// Marks a template as unreadable, and drops the positions of its parts.
     pub(super) fn break_template(&mut self, at: usize) {
         self.templates.truncate(at + 1);
         self.templates.set_size(at, 0);
     }
 
-    /// The places in a block, by that of its inputs.
+    /// Returns the positions in a block, by the index of its inputs.
     pub(super) fn block(&self, at: usize) -> Option<&Self> {
         let found = self.blocks.binary_search_by_key(&at, |(at, _)| *at).ok()?;
         Some(&self.blocks[found].1)
     }
 
-    /// Hands over the blocks of a plan, each with its places and the steps around it. Those of steps that could not be read are left out.
+    /// Calls a function with each block of a plan, its positions and its enclosing steps. Blocks of unreadable steps are left out.
     pub(super) fn each_block<'s, 'p>(
         &'s self,
         plan: &'p Plan,
@@ -103,19 +103,19 @@ impl Spans {
         }
     }
 
-    /// Keeps no more room than there is need for.
+    /// Frees the unused capacity.
     pub(super) fn shrink_to_fit(&mut self) {
         self.steps.shrink_to_fit();
         self.templates.shrink_to_fit();
         self.blocks.shrink_to_fit();
     }
 
-    /// Whether something of the plan, or of a block in it, could not be read.
+    /// Returns `true` if a part of the plan, or of a block in it, is unreadable.
     pub(super) fn is_broken(&self) -> bool {
         self.steps.iter().any(|step| step.broken) || self.has_broken(0..usize::MAX)
     }
 
-    /// Whether one of these templates could not be read, or something in a block among them.
+    /// Returns `true` if one of these templates, or a part of a block among them, is unreadable.
     pub(super) fn has_broken(&self, templates: Range<usize>) -> bool {
         let mut blocks = self.blocks.iter();
         let mut all = templates.start..templates.end.min(self.templates.len());
@@ -124,24 +124,24 @@ impl Spans {
     }
 }
 
-/// The places of a step. There is one for each step of a plan, so it is kept small.
+/// The positions of a step. Each step of a plan has one, so it is small.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepSpans {
     pub(super) whole: Span,
     pub(super) id: Span,
     pub(super) tool: Span,
-    /// What says which step it undoes.
+    /// The position of the role.
     pub(super) role: Span,
-    /// Those of the steps that it is to wait for, as they are written, with their indices.
+    /// The positions of the listed dependencies in `after`, with their indices.
     pub(super) after: Box<[(usize, Span)]>,
     /// The first of its templates in [`Spans::templates`], of which there are fewer than the document has bytes.
     pub(super) templates: u32,
-    /// Something of it could not be read, so what is missing in it is not a separate mistake.
+    /// `true` if a part of the step is unreadable, so that a missing part is no separate error.
     pub(super) broken: bool,
 }
 
 impl StepSpans {
-    /// Those of a step at a place, until there is more to say.
+    /// Creates the positions of a step, with only its own.
     pub(super) fn of(whole: Range<usize>) -> Self {
         let whole = Span::from(whole);
         Self {
@@ -157,25 +157,25 @@ impl StepSpans {
     }
 }
 
-/// The places of all templates: trees, each of which is as the template is that was read. They are in one list, a template before its parts,
-/// and each knows how many there are in it. A template is known by its place in that list.
+/// The positions of all templates, as trees with the structure of the templates. One list contains them all, each template before its parts,
+/// with the number of its parts. The index in that list identifies a template.
 ///
-/// The list is in pieces, since one that grows has room for three times as many for a while.
+/// The list consists of pieces, since a growing list would take three times the room for a while.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Templates(Vec<Vec<TemplateSpan>>);
 
-/// How many places a piece has.
+/// The number of positions in a piece.
 const PIECE: usize = 1024;
 
 impl Templates {
-    /// Begins a template, whose parts come next until it is [closed](Self::close), and says its place.
+    /// Begins a template, whose parts come next until it is [closed](Self::close), and returns its index.
     pub(super) fn open(&mut self, value: Span, key: Option<Span>) -> usize {
         let size = 1;
         self.push(TemplateSpan { value, key, size });
         self.len() - 1
     }
 
-    /// Says that all that came after a template is in it. One without parts need not be closed.
+    /// Ends a template. All templates since its beginning are inside of it. A template without parts needs no end.
     pub(super) fn close(&mut self, at: usize) {
         let size = u32::try_from(self.len() - at).unwrap_or(u32::MAX);
         if !self.is_broken(at) {
@@ -193,18 +193,18 @@ impl Templates {
         }
     }
 
-    /// Whether a template could not be read, so that it is null in the plan.
+    /// Returns `true` for an unreadable template, which is null in the plan.
     pub(super) fn is_broken(&self, at: usize) -> bool {
         self.get(at).is_some_and(|template| template.size == 0)
     }
 
-    /// The place after a template and all that is in it: that of its neighbor.
+    /// Returns the index after a template and all templates in it.
     pub(super) fn after(&self, at: usize) -> usize {
         let size = self.get(at).map_or(1, |template| template.size.max(1));
         at + size as usize
     }
 
-    /// The parts of a template: elements, members and values in a text.
+    /// Returns the parts of a template: elements, members and formatted values.
     pub(super) fn parts(&self, at: usize) -> impl Iterator<Item = usize> {
         let (mut next, end) = (at + 1, self.after(at));
         std::iter::from_fn(move || {
@@ -253,13 +253,13 @@ impl Templates {
     }
 }
 
-/// The place of a template. There are several for each step.
+/// The position of a template. A step has several.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TemplateSpan {
     pub(super) value: Span,
-    /// Where its name as a member is, if it is a member.
+    /// The position of its name, if it is a member.
     pub(super) key: Option<Span>,
-    /// How many templates there are in it, itself included; 0 if it could not be read.
+    /// The number of templates in it, including itself, or 0 if it is unreadable.
     size: u32,
 }
 

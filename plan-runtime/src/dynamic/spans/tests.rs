@@ -1,4 +1,4 @@
-//! Whether each place is that of its template, in random plans of every dialect.
+//! Tests that each position is that of its template, in random plans of every dialect.
 
 use crate::plans;
 
@@ -9,7 +9,7 @@ use crate::plan::{Block, Part, Plan, Source, Template};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What a reference to the source has in it.
+/// Returns the content of a reference to the source.
 fn name(plan: &Plan, dialect: Dialect, source: Source) -> String {
     match (dialect, source) {
         (_, Source::Local(depth)) => format!(r#""local":{depth}"#),
@@ -21,7 +21,7 @@ fn name(plan: &Plan, dialect: Dialect, source: Source) -> String {
     }
 }
 
-/// Asserts that the places are a tree as the template is.
+/// Asserts that the positions form a tree with the structure of the template.
 fn is_tree(template: &Template, at: usize, spans: &Templates, text: &str) {
     let parts: Vec<&Template> = match template {
         Template::List(parts) => parts.iter().collect(),
@@ -44,7 +44,7 @@ fn is_tree(template: &Template, at: usize, spans: &Templates, text: &str) {
     }
 }
 
-/// Asserts that the templates of the plan and the recorded places are as many, and at the same things.
+/// Asserts that the templates of the plan and the recorded positions match one by one.
 fn agree(text: &str, dialect: Dialect, spans: &Spans, plan: &Plan) {
     let mut at = 0;
     let mut check = |template: &Template| {
@@ -98,7 +98,7 @@ fn agree(text: &str, dialect: Dialect, spans: &Spans, plan: &Plan) {
         assert_eq!(spans.templates(), sum, "of step {}\n{text}", step.id);
         sum += count;
         let id: Option<&str> = serde_json::from_str(&text[spans.id.range()]).ok();
-        // The tail of a block says no id.
+        // The tail of a block has no ID.
         let says_none = dialect == Dialect::Blueprint || (step.id == Block::TAIL && id.is_none());
         assert!(says_none || id == Some(&*step.id), "{text}");
         for (after, place) in &spans.after {
@@ -137,7 +137,7 @@ fn read(text: &str, dialect: Dialect, profile: Profile) {
     let Some((dialect, builder, Some(plan))) = reader.builder(text, &mut notes) else {
         panic!("it is not read at all: {text}");
     };
-    // What is broken has its place as well, for a cycle may lead through the rest.
+    // A broken part has a position as well, since a cycle may lead through the rest.
     agree(text, dialect, &builder.spans, &plan);
 }
 

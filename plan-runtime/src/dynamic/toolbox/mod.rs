@@ -14,10 +14,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// The tools of an application under their names: what runs plans that are known only at run time.
+/// The tools of an application by name, which can run plans that are unknown at compile time.
 ///
-/// A toolbox has the same implementations that `plan!` uses, so that whatever is a tool of the application can be put into it,
-/// plans of `plan!` among them. Tools that are known only at run time are closures from JSON to JSON.
+/// A toolbox uses the implementations of the tools that `plan!` uses, so you can add every tool of the application, including
+/// plans of `plan!`. A tool that is known only at run time is a closure from JSON to JSON.
 ///
 /// Clones share the tools and the [throttle](Self::throttle).
 ///
@@ -62,12 +62,12 @@ use std::sync::Arc;
 /// ```
 pub struct Toolbox<App: ?Sized> {
     contracts: Contracts,
-    /// In the order of the contracts.
+    /// The implementations, in the order of the contracts.
     tools: Vec<Implementation<App>>,
     throttle: Throttle,
 }
 
-/// What a tool's future is where it may borrow the application.
+/// A tool's future, which may borrow the application.
 type AppFuture<'x> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'x>>;
 
 type AppCall<App> = dyn for<'x> Fn(&'x App, Value) -> AppFuture<'x> + Send + Sync;
@@ -110,7 +110,7 @@ impl<App: ?Sized> Implementation<App> {
         contracts: &Contracts,
     ) -> Started<'x> {
         match self {
-            // What a type is read from is checked by reading it.
+            // Deserializing the type checks its arguments.
             Self::Typed(start, _) => start(request, app),
             Self::Json(call) => {
                 let tool = request.action().tool.as_ref();
@@ -207,8 +207,8 @@ impl<App: ?Sized> Toolbox<App> {
 
     /// Adds a tool that is known only at run time, and does not need the application: a closure from the arguments to the output.
     ///
-    /// The arguments are an object with what the plan gives. Before the call, they are checked against the contract's schema of them, if it
-    /// has one.
+    /// The arguments are an object with the members in the plan. If the contract has a schema of the arguments, they are checked against it
+    /// before the call.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Toolbox};
@@ -232,7 +232,8 @@ impl<App: ?Sized> Toolbox<App> {
         self.with_app_fn(contract, move |_, arguments| Box::pin(call(arguments)))
     }
 
-    /// Adds a tool that is known only at run time, and needs the application: a closure whose future, in a box, may borrow it.
+    /// Adds a tool that is known only at run time, and needs the application: a closure whose boxed future may borrow the
+    /// application.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Toolbox};
@@ -286,14 +287,14 @@ impl<App: ?Sized> Toolbox<App> {
         self
     }
 
-    /// Makes all runs of this toolbox call its tools no more often than this throttle lets through.
+    /// Sets a throttle for the calls of all runs of this toolbox.
     #[must_use]
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttle = throttle;
         self
     }
 
-    /// Keeps only the tools with these names. A name that ends in `*` means all that begin with the rest.
+    /// Removes all tools except those with these names. A trailing `*` matches any suffix.
     ///
     /// For the plans that this toolbox reads and runs, there are no others.
     ///
@@ -337,13 +338,13 @@ impl<App: ?Sized> Toolbox<App> {
         self
     }
 
-    /// What is known of the tools, in the order in which they were added.
+    /// Returns the contracts of the tools, in the order of their addition.
     pub fn contracts(&self) -> &Contracts {
         &self.contracts
     }
 
-    /// What a model needs to know to write a plan: these tools, and how a plan is written in a dialect, as
-    /// [`Contracts::prompt`] describes it.
+    /// Returns the text that a model needs to write a plan: these tools, and the format of a plan in a dialect. See
+    /// [`Contracts::prompt`].
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
@@ -369,13 +370,13 @@ impl<App: ?Sized> Toolbox<App> {
         self.contracts.prompt(dialect)
     }
 
-    /// Whether there is a tool of this name.
+    /// Returns `true` if the toolbox has a tool with this name.
     pub fn contains(&self, name: &str) -> bool {
         self.contracts.place(name).is_some()
     }
 
-    /// Reads a plan that comes as JSON, and checks it against the contracts of these tools. It is read by a strict [`Reader`] that
-    /// recognizes the dialect.
+    /// Reads a plan from JSON, and checks it against the contracts of these tools. It uses a strict [`Reader`] that detects the
+    /// dialect.
     ///
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, tool};
@@ -398,12 +399,12 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Errors
     ///
-    /// All that was found, if one of it is an error.
+    /// Returns all findings, if at least one is an error.
     pub fn read<'t>(&self, text: &'t str) -> std::result::Result<Document<'t>, Findings> {
         Reader::new().tools(&self.contracts).read(text)
     }
 
-    /// The same of bytes, as [`Reader::read_slice`] reads them.
+    /// Reads a plan from bytes, as [`Reader::read_slice`] does, and checks it against the contracts of these tools.
     ///
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, tool};
@@ -415,7 +416,7 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Errors
     ///
-    /// All that was found, if one of it is an error.
+    /// Returns all findings, if at least one is an error.
     pub fn read_slice<'t>(&self, bytes: &'t [u8]) -> std::result::Result<Document<'t>, Findings> {
         Reader::new().tools(&self.contracts).read_slice(bytes)
     }

@@ -24,8 +24,9 @@ impl<App: ?Sized> Toolbox<App> {
     /// The inputs are an object with a member for each of [`Plan::inputs`](crate::Plan::inputs); `()` is for none. The struct of a `plan!` plan is such
     /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan.
     ///
-    /// One of those gives the same here, with one exception: the literal of a computed step (`step c: Config = Config { … }`) is
-    /// taken as written, and not read as a `Config` and written again. Serde may write one otherwise than it reads it.
+    /// The run of a `plan!` plan has equal results here, with one exception: the literal of a computed step
+    /// (`step c: Config = Config { … }`) stays as written. It is not deserialized to a `Config` and serialized again, which may
+    /// change it.
     ///
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
@@ -51,9 +52,12 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Errors
     ///
-    /// Besides the errors of every run, and all together, before anything runs: tools that the toolbox lacks; inputs that are
-    /// missing, that the plan does not have, that are not of the type that the plan states, or that are not an object; computed values of a plan that was read from JSON, which have
-    /// no code.
+    /// Returns the errors of every run. Before it starts, the run also reports these errors together:
+    ///
+    /// - tools that the toolbox lacks,
+    /// - inputs that are missing, unknown to the plan, or not of the declared type,
+    /// - inputs that are not an object,
+    /// - computed values of a plan from JSON, which have no code.
     pub fn run<'a>(
         &'a self,
         plan: impl Into<Executable<'a>>,
@@ -78,7 +82,7 @@ impl<App: ?Sized> Toolbox<App> {
         Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app).keeping(secrecy)
     }
 
-    /// Calls one tool, as a run of a plan that has no other step.
+    /// Calls one tool, as a run of a plan with only that step.
     ///
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
@@ -114,7 +118,8 @@ impl<App: ?Sized> Toolbox<App> {
         self.run(&plan, inputs, app).await
     }
 
-    /// What is secret in the runs of a plan, whatever the plan says, if the toolbox has tools with secrets.
+    /// Returns the secrets in the runs of a plan, independent of the plan's own declarations, if the toolbox has tools
+    /// with secrets.
     fn secrecy(&self, plan: &Executable<'_>) -> Option<Arc<Secrecy>> {
         if plan.graph.is_err() || !self.contracts.may_have_secrets {
             return None;
@@ -134,12 +139,12 @@ impl<App: ?Sized> Toolbox<App> {
 struct FoundTools<'a, App: ?Sized> {
     toolbox: &'a Toolbox<App>,
     called: Arc<CalledTools>,
-    /// In the order of the called tools. `None` if the toolbox lacks the tool.
+    /// The implementations, in the order of the called tools. `None` if the toolbox lacks the tool.
     found: Vec<Option<&'a Implementation<App>>>,
 }
 
 impl<'a, App: ?Sized> FoundTools<'a, App> {
-    /// The tools, and what there is not.
+    /// Looks the tools up, and returns them with the obstacles to the plan's start.
     fn new(toolbox: &'a Toolbox<App>, executable: &Executable<'a>) -> (Self, NotReady) {
         let plan = executable.plan;
         let called = match &executable.graph {
