@@ -5,20 +5,20 @@ use super::references::{ReferenceTarget, quote};
 use super::story::{self, BODIES, Example, POLICIES, SENT, TOOLS};
 use crate::plan::{Segment, Selector};
 
-/// What the explanation of a dialect says that is only true of this one.
+/// The parts of the explanation that differ between dialects.
 pub(crate) struct Guide {
-    /// What comes before the steps of a document, and after them.
+    /// The beginning and the end of a document, around its steps.
     pub(crate) frame: [&'static str; 2],
-    /// Whether steps have ids, by which they are named.
+    /// `true` if references name steps by ID.
     pub(crate) by_id: bool,
-    /// Whether the names of tools and the members of objects are in objects of their own.
+    /// `true` if the names of tools and the members of objects are in objects of their own.
     pub(crate) wraps: bool,
     /// Further rules.
     pub(crate) notes: &'static [&'static str],
 }
 
 impl Dialect {
-    /// How to write a plan in it, for a model: Markdown with lines of bounded length. It is the same text each time.
+    /// Returns the explanation of the dialect for a model: Markdown with lines of bounded length, equal at each call.
     pub(in crate::dynamic) fn guide(self) -> String {
         let form = Examples { dialect: self };
         let guide = &self.rules().guide;
@@ -118,7 +118,7 @@ impl Examples {
         (rules.form)(ReferenceTarget::Step(0, "mails"), &path).unwrap_or_default()
     }
 
-    /// The same between backquotes.
+    /// Returns the reference in backquotes.
     fn told(&self, path: &[&str]) -> String {
         format!("`{}`", self.reference(path))
     }

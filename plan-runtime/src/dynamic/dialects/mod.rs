@@ -1,19 +1,19 @@
 //! The dialects in which plans are written as JSON.
 //!
-//! Each has a folder, in which `mod.rs` says what it looks like and where it comes from, and has its [`Rules`], `read.rs` knows the
-//! members of plans and steps, `scan.rs` finds the references in a string, and `write.rs` writes a plan. The rest of the library knows
+//! Each dialect has a folder. Its `mod.rs` describes the format and its origin, and contains the [`Rules`]; `read.rs` reads the
+//! members of plans and steps; `scan.rs` finds the references in a string; and `write.rs` writes a plan. The rest of the library uses
 //! only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a row. Plan JSON, which has no
-//! references in strings, has its rules in `rules.rs`. It is read without the feature `dynamic`, too.
+//! references in strings, has its rules in `rules.rs`. Its reader exists even without the feature `dynamic`.
 //!
-//! | | what dialects share |
+//! | | parts that dialects share |
 //! |---|---|
-//! | `recognize.rs` | which dialect a document is in |
-//! | `reading/` | a plan that is being read: ids, members, steps, templates, limits, and what is found on the way |
-//! | `guide.rs` | how to write a plan, for a model |
+//! | `recognize.rs` | detection of a document's dialect |
+//! | `reading/` | reading a plan: IDs, members, steps, templates, limits, and findings |
+//! | `guide.rs` | the explanation of a dialect for a model |
 //! | `story.rs` | the examples in it, as plans |
 //! | `schema/` | the JSON Schema of plans |
-//! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
-//! | `writing/` | a plan that is being written: JSON, strings with references, parts that cannot be expressed |
+//! | `references/` | references in strings: their parts, their paths, their notation, malformed references |
+//! | `writing/` | writing a plan: JSON, strings with references, parts that cannot be expressed |
 
 #[cfg(feature = "dynamic")]
 mod action_plan;
@@ -52,29 +52,30 @@ use serde_json::Value;
 #[cfg(feature = "dynamic")]
 use std::fmt;
 
-/// How a plan is written as JSON.
+/// A format for plans as JSON.
 ///
 /// | | steps | a reference | an input |
 /// |---|---|---|---|
 /// | [`ToolPlan`](Self::ToolPlan) | `{"steps": [{"id", "tool", "arguments"}], "output_steps"}` | `"$ref:inbox.data.0.id"` | – |
 /// | [`Blueprint`](Self::Blueprint) | `{"requestId", "steps": [{"tool", "params", "dependsOn", "optional", "retryCount", "timeout"}]}` | `"${step[0].data[0].id}"` | – |
 /// | [`ActionPlan`](Self::ActionPlan) | `[{"id", "intent", "tool", "arguments"}]` | `"{{inbox.result.data[0].id}}"` | `"{{PLACEHOLDER_reply}}"` |
-/// | [`PlanJson`](Self::PlanJson) | what [`Plan`](crate::Plan) serializes to | | |
+/// | [`PlanJson`](Self::PlanJson) | the serde format of [`Plan`](crate::Plan) | | |
 ///
 /// # References
-/// A `$ref` is a whole string; the others may also be inside a longer one, where their values are written as text. A reference
-/// that is a whole string keeps its type.
+/// A `$ref` is a whole string. References of the other dialects may also be inside a longer string, which contains their
+/// formatted values. A reference that is a whole string keeps its type.
 ///
 /// In a path, `.0` and `[0]` are an index, `[*]` and `.*` are every element of a list, and `["odd key"]` is a key that has
-/// dots, brackets or other such characters; the string is one of JSON, with its escapes. The same brackets give an id:
-/// `$ref:["step-1"].id`.
+/// dots, brackets or other such characters. The string in brackets is a JSON string, with its escapes. The brackets also
+/// work for an ID: `$ref:["step-1"].id`.
 ///
-/// Text that only looks like a reference is written as a string of JSON in place of the reference: `$ref:"$ref:x"`, `${"${x}"}`,
-/// `{{"{{ name }}"}}`. An empty one beside a reference makes a text of its value: `${step[0].data.count}${""}`.
+/// To write a string that only looks like a reference, put a JSON string in place of the reference: `$ref:"$ref:x"`,
+/// `${"${x}"}`, `{{"{{ name }}"}}`. To convert a reference's value to a string, put an empty one beside it:
+/// `${step[0].data.count}${""}`.
 ///
-/// A whole reference of another dialect is an error. Text that names a step or an input nearly as some dialect does (`{{now.date}}` in a
-/// blueprint, `${now.date}` in an action plan) is text, and a warning shows how this dialect refers to the same. In plan JSON a
-/// string is always text, so there it is never more than a warning.
+/// A string that is a reference of another dialect is an error. Inside a longer string, the name of a step or an input in another
+/// notation (`{{now.date}}` in a blueprint, `${now.date}` in an action plan) stays a part of the string, and a warning shows the
+/// notation of this dialect. In plan JSON, every string is literal, so there is at most a warning.
 ///
 /// ```
 /// use plan_runtime::dynamic::Reader;
@@ -92,9 +93,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// What [`Plan`](crate::Plan) serializes to.
+    /// The serde format of [`Plan`](crate::Plan).
     PlanJson,
-    /// agentle4j's tool plans, with `$ref:`. `arguments` is an object, or JSON text of one.
+    /// agentle4j's tool plans, with `$ref:`. `arguments` is an object, or a string that contains the JSON of an object.
     ToolPlan,
     /// The step blueprint, with `${step[0]…}`.
     Blueprint,
@@ -102,19 +103,19 @@ pub enum Dialect {
     ActionPlan,
 }
 
-/// How strictly a dialect is read.
+/// The strictness of a dialect's reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Profile {
-    /// An unknown member is an error. Text that is nearly a reference is an error, and so is a reference to a missing value.
+    /// The profile without exceptions: unknown members, malformed references and references to missing values are errors.
     #[default]
     Strict,
-    /// What the systems do that the dialect comes from, where it does no harm; each such place is a warning where it can be
-    /// seen in the document.
+    /// The behavior of the dialect's original system, if it does no harm. Each exception that is visible in the document is
+    /// a warning.
     ///
-    /// Text that is nearly a reference remains text. Unknown members of a document and of its steps, such as `depends_on` or `retry`, are ignored with a
-    /// warning. A member that promises a condition, a repetition or further steps remains an error, and so does an unknown member inside of a body or a policy. In tool plans, a missing field is null. In action
-    /// plans, a reference to a missing step, field or input stays in place as text.
+    /// Malformed references remain literal. Unknown members of a document and of its steps, such as `depends_on` or `retry`, are ignored with a
+    /// warning. A member that promises a condition, a repetition or further steps remains an error, and so does an unknown member inside of a body or
+    /// a policy. In tool plans, a missing field is null. In action plans, a reference to a missing step, field or input remains literal.
     Compat,
 }
 
@@ -130,7 +131,7 @@ impl Dialect {
         }
     }
 
-    /// All of them. Where a document may be in several, it is in the first.
+    /// All dialects, in order of precedence for a document that fits several.
     const ALL: [Self; 4] = [
         Self::ActionPlan,
         Self::PlanJson,
@@ -138,17 +139,21 @@ impl Dialect {
         Self::Blueprint,
     ];
 
-    /// The JSON Schema of plans in this dialect over these tools, for a model whose output is held to one. It is of the draft of 2020-12.
+    /// Returns the JSON Schema of plans in this dialect with these tools, for models with structured output. Its version is the draft of
+    /// 2020-12.
     ///
-    /// What the schema accepts, the [strict](Profile::Strict) reader reads: there is no unknown member, no text that is nearly a reference, and no
-    /// policy without an effect. Tools are those of the contracts. Where an argument has a type, there is a value of this type, or a reference.
-    /// Whether a name exists, what type a reference has, what waits for what, and how many steps there are and how deep they are nested, only the
-    /// reader tells. The schema of a secret argument does not list values.
+    /// The [strict](Profile::Strict) reader accepts every document that the schema accepts, as far as a schema can express its rules. The schema
+    /// excludes unknown members, malformed references, and policies without an effect. It lists the tools of the contracts, and an argument with a
+    /// type accepts a value of that type or a reference. Only the reader checks the existence of names, the types of references, dependencies, the
+    /// number of steps, and the depth of nesting. The schema of a secret argument lists no values.
     ///
-    /// The schema of an action plan or a blueprint allows a list of steps and an object around it. Set `"type"` to `"object"` where a model must
-    /// write an object. The types of all arguments have about 12 MiB. Where that, or another [limit](crate::guide::limits#documents), leaves out types, any value
-    /// is accepted in their place, and the schema has a `$comment` that says so; all tools are listed in any case. Where an object
-    /// needs a member whose name no plan can write, since it looks like a reference, only a reference to such an object is accepted. There is no computed value in plan JSON, since a run from JSON has no code for it, and no `written` of a reference.
+    /// The schema of an action plan or a blueprint allows a list of steps, and an object around the list. Set `"type"` to `"object"` for a model that
+    /// must write an object.
+    ///
+    /// The types of all arguments have about 12 MiB. If that or another [limit](crate::guide::limits#documents) excludes types, the schema accepts
+    /// any value in their positions, and contains a `$comment` about it. It always lists all tools. If an object needs a member whose name looks like
+    /// a reference, so that no plan can write it, the schema accepts only a reference to such an object. In plan JSON, it excludes computed values,
+    /// since a run from JSON has no code for them, and `written` of a reference.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Contracts, Dialect};
@@ -171,11 +176,11 @@ impl Dialect {
         schema::schema(self, contracts)
     }
 
-    /// Writes a plan, of `plan!` or one that was read, as indented JSON of this dialect. Reading that in the
-    /// [strict profile](Profile::Strict) gives an equal plan.
+    /// Writes a plan as indented JSON of this dialect. A reader with the [strict profile](Profile::Strict) restores an
+    /// equal plan from it.
     ///
-    /// What the systems that the dialect comes from do not know (descriptions, the output, ids of a blueprint's steps, …) is written in
-    /// members of their own, and only where a reader would not come to the same without them.
+    /// Parts that the dialect's original system does not support (descriptions, the output, IDs of a blueprint's steps, …) have members
+    /// of their own. These appear only if a reader could not derive them.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Dialect, Reader};

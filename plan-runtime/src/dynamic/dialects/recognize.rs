@@ -1,4 +1,4 @@
-//! Which dialect a document is in, where nobody says so.
+//! The detection of a document's dialect.
 
 use super::Dialect;
 use super::reading::Members;
@@ -6,18 +6,18 @@ use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::depth::DEEPEST_BODY;
 use crate::plan::json::names::{self, block, branch, each, step};
 
-/// A document of which nothing is known but its members and its steps.
+/// The members and the steps of a document in an unknown dialect.
 pub(crate) struct Outline<'a> {
-    /// Those around the steps; without them, the document is a list of steps.
+    /// The members around the steps. `None` if the document is a list of steps.
     pub(crate) top: Option<Members<'a>>,
     pub(crate) steps: Vec<JsonNode<'a>>,
 }
 
-/// How sure it is that a document is in a dialect.
+/// The certainty of a document's dialect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     Certain,
-    /// If nothing is certain.
+    /// A sign that counts without certain ones.
     Likely,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Whether there is one of these members around the steps.
+    /// Returns `true` if one of these members is around the steps.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.top.as_ref().is_some_and(|top| top.has(names))
     }
@@ -67,7 +67,7 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
         if step.kind() != JsonType::Object {
             continue;
         }
-        // What a step does has the same form everywhere, but for the calls in it.
+        // Bodies have one form in all dialects, except for the calls in them.
         let call = call(*step, 0);
         let shows = call.as_ref().map(|call| members(*call));
         let step = members(*step);

@@ -1,4 +1,4 @@
-//! What there is to know of a dialect: a row of the table in [`Dialect::rules`](super::Dialect::rules).
+//! The properties of a dialect: a row of the table in [`Dialect::rules`](super::Dialect::rules).
 
 use super::guide::Guide;
 use super::reading::{Members, PlanBuilder};
@@ -15,20 +15,20 @@ use std::collections::HashSet;
 /// Finds the references in a string.
 type Scanner = for<'t> fn(&'t str, &dyn Fn(&str) -> bool) -> Scan<'t>;
 
-/// How a dialect is recognized, read, scanned for references, written, and named in messages.
+/// The functions and names of a dialect, for detection, reading, scanning, writing and messages.
 pub(crate) struct Rules {
-    /// Its name: `tool plan`.
+    /// The name: `tool plan`.
     pub(crate) name: &'static str,
-    /// What a document in it is called in a message: ``a tool plan (`$ref:`)``.
+    /// The name of a document in a message: ``a tool plan (`$ref:`)``.
     pub(crate) document: &'static str,
 
-    /// What of a document as a whole shows that it is in this dialect.
+    /// Returns the sign that a document as a whole is in this dialect.
     pub(crate) sign: fn(&Outline<'_>) -> Option<Sign>,
-    /// Whether a step shows that the document is in this dialect, where nothing around the steps does.
+    /// Returns `true` if a step shows the dialect, when no member around the steps does.
     pub(crate) has_step: fn(&Outline<'_>, &Members<'_>) -> bool,
-    /// Whether a document is in this dialect that has steps, but no call in them.
+    /// Returns `true` for a document of this dialect with steps but without calls.
     pub(crate) may_lack_calls: fn(&Outline<'_>) -> bool,
-    /// What a document is that is in this dialect where nothing in it shows another.
+    /// The kind of a document in this dialect, when no sign shows another dialect.
     pub(crate) usual: Option<JsonType>,
 
     /// Reads a document.
@@ -36,45 +36,45 @@ pub(crate) struct Rules {
     /// Writes a document.
     pub(crate) write: fn(&Plan) -> Result<String, Unsupported>,
 
-    /// What the schema of its plans has of its own.
+    /// The particular parts of the schema of its plans.
     pub(crate) form_of_schema: Form,
-    /// How it is explained to a model.
+    /// The explanation for a model.
     pub(crate) guide: Guide,
 
     /// The member that has the arguments of a step.
     pub(crate) arguments: &'static str,
-    /// The member of a step that says how often it is tried again.
+    /// The member of a step with the number of retries.
     pub(crate) retries: Option<&'static str>,
-    /// How a message names a step by its index and its id.
+    /// Returns the name of a step in a message, from its index and its ID.
     pub(crate) step: fn(usize, &str) -> String,
     /// The member of a step that waits for the steps with these indexes and ids.
     pub(crate) after: fn(&[(usize, &str)]) -> String,
 
-    /// Where in a string references may be.
+    /// The possible positions of references in a string.
     pub(crate) places: Places,
-    /// What a reference begins and ends with.
+    /// The marks at the beginning and the end of a reference.
     pub(crate) mark: Option<Mark>,
-    /// Finds the references in a string. The function says whether something has this name that references name.
+    /// Finds the references in a string. The function returns `true` for a name that references can use.
     pub(crate) scan: Scanner,
-    /// What is named at a place of a text as only this dialect names things, and where the name ends.
+    /// Returns the target at a position of a string, in the notation of only this dialect, and the end of its name.
     pub(crate) target: fn(&str, usize) -> Option<(Target, usize)>,
     /// The names of inputs that references anywhere in a document have, but for those with more bytes than the number.
     pub(crate) inputs_in: fn(&str, usize) -> HashSet<Box<str>>,
-    /// Whether what looks like a reference to a step that does not exist may be text for another program. In the compat profile
-    /// it is.
+    /// `true` if a reference to a missing step may be meant for another program, so that the compat profile leaves it literal.
     pub(crate) unknown_step_may_be_text: bool,
     /// Adds to the path of a reference what the compat profile allows where it leads to nothing.
     pub(crate) allow_absence: fn(&mut Reference, &ScannedReference<'_>),
 
-    /// How a message shows a reference, in the manner of one that was written already; `None` where the dialect has none to it.
+    /// Returns the notation of a reference for a message, in the style of an existing reference. Returns `None` for targets
+    /// that the dialect cannot name.
     pub(crate) style: fn(ReferenceTarget<'_>, &str) -> Option<Style>,
-    /// How a document has a reference; `None` where the dialect has none to it.
+    /// Returns a reference in the form of a document. Returns `None` for targets that the dialect cannot name.
     pub(crate) form: fn(ReferenceTarget<'_>, &[Segment]) -> Option<String>,
-    /// How messages describe a reference inside a longer text.
+    /// Describes a reference inside a longer string, for messages.
     pub(crate) form_in_text: fn(&str) -> String,
-    /// How text is written that would be something else.
+    /// Writes a string that would have another meaning.
     pub(crate) literal: fn(&str) -> String,
-    /// How a part of a text, the second one, is written, so that it stays text.
+    /// Writes a part of a string, the second argument, that would have another meaning.
     pub(crate) literal_in: fn(&str, &str) -> String,
 }
 

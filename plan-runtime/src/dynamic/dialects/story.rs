@@ -1,6 +1,7 @@
 //! The plans that the explanation of each dialect shows, as one story about some mails.
 //!
-//! They are written here in one dialect, read as plans, and written in the dialect that is explained. So they are the same in all of them.
+//! They are written in one dialect here, read as plans, and written in the dialect of the explanation. So all dialects have equal
+//! examples.
 
 use super::reading::PlanBuilder;
 use super::recognize::steps_of;
@@ -19,7 +20,7 @@ unsend(id: string) -> any";
 /// The first steps of each plan.
 const FIRST: &str = r#"{"id": "mails", "tool": "find_mails", "arguments": {"sender": "sarah"}}"#;
 
-/// The steps of an example after the first one, as a tool plan, with what they do.
+/// The steps of an example after the first one, as a tool plan, with a description.
 pub(super) struct Example {
     steps: &'static str,
     pub(super) says: &'static str,
@@ -31,7 +32,7 @@ pub(super) const SENT: Example = Example {
     says: "",
 };
 
-/// What a step can have in place of a call.
+/// The members that a step can have instead of a call.
 pub(super) const BODIES: [Example; 5] = [
     Example {
         steps: r#"{"id": "told", "if": [
@@ -60,7 +61,7 @@ pub(super) const BODIES: [Example; 5] = [
     },
 ];
 
-/// What is done about order, failures and time.
+/// Examples of order, failures and time.
 pub(super) const POLICIES: [Example; 7] = [
     Example {
         steps: r#"{"id": "later", "tool": "send", "arguments": {"to": "boss", "text": "Done."}, "after": ["mails"]}"#,
@@ -152,7 +153,7 @@ fn steps(dialect: Dialect, others: &str) -> Vec<String> {
     steps.map(|step| one_line(step.slice())).collect()
 }
 
-/// A tool plan in another dialect. A test sees that all of them have it.
+/// Converts a tool plan to another dialect. A test checks that each dialect can express it.
 fn in_dialect(dialect: Dialect, text: &str) -> Option<String> {
     let source = Source::document(text);
     let node = JsonNode::of(text, &source).ok()?;
@@ -167,7 +168,7 @@ fn in_dialect(dialect: Dialect, text: &str) -> Option<String> {
     dialect.write(&plan).ok()
 }
 
-/// Gives each step the id that it has where none is given.
+/// Gives each step the ID that a step without one would get.
 fn number(plan: &mut Plan, around: Option<&str>) {
     for (index, step) in plan.steps.iter_mut().enumerate() {
         if step.id != crate::plan::Block::TAIL {

@@ -1,10 +1,10 @@
-//! Whether all that is known of dialects is in this folder.
+//! Tests that the properties of dialects are confined to this folder.
 
 use super::Dialect;
 use std::fs;
 use std::path::Path;
 
-/// Where a variant of [`Dialect`] may be named: here, and where users of the library are shown how.
+/// Returns `true` if code may name a variant of [`Dialect`]: in this folder, and in examples for users of the library.
 fn is_allowed(path: &Path, line: &str) -> bool {
     path.components().any(|part| part.as_os_str() == "dialects")
         || path.ends_with("tests.rs")

@@ -5,7 +5,7 @@
 //!  {"id": "sent", "tool": "send", "arguments": {"subject": "Re: {{mail.result[0].subject}}"}}]
 //! ```
 //!
-//! `{{PLACEHOLDER_sender}}` is an input. Where more is to be said of a plan, it is an object with the list as its `plan`.
+//! `{{PLACEHOLDER_sender}}` is an input. A plan with further members is an object with the list as its `plan`.
 
 mod read;
 mod scan;
@@ -75,7 +75,7 @@ pub(super) static RULES: Rules = Rules {
     literal_in: |_, part| scan::literal(part),
 };
 
-/// What leads to nothing stays in place as text.
+/// Leaves a reference to a missing value in its string, as plain characters.
 fn allow_absence(reference: &mut Reference, written: &ScannedReference<'_>) {
     end_where_missing(&mut reference.path);
     reference.optional |= matches!(written.target, Target::Input(_));

@@ -1,4 +1,4 @@
-//! `[{"id", "intent", "tool", "arguments"}]`, and `{"plan": […]}` where more is to be said of it.
+//! `[{"id", "intent", "tool", "arguments"}]`, and `{"plan": […]}` for a plan with further members.
 
 use crate::dynamic::dialects::reading::PlanBuilder;
 use crate::dynamic::dialects::reading::steps::{self, Layout};

@@ -15,10 +15,10 @@ pub(super) const MARK: Mark = Mark {
 };
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
-/// What the names of inputs begin with.
+/// The prefix of input names.
 const INPUT: &str = "PLACEHOLDER_";
 
-/// `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, alone or inside a text.
+/// Scans for `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, as a whole string or inside a longer one.
 pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
     Scan::embedded(
         text,
@@ -28,7 +28,7 @@ pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> 
     )
 }
 
-/// Adds the text between references, in which `{inbox.result.id}` looks like one.
+/// Adds the characters between references, where `{inbox.result.id}` is a malformed reference.
 fn plain<'t>(
     scan: &mut Scan<'t>,
     text: &'t str,
@@ -106,7 +106,7 @@ fn piece<'t>(
             } else {
                 let message = format!("`{written}` does not say that it reads the step's output");
                 let meant = match input_of(&id) {
-                    // No other value has the name.
+                    // Only an input has the name.
                     Some(input) if path.is_empty() && !known(&id) => input,
                     _ => format!("{{{{{}.result{}", &text[inner..end], &text[end..range.end]),
                 };
@@ -143,7 +143,7 @@ fn input_of(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| format!("{OPEN}{INPUT}{name}{CLOSE}"))
 }
 
-/// Where what begins with `{{` is meant to end.
+/// Returns the probable end of a reference that begins with `{{`.
 fn end_of(text: &str, inner: usize) -> usize {
     let rest = &text[inner..];
     let next = rest.find(OPEN).unwrap_or(rest.len());
@@ -192,12 +192,12 @@ fn malformed(text: &str, whole: Range<usize>, at: usize) -> ScanError {
     ScanError::new(whole, message).help(help)
 }
 
-/// Writes text that is not a reference.
+/// Writes a string that is not a reference.
 pub(super) fn literal(text: &str) -> String {
     format!("{{{{{}}}}}", quote(text))
 }
 
-/// How references are written.
+/// Returns the notation of references.
 pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
     let head = match to {
         ReferenceTarget::Step(_, id)
@@ -219,7 +219,7 @@ pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
     }
 }
 
-/// Whether a name is taken for that of an input.
+/// Returns `true` if a name has the form of an input's name.
 pub(super) fn is_input(name: &str) -> bool {
     name.starts_with(INPUT)
 }
@@ -231,8 +231,8 @@ pub(super) fn input(text: &str, at: usize) -> Option<(Target, usize)> {
     Some((Target::Input(input.to_owned()), end))
 }
 
-/// The names of inputs that are referred to anywhere in a document. One that is written with escapes is not found, so it is not told of in
-/// texts before its first reference.
+/// Returns the names of inputs in all references of a document. A name with escapes is not found, so strings before its first reference
+/// lack its finding.
 pub(super) fn inputs(json: &str, longest: usize) -> HashSet<Box<str>> {
     let mut inputs = HashSet::new();
     for (at, mark) in json.match_indices(INPUT) {

@@ -1,4 +1,4 @@
-//! What the schema of action plans has of its own.
+//! The particular parts of the schema of action plans.
 
 use crate::dynamic::dialects::references::NameSyntax;
 use crate::dynamic::dialects::schema::patterns::{literal, name_without, path, plain, whole};

@@ -44,7 +44,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     OutputJson::Object(top)
 }
 
-/// What is to be said of inputs, if a reader would not find the same in the references.
+/// Returns the member `inputs`, if a reader could not derive it from the references.
 fn inputs<'p>(writer: &mut Writer<'p>) -> Option<OutputJson<'p>> {
     let plan = writer.plan();
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
@@ -60,7 +60,7 @@ fn inputs<'p>(writer: &mut Writer<'p>) -> Option<OutputJson<'p>> {
     for step in &plan.steps {
         step.templates(&mut |_, template| find(template));
     }
-    // Where the output is not written, it reads no inputs.
+    // A plan without a written output reads no inputs in the output.
     find(&plan.output.value);
     let is_said = |input: &Input| input.type_name == "String" && input.description.is_empty();
     let in_order = found.iter().copied().eq(0..plan.inputs.len());
@@ -77,7 +77,7 @@ fn inputs<'p>(writer: &mut Writer<'p>) -> Option<OutputJson<'p>> {
     Some(OutputJson::List(written.collect()))
 }
 
-/// Says which names no input can have.
+/// Reports the names that an input cannot have.
 fn check(writer: &mut Writer<'_>) {
     let inputs = &writer.plan().inputs;
     for (index, input) in inputs.iter().enumerate() {

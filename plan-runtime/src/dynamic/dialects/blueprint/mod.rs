@@ -7,7 +7,8 @@
 //! ]}
 //! ```
 //!
-//! Planners also write the list of steps alone. A step refers to steps before it by their places, and there are no inputs.
+//! Planners also write only the list of steps. A step refers to steps before it by their indices, and a blueprint has no
+//! inputs.
 
 mod read;
 mod scan;
@@ -26,7 +27,7 @@ pub(super) static RULES: Rules = Rules {
     document: "a step blueprint (`${step[0]…}`)",
 
     sign: |outline| outline.has(&["requestId"]).then_some(Sign::Certain),
-    // Other planners write `dependsOn`, too, where a step has `arguments`.
+    // Other planners also write `dependsOn`, in steps with `arguments`.
     has_step: |_, step| {
         let has_own = step.has(&["dependsOn", "parallel", "retryCount"]);
         step.has(&["params"]) || (has_own && !step.has(&["arguments"]))

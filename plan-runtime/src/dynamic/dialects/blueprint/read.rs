@@ -84,7 +84,7 @@ fn depends_on(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) ->
 
 fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
     if let Some(node) = members.given("parallel") {
-        // Which steps can run concurrently follows from what they need.
+        // The dependencies determine which steps run concurrently.
         builder.value::<bool>(node, "`parallel`", "`true` or `false`");
     }
     let mut policy = Policy::DEFAULT;

@@ -15,12 +15,13 @@ pub(super) const MARK: Mark = Mark {
 const OPEN: &str = "${";
 const CLOSE: &str = "}";
 
-/// `${step[0].data[0].id}`, alone or inside a text. `known` says whether a value has this name.
+/// Scans for `${step[0].data[0].id}`, as a whole string or inside a longer one. `known` returns `true` for the name of
+/// a value.
 pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
     Scan::embedded(text, OPEN, &|text, start| piece(text, start, known), &plain)
 }
 
-/// Adds the text between references, in which something may look like one.
+/// Adds the characters between references, which may contain malformed references.
 fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
     let part = &text[range.clone()];
     scan.text(part);
@@ -142,12 +143,13 @@ fn no_head(text: &str, whole: Range<usize>) -> ScanError {
     ))
 }
 
-/// Writes text that is not a reference.
+/// Writes a string that is not a reference.
 pub(super) fn literal(text: &str) -> String {
     format!("${{{}}}", quote(text))
 }
 
-/// How references to a step or a value are written: with `.data`, or `.result` if the one that was `written` has it.
+/// Returns the notation of references to a step or a value: with `.data`, or with `.result` like the `written`
+/// reference.
 pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
     let name = match to {
         ReferenceTarget::Step(index, _) => format!("step[{index}]"),

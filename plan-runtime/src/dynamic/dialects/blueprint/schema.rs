@@ -1,4 +1,4 @@
-//! What the schema of blueprints has of its own.
+//! The particular parts of the schema of blueprints.
 
 use crate::dynamic::dialects::references::NameSyntax;
 use crate::dynamic::dialects::schema::patterns::{INDEX, literal, marks, name, path, whole};
@@ -17,7 +17,7 @@ fn strings() -> Strings {
     let literal = literal(r"\$\{", r"\}");
     let marked = format!("{reference}|{literal}");
     let marks = marks();
-    // `(step[0]` is nearly a reference. What begins like it must go on in another way.
+    // `(step[0]` is a malformed reference, so a string with its beginning must continue differently.
     let begun = r"\((?:steps?|ste|st|s)?";
     let others = [
         r"\([^s($\{]",

@@ -56,7 +56,7 @@ fn milliseconds(limit: Duration) -> Option<u64> {
     (milliseconds > 0 && Duration::from_millis(milliseconds) == limit).then_some(milliseconds)
 }
 
-/// What a step waits for, and its policy.
+/// Returns the members for a step's dependencies and its policy.
 fn order<'p>(writer: &mut Writer<'p>, index: usize, known: &Policy) -> OutputMembers<'p> {
     let (plan, mut members) = (writer.scope.plan, OutputMembers::default());
     let after = plan.steps[index].only_after();
@@ -82,7 +82,7 @@ fn order<'p>(writer: &mut Writer<'p>, index: usize, known: &Policy) -> OutputMem
     members
 }
 
-/// A step by its place: a blueprint counts them.
+/// Returns a step as a target by index, since a blueprint numbers its steps.
 fn target<'w>(
     writer: &'w Writer<'_>,
     reference: &Reference,

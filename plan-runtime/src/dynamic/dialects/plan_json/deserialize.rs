@@ -1,4 +1,4 @@
-//! Plans out of anything that serde reads: it is made JSON text, and that is read as any other, with all that is wrong.
+//! Deserialization of plans with serde: the input becomes JSON text, which the reader checks like any other document.
 
 use super::read::PlanJson;
 use crate::dynamic::dialects::reading::{PlanBuilder, PlanReader, cycle, roles};
@@ -14,10 +14,10 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::time::Duration;
 
-/// How many mistakes one error tells of.
+/// The largest number of errors in one message.
 const MOST: usize = 32;
 
-/// What is read from memory needs no other limits than the stack.
+/// A value in memory needs only the limit that protects the stack.
 const LIMITS: DocumentLimits = DocumentLimits {
     bytes: usize::MAX,
     steps: usize::MAX,
@@ -54,7 +54,7 @@ pub(super) fn read<'de, D: Deserializer<'de>>(
     .map_err(|message| D::Error::custom(Line(message)))
 }
 
-/// A template outside of a plan has places for names.
+/// Reads a template outside of a plan, with indices in place of names.
 impl<'de> Deserialize<'de> for Template {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
@@ -114,7 +114,7 @@ impl Json<'_> {
     }
 }
 
-/// A JSON Pointer to the value at a place of a text, or around it.
+/// Returns a JSON Pointer to the smallest value that contains a position of the JSON text.
 fn pointer(text: &str, place: &Range<usize>) -> String {
     let source = Source::document(text);
     let covers = |node: &JsonNode<'_>| {

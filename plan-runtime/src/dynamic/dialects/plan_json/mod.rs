@@ -1,4 +1,4 @@
-//! Plan JSON: what [`Plan`] serializes to, which has all that a plan can be.
+//! Plan JSON: the serde format of [`Plan`], which can express every plan.
 //!
 //! ```json
 //! {"name": "reply", "inputs": [{"name": "text", "type": "String"}], "steps": [
@@ -8,7 +8,7 @@
 //! ], "output": {"value": {"reference": {"step": "sent", "pointer": ""}}}}
 //! ```
 //!
-//! A reference is an object, so a string is text, whatever it contains.
+//! A reference is an object, so every string is literal.
 
 mod deserialize;
 mod read;

@@ -1,4 +1,4 @@
-//! How plan JSON is recognized and written, and how messages show its references.
+//! The rules of plan JSON: detection, writing, and the notation of references in messages.
 
 use super::{read, schema};
 use crate::Plan;
@@ -68,7 +68,7 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
 };
 
 fn sign(outline: &Outline<'_>) -> Option<Sign> {
-    // No other dialect has a plan without steps.
+    // Only this dialect has plans without steps.
     let is_empty = outline.steps.is_empty();
     let has_output = outline.has(&[names::plan::OUTPUT]);
     if is_empty && has_output && outline.has(&[names::plan::NAME]) {
@@ -78,7 +78,7 @@ fn sign(outline: &Outline<'_>) -> Option<Sign> {
     is_likely.then_some(Sign::Likely)
 }
 
-/// Whether it calls a tool as no other dialect does.
+/// Returns `true` if the step calls a tool in the notation of only this dialect.
 fn has_step(outline: &Outline<'_>, step: &Members<'_>) -> bool {
     let tool = step.get(names::step::TOOL).map(JsonNode::kind);
     outline.top.is_some() && tool == Some(JsonType::Object)
@@ -121,7 +121,7 @@ fn member(name: &str, value: &str) -> String {
     format!("{}: {value}", quote(name))
 }
 
-/// What a plan serializes to, if it can be read back.
+/// Writes the serde format of a plan, if a reader can restore the plan from it.
 fn write(plan: &Plan) -> Result<String, Unsupported> {
     // A reader goes over the inside of a value for each level around it, which indentation would make much longer.
     let written = serde_json::to_string(plan).and_then(|text| {

@@ -1,4 +1,4 @@
-//! What the schema of plan JSON has of its own.
+//! The particular parts of the schema of plan JSON.
 
 use crate::dynamic::dialects::schema::{Document, Form, Parts};
 use crate::plan::json::names::{input, output, plan};

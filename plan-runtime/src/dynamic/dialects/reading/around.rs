@@ -16,7 +16,7 @@ pub(super) struct Around {
 }
 
 impl PlanBuilder {
-    /// Begins a block, whose steps and places are its own.
+    /// Begins a block, with steps and positions of its own.
     pub(crate) fn enter(&mut self) {
         self.around.push(Around {
             spans: take(&mut self.spans),
@@ -26,7 +26,7 @@ impl PlanBuilder {
         });
     }
 
-    /// Ends a block, and gives its places.
+    /// Ends a block, and returns its positions.
     pub(crate) fn leave(&mut self) -> Spans {
         let Some(around) = self.around.pop() else {
             return Spans::default();
@@ -46,14 +46,14 @@ impl PlanBuilder {
         Some(id)
     }
 
-    /// How many steps are before the one that the block is in.
+    /// Returns the number of steps before the step that contains the block.
     #[cfg(feature = "dynamic")]
     pub(super) fn before_block(&self) -> Option<usize> {
         let (before, _) = self.around.last()?.current.as_ref()?;
         Some(*before)
     }
 
-    /// The places of the whole plan, in a block of which something may be read.
+    /// Returns the positions of the whole plan, even inside a block.
     #[cfg(feature = "dynamic")]
     pub(super) fn spans_of_plan(&mut self) -> &mut Spans {
         match self.around.first_mut() {
@@ -85,7 +85,7 @@ impl PlanBuilder {
         ids.get(id).copied()
     }
 
-    /// Where the id of a step is that a block can refer to.
+    /// Returns the position of the ID of a step that a block can refer to.
     pub(crate) fn id_around(&self, id: &str) -> Option<Range<usize>> {
         let mut around = self.around.iter().rev();
         around.find_map(|around| {
@@ -94,7 +94,7 @@ impl PlanBuilder {
         })
     }
 
-    /// The ids of the steps around a block, each with its place.
+    /// Returns the IDs of the steps around a block, each with its index.
     pub(super) fn steps_around(&self) -> Vec<(usize, String)> {
         let mut all = Vec::new();
         for around in self.around.iter().rev() {

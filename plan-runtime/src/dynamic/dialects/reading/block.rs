@@ -42,7 +42,7 @@ impl PlanReader<'_> {
         })
     }
 
-    /// A block, and what is read of its object that sees its names.
+    /// Reads a block, and a part of its object in the scope of its names.
     fn block_of<T>(
         &mut self,
         node: JsonNode<'_>,
@@ -84,7 +84,7 @@ impl PlanReader<'_> {
         Some((Block::new(Template::Object(entries), plan), then))
     }
 
-    /// What a block says that it reads.
+    /// Reads the `inputs` of a block.
     fn block_inputs(&mut self, members: &Members<'_>) -> Option<Vec<BlockRead>> {
         let Some(node) = members.given(block::INPUTS) else {
             return Some(Vec::new());
@@ -108,7 +108,7 @@ impl PlanReader<'_> {
             let kind = match &template {
                 Template::Reference(reference) if reference.is_whole() => {
                     match self.kind_of(reference.source) {
-                        // It has a name of its own here.
+                        // The input has a name of its own here.
                         ReadKind::Input => ReadKind::Value,
                         kind => kind,
                     }
@@ -125,7 +125,7 @@ impl PlanReader<'_> {
         Some(reads)
     }
 
-    /// What is in a block, as a plan whose inputs are known when all of it was read.
+    /// Reads the content of a block, as a plan whose inputs are complete only at its end.
     fn inside(&mut self, members: &Members<'_>) -> Option<Plan> {
         let nodes = self.list(members, block::STEPS, "`steps`");
         let tail = members.given(block::TAIL);

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::mem::{replace, take};
 use std::ops::Range;
 
-/// What a reference in plan JSON reads.
+/// The source of a reference in plan JSON.
 pub(crate) enum Found {
     /// Something of the plan or of the block that the reference is in.
     Here(Source),
@@ -19,7 +19,7 @@ pub(crate) enum Found {
 }
 
 impl PlanReader<'_> {
-    /// Begins a block inside this number of bodies, of which this is known to be read.
+    /// Begins a block inside this number of bodies, with these declared inputs.
     pub(crate) fn enter(&mut self, depth: usize, reads: Vec<BlockRead>) {
         let names = reads.iter().enumerate();
         let names = names.map(|(index, read)| (read.name.clone(), (index, read.place.clone())));
@@ -36,7 +36,7 @@ impl PlanReader<'_> {
         self.builder.enter();
     }
 
-    /// Ends a block, and gives all that it reads, and its places.
+    /// Ends a block, and returns all its inputs and its positions.
     pub(crate) fn leave(&mut self) -> (Vec<BlockRead>, Spans) {
         let spans = self.builder.leave();
         let Some(around) = self.around.pop() else {
@@ -48,7 +48,7 @@ impl PlanReader<'_> {
         (replace(&mut self.reads, around.reads), spans)
     }
 
-    /// Whether this is what a step gives, here or outside.
+    /// Returns `true` if the source is the output of a step, inside or outside of the block.
     pub(crate) fn is_step(&self, source: Source) -> bool {
         match source {
             Source::Step(_) => true,
@@ -57,12 +57,12 @@ impl PlanReader<'_> {
         }
     }
 
-    /// What a source is here.
+    /// Returns the kind of a source here.
     pub(crate) fn kind_of(&self, source: Source) -> ReadKind {
         self.kind_at(self.around.len(), source)
     }
 
-    /// What a source is at a level.
+    /// Returns the kind of a source at a level.
     pub(super) fn kind_at(&self, level: usize, source: Source) -> ReadKind {
         let reads = self.around.get(level).map_or(&self.reads, |it| &it.reads);
         match source {
@@ -88,8 +88,8 @@ impl PlanReader<'_> {
         }
     }
 
-    /// The input of the block by which it reads what has this name around it, which may have to be a step; `None` if there is
-    /// nothing of this name.
+    /// Returns the input of the block for the enclosing value with this name, which must be a step with `of_step`. Returns
+    /// `None` for an unknown name.
     pub(crate) fn read_around(
         &mut self,
         name: &str,
@@ -102,7 +102,7 @@ impl PlanReader<'_> {
         Some(self.bring_in(level, reference, name, place))
     }
 
-    /// What a name means at one level.
+    /// Returns the meaning of a name at one level.
     fn named_at(&self, level: usize, name: &str, of_step: bool) -> Option<Reference> {
         let around = &self.around[level];
         if !of_step && let Some(local) = local_named(&around.locals, name) {
@@ -139,14 +139,14 @@ impl PlanReader<'_> {
         None
     }
 
-    /// Whether a name is one of an input here, or of anything but a step around the block.
+    /// Returns `true` if the name belongs to an input, here or at an enclosing level.
     pub(crate) fn is_input(&self, name: &str) -> bool {
         let levels = 0..=self.around.len();
         let mut names = levels.filter_map(|level| self.names_at(level));
         names.any(|names| names.contains_key(name))
     }
 
-    /// All names by which a block may refer to inputs, those around it included.
+    /// Returns all names of inputs that a block can use, including those of enclosing levels.
     pub(crate) fn input_names(&self) -> Vec<&str> {
         let mut all = Vec::new();
         for level in (0..=self.around.len()).rev() {
@@ -160,7 +160,8 @@ impl PlanReader<'_> {
         all
     }
 
-    /// The local value around the block that a reference in it begins with. Its path is that in what the block reads from then on.
+    /// Converts a reference to an enclosing local value: its first part becomes an input of the block, and the path continues from
+    /// that input.
     pub(crate) fn local_around(
         &mut self,
         level: usize,
@@ -195,7 +196,7 @@ impl PlanReader<'_> {
         Some((reference.source, name))
     }
 
-    /// Makes what there is at a level an input of all blocks from there to this one.
+    /// Adds a value of a level as an input of all blocks from that level to this one.
     pub(super) fn bring_in(
         &mut self,
         level: usize,
@@ -261,7 +262,7 @@ impl PlanReader<'_> {
         self.builder.error(note.help(help.to_owned()))
     }
 
-    /// Whether the id of a step is not the name of an input; where it is, it is an error.
+    /// Reports the ID of a step that is the name of an input, and returns `false` for it.
     pub(crate) fn is_no_input(&mut self, id: &str, place: Range<usize>) -> bool {
         let IdKind::InPlan(inputs) = &self.names else {
             return true;
@@ -296,7 +297,7 @@ impl PlanReader<'_> {
     }
 }
 
-/// The local value, or a part of it, to which a pattern gives this name.
+/// Returns the local value with this name in a pattern, or the part of a local value.
 fn local_named(locals: &[Bound], name: &str) -> Option<Reference> {
     let depth = locals.iter().rposition(|bound| bound.binds(name))?;
     let whole = Reference::new(Source::Local(depth));

@@ -1,4 +1,4 @@
-//! What steps do.
+//! The bodies of steps.
 
 use super::{Member, Members, PlanReader, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
@@ -12,7 +12,7 @@ use crate::plan::{
 use crate::resolve::describe::counted;
 
 impl PlanReader<'_> {
-    /// What a step is for.
+    /// Reads the role of a step.
     pub(crate) fn role(&mut self, members: &Members<'_>) -> Role {
         let always = members.given(step::ALWAYS).and_then(|node| {
             let what = "`true`, or the member is left out";
@@ -63,7 +63,7 @@ impl PlanReader<'_> {
         after
     }
 
-    /// Says that a loop has no bound.
+    /// Reports a loop without a bound.
     pub(crate) fn check_bound(&mut self, members: &Members<'_>, step: &Step) {
         if let (Body::Loop(_), Some(repeat)) = (&step.body, members.given(step::LOOP))
             && step.policy.at_most.is_none()
@@ -175,7 +175,7 @@ impl PlanReader<'_> {
 
     /// A wait for a value of this type.
     fn wait(&mut self, kind: &Member<'_>, depth: usize) -> Body {
-        // A part of a step has no such member, which was said.
+        // A part of a step has no such member, which has been reported.
         if depth > self.depth {
             return self.broken_body();
         }
@@ -241,7 +241,7 @@ impl PlanReader<'_> {
                 let note = Note::error(Code::WrongKind, one.key.place(), message);
                 self.builder
                     .note(note.help("remove one of them".to_owned()));
-                // The branch may read what any of them binds.
+                // The branch may read the variables of each pattern.
                 let all = all.map(|all| self.all(all.value));
                 let binding =
                     pattern.map(|pattern| self.binding(members.node, "the branch", pattern, value));
@@ -270,7 +270,7 @@ impl PlanReader<'_> {
         conditions
     }
 
-    /// One of several conditions.
+    /// Reads a condition as one of several.
     fn condition(&mut self, node: JsonNode<'_>) -> Condition {
         let is_pattern = |(key, value): (JsonNode<'_>, JsonNode<'_>)| {
             let is_named = key.text().is_ok_and(|key| key.value == binding::PATTERN);
@@ -376,7 +376,7 @@ impl PlanReader<'_> {
         self.body(&members, what, depth + 1)
     }
 
-    /// Whether a body may be inside as many others; where it may not, it is an error.
+    /// Reports a body that is nested too deep, and returns `false` for it.
     pub(super) fn depth_fits(&mut self, depth: usize, node: JsonNode<'_>) -> bool {
         let deepest = self.builder.limits.depth.min(DEEPEST_BODY);
         if depth < deepest {

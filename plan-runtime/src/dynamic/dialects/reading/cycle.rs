@@ -9,10 +9,10 @@ use crate::print::short;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many steps of a cycle are named.
+/// The largest number of named steps of a cycle.
 const MOST_NAMED: usize = 16;
 
-/// Says a cycle for each group of steps that wait for one another, and those in blocks.
+/// Reports a cycle for each group of steps that wait for one another, including those in blocks.
 pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
     check_in(&builder.spans, &mut builder.notes, plan, "");
 }
@@ -47,7 +47,7 @@ fn check_in(spans: &Spans, notes: &mut Notes, plan: &Plan, around: &str) {
     }
 }
 
-/// What comes before the ids of the steps of a block in this step.
+/// Returns the prefix of the IDs in a block of this step.
 pub(super) fn inside(around: &str, id: &str) -> String {
     format!("{around}{}.", short(id))
 }
@@ -76,7 +76,7 @@ fn round(cycle: &[usize], name: impl Fn(usize) -> String) -> String {
     }
 }
 
-/// Where a step says that it needs another.
+/// Returns the position of a step's dependency.
 fn edge(all: &Spans, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
     let Some(spans) = all.steps.get(step) else {
         return 0..0;
@@ -95,7 +95,7 @@ fn edge(all: &Spans, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
     })
 }
 
-/// Where the first of these templates that reads a source does. Their places begin with this one.
+/// Returns the position of the first template that reads a source. The templates start at this index.
 pub(super) fn reading<'t>(
     spans: &Spans,
     templates: impl Iterator<Item = &'t Template>,

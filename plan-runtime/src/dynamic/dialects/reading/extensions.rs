@@ -1,4 +1,4 @@
-//! What a step of a dialect of strings may have that only plan JSON has of its own.
+//! The members of plan JSON that a step of another dialect may have.
 //!
 //! The systems that the dialects come from ignore such members. So one counts only in the form that plan JSON has, and beside a tool in the
 //! compat profile only if it was never ignored.
@@ -11,7 +11,7 @@ use crate::dynamic::json_node::JsonType;
 use crate::dynamic::{Dialect, Profile};
 use crate::plan::json::names::step;
 
-/// What a step does if it calls no tool.
+/// The members that are the body of a step without a tool.
 pub(super) const BODIES: &[&str] = &[
     step::VALUE,
     step::IF,
@@ -21,7 +21,7 @@ pub(super) const BODIES: &[&str] = &[
     step::AWAIT,
 ];
 
-/// All such members.
+/// All members of plan JSON.
 pub(super) const ALL: &[&str] = &[
     step::VALUE,
     step::IF,
@@ -35,7 +35,8 @@ pub(super) const ALL: &[&str] = &[
     step::POLICY,
 ];
 
-/// The members of a step that are read. The others are reported; the second value says whether one of these was meant as what the step does.
+/// Returns the members of a step to read, and reports the others. The second value is `true` if one of the reported members was meant as the
+/// body.
 pub(super) fn known<'a>(
     reader: &mut PlanReader<'_>,
     mut members: Members<'a>,
@@ -48,7 +49,7 @@ pub(super) fn known<'a>(
         let is_value = member.name == step::VALUE && !calls;
         is_value || member.value.kind() != JsonType::Null || !ALL.contains(&&*member.name)
     });
-    // Arguments by the name of another dialect are a mistake of their own.
+    // A member for arguments from another dialect is a separate error.
     let has_own = members.given(layout.body[1]).is_some() || members.has(BODIES);
     let is_read = |member: &Member<'_>| {
         let name = &*member.name;
@@ -90,7 +91,7 @@ pub(super) fn known<'a>(
     (members, is_meant)
 }
 
-/// Whether a member has the form that plan JSON has.
+/// Returns `true` if a member has the form of plan JSON.
 pub(super) fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
     let kind = member.value.kind();
     match &*member.name {
@@ -104,7 +105,7 @@ pub(super) fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
     }
 }
 
-/// What a member of this name must be.
+/// Returns the expected form of a member.
 pub(super) fn expected(name: &str, layout: &Layout) -> &'static str {
     match name {
         step::IF => "a list of branches",

@@ -1,4 +1,4 @@
-//! Findings for a text that names a step or an input as other dialects do.
+//! Findings for a string that names a step or an input in the notation of another dialect.
 
 use super::PlanReader;
 use crate::dynamic::dialects::references::{
@@ -11,7 +11,7 @@ use crate::print::short;
 use plan_graph::similar;
 
 impl PlanReader<'_> {
-    /// Says which parts of a string are references elsewhere; `false` if one of them is an error.
+    /// Reports the parts of a string that are references in other dialects. Returns `false` if such a part is an error.
     pub(crate) fn foreign(&mut self, text: &Text<'_>, own: &Scan<'_>) -> bool {
         let known = |target: &Target| self.has(target);
         let (found, more) = references::foreign(self.builder.dialect, &text.value, own, &known);
@@ -75,7 +75,7 @@ impl PlanReader<'_> {
         !is_error
     }
 
-    /// What to write in place of it, and how the text is kept.
+    /// Returns the fix: the reference in this dialect, and the notation that keeps the string.
     fn foreign_help(
         &self,
         text: &Text<'_>,
@@ -96,12 +96,12 @@ impl PlanReader<'_> {
         format!("{help}; to keep the text, write `{literal}`")
     }
 
-    /// Whether the document has its references in strings, which name local values, too.
+    /// Returns `true` if the dialect has its references in strings, which can name local values.
     fn in_strings(&self) -> bool {
         self.builder.dialect.rules().places != Places::Nowhere
     }
 
-    /// Whether the plan has what a reference names.
+    /// Returns `true` if the target of a reference exists.
     fn has(&self, target: &Target) -> bool {
         match target {
             Target::Id(id) => {
@@ -116,7 +116,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// What a reference names, and how the dialect writes it.
+    /// Returns the kind of a reference's target, and the notation of the reference in this dialect.
     fn form(&self, text: &Text<'_>, target: &Target, path: &[Segment]) -> (String, Option<String>) {
         let id;
         let (kind, to, name) = match target {
@@ -140,21 +140,22 @@ impl PlanReader<'_> {
         (format!("{kind} `{}`", short(name)), form)
     }
 
-    /// How the dialect writes what one of its own references means that begins here, and names a step or an input as another dialect does.
+    /// Returns the intended reference, for a reference of this dialect that begins here and names its target in the notation of another
+    /// one.
     pub(crate) fn meant(&self, text: &Text<'_>, at: usize) -> Option<String> {
         let meant = references::meant(self.builder.dialect, &text.value, at)?;
         let (_, form) = self.form(text, &meant.target, &meant.path);
         form.filter(|_| self.has(&meant.target))
     }
 
-    /// Returns the reference that a text without marks means, as the dialect writes references.
+    /// Returns the reference that a string without marks probably means, in the dialect's notation.
     pub(crate) fn form_of_unmarked(&self, text: &Text<'_>) -> Option<String> {
         let meant = references::unmarked(&text.value)?;
         let (_, form) = self.form(text, &meant.target, &meant.path);
         form.filter(|_| self.has(&meant.target))
     }
 
-    /// Returns the reference that is meant by a similar name, as the dialect writes references.
+    /// Returns the reference with a similar name, in the dialect's notation.
     pub(super) fn similar(&mut self, text: &Text<'_>, at: usize) -> Option<String> {
         let meant = references::meant(self.builder.dialect, &text.value, at)?;
         let Target::Id(name) = &meant.target else {
@@ -172,11 +173,11 @@ impl PlanReader<'_> {
         Some(format!("{open}{}{rest}", named(style.names, &similar)))
     }
 
-    /// What a step is called, as the document says.
+    /// Returns the ID of a step from the document.
     pub(super) fn id_at(&self, text: &Text<'_>, index: usize) -> Option<String> {
         let id = self.builder.spans.steps.get(index)?.id.range();
         let raw = text.source().whole().get(id)?;
-        // The place of an id that is not given is the whole step.
+        // A step without an ID has its own position in place of the ID's.
         if !raw.starts_with('"') {
             return self.syntax.default_id(self, index);
         }

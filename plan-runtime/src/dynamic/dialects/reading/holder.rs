@@ -1,4 +1,4 @@
-//! What kind of object a member is in.
+//! The kind of object that contains a member.
 
 use crate::plan::json::names::{block, branch, each, looped, plan, policy, step};
 
@@ -7,7 +7,7 @@ use crate::plan::json::names::{block, branch, each, looped, plan, policy, step};
 pub(super) enum Holder {
     Plan,
     Step,
-    /// What is in another step, such as the `then` of a branch.
+    /// A body inside a step, such as the `then` of a branch.
     Body,
     Policy,
     Branch,
@@ -17,7 +17,7 @@ pub(super) enum Holder {
 }
 
 impl Holder {
-    /// The object that has these members, if it is one of those.
+    /// Returns the kind of the object with these members, if it has a kind.
     pub(super) fn of(known: &[&str]) -> Option<Self> {
         let all = [
             (policy::ALL, Self::Policy),

@@ -1,34 +1,34 @@
-//! What differs in the members of the three dialects of strings.
+//! The members that differ between the three dialects of strings.
 
 use super::{Members, PlanBuilder, PlanReader};
 use crate::dynamic::json_node::JsonNode;
 use crate::plan::{Output, Step, Template};
 
-/// The members of a dialect, and what is special about them. All of its documents have a list of steps.
+/// The members of a dialect. All documents of these dialects have a list of steps.
 pub(crate) struct Layout {
-    /// What a document is called if it is an object.
+    /// The name for a document that is an object.
     pub(crate) document: &'static str,
-    /// Whether a document may be the list of steps alone.
+    /// `true` if a document may be only the list of steps.
     pub(crate) may_be_list: bool,
     /// All members of a document.
     pub(crate) top: &'static [&'static str],
-    /// Those that may have the list of steps, the usual one first.
+    /// The possible members for the list of steps, the usual one first.
     pub(crate) steps: &'static [&'static str],
-    /// What is wrong with a document without them, and what helps.
+    /// The message for a document without these members, and the fix.
     pub(crate) no_steps: (&'static str, Option<&'static str>),
-    /// The member with the name of the plan, and what it is called.
+    /// The member with the name of the plan, and its description.
     pub(crate) name: (&'static str, &'static str),
-    /// Reads the member `inputs`, if it is one of them.
+    /// Reads the member `inputs`, if the dialect has it.
     pub(crate) inputs: fn(&mut PlanBuilder, JsonNode<'_>),
-    /// All members of a step that the systems know which the dialect comes from, or that say more of it. Those of plan JSON come on top.
+    /// All members of a step in the dialect's original system, and further ones of the dialect. The members of plan JSON come on top.
     pub(crate) step: &'static [&'static str],
-    /// All members of a body in another one.
+    /// All members of a body inside a step.
     pub(crate) body: &'static [&'static str],
     /// The members of a step that are parts of a policy, each after its name there.
     pub(crate) policy: &'static [(&'static str, &'static str)],
     /// The id of a step that gives none itself, in the step of this id if it is in a block.
     pub(crate) id: Option<fn(usize, Option<&str>) -> String>,
-    /// Whether steps are named by their places, and not by their ids.
+    /// `true` if references name steps by index instead of ID.
     pub(crate) by_place: bool,
     /// Reads the arguments of a call.
     pub(crate) arguments: fn(&mut PlanReader<'_>, &Members<'_>) -> Template,

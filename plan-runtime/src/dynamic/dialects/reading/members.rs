@@ -8,7 +8,7 @@ use plan_graph::similar;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// How many members of an object are compared one by one.
+/// The largest number of members that are compared one by one.
 const FEW: usize = 16;
 
 impl<'a> Members<'a> {
@@ -50,7 +50,7 @@ impl<'a> Members<'a> {
         self.get(name).filter(|node| node.kind() != JsonType::Null)
     }
 
-    /// Whether one of these is there.
+    /// Returns `true` if the object has one of these members.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.member(name).is_some())
     }
@@ -65,7 +65,7 @@ impl<'a> Members<'a> {
         members.filter(|member| !known.contains(&&*member.name))
     }
 
-    /// The finding for one of those. What was meant is looked for only if somebody reads it.
+    /// Returns the finding for an unknown member. A similar name is searched only for a finding that is listed.
     pub(crate) fn unknown_note(
         &self,
         member: &Member<'_>,
@@ -141,7 +141,7 @@ impl PlanBuilder {
         self.error(wrong_kind(node, what, "a list").help(help))
     }
 
-    /// The text of a string that must be one.
+    /// Returns the content of a string, or reports a value of another kind.
     pub(crate) fn text<'a>(&mut self, node: JsonNode<'a>, what: &str) -> Option<Text<'a>> {
         if node.kind() != JsonType::String {
             let note = wrong_kind(node, what, "a string");
@@ -173,7 +173,7 @@ impl PlanBuilder {
         text.map(|text| text.value.into_owned()).unwrap_or_default()
     }
 
-    /// A value as serde reads it, which says itself what it expects.
+    /// Deserializes a value with serde, whose error contains the expected type.
     pub(crate) fn value<T: serde::de::DeserializeOwned>(
         &mut self,
         node: JsonNode<'_>,
@@ -223,7 +223,7 @@ pub(crate) fn wrong_kind(node: JsonNode<'_>, what: &str, expected: &str) -> Note
     Note::error(Code::WrongKind, node.place(), message).help(help)
 }
 
-/// What names there are, where they are few.
+/// Returns the list of names, if it is short.
 pub(crate) fn names<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
     match names[..] {

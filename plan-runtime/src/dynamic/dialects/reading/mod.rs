@@ -1,4 +1,4 @@
-//! What readers share: names, templates, and what is found on the way.
+//! The parts that readers share: names, templates, and findings.
 
 mod around;
 mod block;
@@ -56,16 +56,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many names are listed where none is similar to the one that was meant.
+/// The largest number of listed names in a finding without a similar name.
 pub(crate) const MOST_NAMES: usize = 8;
 
-/// For how many unknown names a similar one is looked for, where there are many.
+/// The largest number of unknown names with a search for a similar one, in a document with many names.
 const MOST_SEARCHES: usize = 32;
 
-/// How many values a step counts for, besides those in it.
+/// The number of values that a step counts as, in addition to the values in it.
 pub(crate) const VALUES_OF_STEP: usize = 4;
 
-/// How many bytes a document has for each value, if it has many.
+/// The smallest average size in bytes of a value in a document with many values.
 const BYTES_PER_VALUE: usize = 8;
 
 /// A plan that is being read.
@@ -79,31 +79,31 @@ pub(crate) struct PlanBuilder {
     pub(crate) inputs: Vec<Input>,
     /// The inputs by their names.
     pub(crate) input_names: HashMap<Box<str>, usize>,
-    /// The names of inputs that references anywhere have, since texts may come before.
+    /// The names of inputs in all references of the document, since a string may come before the first reference.
     expected_inputs: HashSet<Box<str>>,
-    /// Those of them that findings name, though no reference had them before.
+    /// The expected names that findings used before a reference had them.
     guessed_inputs: HashSet<Box<str>>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
     pub(crate) steps: usize,
     /// The tools that were called last under each name.
     tools: HashMap<String, Arc<ToolInfo>>,
-    /// How many steps there are so far, those in blocks included.
+    /// The number of steps so far, including those in blocks.
     all_steps: usize,
     /// The step that is being read, with its id.
     pub(crate) current: Option<(usize, Arc<str>)>,
     /// The plans and blocks around the block that is being read, the outermost first.
     around: Vec<Around>,
-    /// How many names were looked for among all others.
+    /// The number of searches for a similar name so far.
     searches: usize,
-    /// Where it shows which dialect the document is in.
+    /// The position that shows the document's dialect.
     shows: Option<Range<usize>>,
-    /// How many values are read at most, and how many were.
+    /// The largest number of values to read, and the number so far.
     most_values: usize,
     values: usize,
-    /// How many references were read.
+    /// The number of references so far.
     references: usize,
-    /// Whether there is more than a limit of another kind allows.
+    /// `true` after a limit of another kind was exceeded.
     too_many: bool,
 }
 
@@ -138,7 +138,8 @@ impl PlanBuilder {
         }
     }
 
-    /// The names of all inputs, if a finding is about one that the plan turned out not to have: its name was in a text.
+    /// Returns the names of all inputs, if a finding uses an input that the plan turned out to lack, because the name
+    /// was only in a string.
     pub(crate) fn inputs_if_guessed_wrong(&mut self) -> Option<HashSet<Box<str>>> {
         let mut guessed = self.guessed_inputs.iter();
         if guessed.all(|name| self.input_names.contains_key(name)) {
@@ -148,7 +149,7 @@ impl PlanBuilder {
         Some(names.into_keys().collect())
     }
 
-    /// The same builder, of which nothing was read yet, for a plan with these inputs.
+    /// Returns an empty builder with the settings of this one, for a plan with these inputs.
     pub(crate) fn again(&self, inputs: HashSet<Box<str>>) -> Self {
         Self {
             expected_inputs: inputs,
@@ -162,7 +163,7 @@ impl PlanBuilder {
         self.most_values = self.limits.values.saturating_add(bytes / BYTES_PER_VALUE);
     }
 
-    /// Counts values, and says whether they are to be read. Where they are too many, it is an error.
+    /// Counts values, and reports an exceeded limit. Returns `true` if the values are to be read.
     pub(crate) fn count(&mut self, values: usize, place: Range<usize>) -> bool {
         let before = self.values;
         self.values = before.saturating_add(values);
@@ -181,12 +182,12 @@ impl PlanBuilder {
         !self.is_over()
     }
 
-    /// Whether so much is wrong with the document that the rest of it is not read.
+    /// Returns `true` if the rest of the document is not read, because of exceeded limits or too many errors.
     pub(crate) fn is_over(&self) -> bool {
         self.values > self.most_values || self.too_many || self.notes.is_full()
     }
 
-    /// Counts a reference, and says whether it is to be read.
+    /// Counts a reference. Returns `true` if it is to be read.
     pub(crate) fn count_reference(&mut self, place: Range<usize>) -> bool {
         self.references += 1;
         let most = self.limits.references;
@@ -237,7 +238,7 @@ impl PlanBuilder {
         }
     }
 
-    /// Whether a reference has no more parts than are read; where it has, it is an error.
+    /// Checks the number of a reference's parts, and reports an exceeded limit.
     pub(crate) fn path_fits(&mut self, parts: usize, place: Range<usize>) -> Option<()> {
         if parts <= MOST_PARTS {
             // Each is read into more memory than it takes in the document.
@@ -248,7 +249,7 @@ impl PlanBuilder {
         self.error(Note::error(Code::LimitPassed, place, message))
     }
 
-    /// Whether there are no more steps than are read; where there are, it is an error.
+    /// Checks the number of steps, and reports an exceeded limit.
     pub(crate) fn counted(&mut self, nodes: &[JsonNode<'_>]) -> bool {
         self.steps = nodes.len();
         let (before, most) = (self.all_steps, self.limits.steps);
@@ -268,7 +269,8 @@ impl PlanBuilder {
         false
     }
 
-    /// Whether a value inside `depth` lists and objects may be a list or an object itself. Otherwise it is an error.
+    /// Reports a list or an object inside more than the allowed number of lists and objects, and returns `false` for
+    /// it.
     pub(crate) fn fits(&mut self, depth: usize, place: Range<usize>) -> bool {
         if depth < self.limits.depth {
             return true;
@@ -296,13 +298,14 @@ impl PlanBuilder {
         self.broken(at)
     }
 
-    /// How many of `parts` parts need room, if each counts for `values` values. The others are not read.
+    /// Returns the capacity to reserve for these parts, if each counts as `values` values. Parts beyond it are not
+    /// read.
     pub(crate) fn room(&self, parts: usize, values: usize) -> usize {
         let rest = self.most_values.saturating_sub(self.values);
         parts.min(rest / values + 1)
     }
 
-    /// Whether a name is not too long; where it is, it is an error.
+    /// Reports a name that is too long, and returns `false` for it.
     pub(crate) fn name_fits(&mut self, name: &str, what: &str, place: Range<usize>) -> bool {
         let most = self.limits.name;
         if name.len() > most {
@@ -321,7 +324,7 @@ impl PlanBuilder {
         self.spans.templates.open(Span::from(value), key)
     }
 
-    /// Null in place of the template whose parts would come next.
+    /// Returns null in place of the template whose parts would come next.
     pub(crate) fn broken(&mut self, at: usize) -> Template {
         self.spans.break_template(at);
         Template::Null
@@ -335,7 +338,7 @@ impl PlanBuilder {
         });
     }
 
-    /// Adds an error, and says so by `None`.
+    /// Records an error and returns `None`.
     pub(crate) fn error<T>(&mut self, note: Note) -> Option<T> {
         self.note(note);
         None
@@ -346,7 +349,7 @@ impl PlanBuilder {
         self.shows.get_or_insert(place);
     }
 
-    /// What is left of it once the plan is there.
+    /// Returns the results after the plan is complete.
     pub(crate) fn end(self) -> (Notes, Spans) {
         (self.notes, self.spans)
     }
@@ -400,7 +403,7 @@ impl PlanBuilder {
         self.ids.insert(id.into(), index);
     }
 
-    /// What a step says of its tool; the same for all that say the same.
+    /// Returns the description of a step's tool. Steps with equal descriptions share it.
     pub(crate) fn tool(
         &mut self,
         name: &str,
@@ -440,7 +443,7 @@ impl PlanBuilder {
         self.error(note)
     }
 
-    /// Says that there is no such step, and whether one has a similar id.
+    /// Returns the finding for a missing step, and `true` if a step has a similar ID.
     pub(super) fn unknown_step(&mut self, id: &str, place: Range<usize>) -> (Note, bool) {
         let message = format!("there is no step `{}`", short(id));
         let names = self.steps_to_compare();
@@ -456,7 +459,7 @@ impl PlanBuilder {
         (note, meant.is_some())
     }
 
-    /// Returns the steps that a reference may name, with their indices, unless the document has too many mistakes to compare all names.
+    /// Returns the steps that a reference may name, with their indices, unless the document has too many errors to compare all names.
     pub(super) fn steps_to_compare(&mut self) -> Vec<(usize, String)> {
         if self.ids.len() > MOST_NAMES && !self.looks_for_similar() {
             return Vec::new();
@@ -470,7 +473,7 @@ impl PlanBuilder {
         names
     }
 
-    /// Whether it is still worth while to look through all names for a similar one: a document may be nothing but mistakes.
+    /// Counts a search for a similar name. Returns `false` at the limit, since a document may consist of errors.
     pub(crate) fn looks_for_similar(&mut self) -> bool {
         self.searches += 1;
         self.searches <= MOST_SEARCHES

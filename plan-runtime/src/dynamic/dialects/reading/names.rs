@@ -1,4 +1,4 @@
-//! What the names in references of strings mean: steps, local values, and what a block reads.
+//! The meaning of names in references of strings: steps, local values, and inputs of blocks.
 
 use super::cycle::{inside, path};
 use super::plan_reader::ReadKind;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl PlanReader<'_> {
-    /// What a reference reads that names this; `None` if there is nothing of this name, and `Some(None)` if it is a mistake, which was said.
+    /// Returns the value with this name, `None` for an unknown name, and `Some(None)` for a name whose error has been reported.
     pub(super) fn named(&mut self, name: &str, place: Range<usize>) -> Option<Option<Reference>> {
         let mut levels = (0..=self.around.len()).rev();
         let (level, reference) =
@@ -27,12 +27,13 @@ impl PlanReader<'_> {
         self.seen_from(0, Reference::new(Source::Input(input)), name, place)
     }
 
-    /// Whether there is something of this name.
+    /// Returns `true` for a known name.
     pub(super) fn knows(&self, name: &str) -> bool {
         (0..=self.around.len()).any(|level| self.named_by(level, name).is_some())
     }
 
-    /// Whether this is the name of a value that no step of this plan gives: a local value, or what a block reads.
+    /// Returns `true` for the name of a value that is no output of this plan's steps: a local value, or an input of a
+    /// block.
     pub(super) fn names_value(&self, name: &str) -> bool {
         let mut levels = (0..=self.around.len()).rev();
         let found = levels.find_map(|level| self.named_by(level, name));
@@ -66,7 +67,7 @@ impl PlanReader<'_> {
         self.around.get(level).map_or(&self.locals, |it| &it.locals)
     }
 
-    /// What a name means at one level. Local values hide what is around them.
+    /// Returns the meaning of a name at one level. Local values hide the other names.
     fn named_by(&self, level: usize, name: &str) -> Option<Reference> {
         let locals = self.locals_at(level).iter().enumerate().rev();
         let mut locals = locals.map(|(depth, bound)| Some((depth, bound.named(name)?)));
@@ -88,7 +89,7 @@ impl PlanReader<'_> {
         (self.kind_at(level, input) != ReadKind::Input).then(|| Reference::new(input))
     }
 
-    /// What there is at a level, as this block sees it.
+    /// Returns a value of a level as this block refers to it.
     pub(super) fn seen_from(
         &mut self,
         level: usize,
@@ -125,7 +126,7 @@ impl PlanReader<'_> {
 }
 
 impl PlanBuilder {
-    /// Refuses the ids of steps in blocks that are the names of inputs, which may be known only after them.
+    /// Reports the IDs of steps in blocks that are names of inputs, which may be discovered only after the steps.
     pub(super) fn names_differ(&mut self, plan: &Plan) {
         let inputs: HashSet<&str> = plan.inputs.iter().map(|input| &*input.name).collect();
         if !inputs.is_empty() {
@@ -142,7 +143,7 @@ impl PlanBuilder {
     }
 }
 
-/// The steps in blocks that have the names of inputs: their ids, after those around them, and places.
+/// Collects the steps in blocks with the names of inputs: their IDs, with the enclosing IDs, and positions.
 fn same_names<'p>(
     spans: &Spans,
     plan: &'p Plan,

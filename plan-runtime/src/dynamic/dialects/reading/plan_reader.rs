@@ -1,4 +1,4 @@
-//! What is being read, and what names mean there.
+//! The state of reading a plan, with the names in scope.
 
 use super::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
@@ -8,9 +8,9 @@ use crate::plan::{Action, Bound, Step, Template};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// How a dialect writes steps, and the values in them.
+/// The notation of steps and their values in a dialect.
 ///
-/// What a step does is written in the same members in all dialects; a call and the references in a value are not.
+/// All dialects have equal members for the bodies of steps, but not for calls and for the references in values.
 pub(crate) trait Syntax: Sync {
     /// Makes a step known by its id.
     fn declare(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>);
@@ -21,13 +21,13 @@ pub(crate) trait Syntax: Sync {
     /// The id of a step that gives none itself.
     fn default_id(&self, reader: &PlanReader<'_>, index: usize) -> Option<String>;
 
-    /// All members that a body in another one may have.
+    /// Returns all members of a body inside a step.
     fn body(&self) -> &'static [&'static str];
 
     /// The member with the arguments of a call.
     fn arguments(&self) -> &'static str;
 
-    /// What to write for a tool that takes arguments.
+    /// Returns the notation of a tool with arguments, for a message.
     fn tool_form(&self) -> &'static str;
 
     /// Reads a call.
@@ -47,7 +47,7 @@ pub(crate) trait Syntax: Sync {
         self.template(reader, node, None, depth)
     }
 
-    /// Whether a number or a time of a policy is not there itself, but a template that gives it.
+    /// Returns `true` if an amount in a policy is a template.
     fn gives(&self, reader: &PlanReader<'_>, node: JsonNode<'_>) -> bool;
 
     /// The step of the same plan or block that this names.
@@ -58,11 +58,11 @@ pub(crate) trait Syntax: Sync {
         what: &str,
     ) -> Option<usize>;
 
-    /// Whether references name steps as they name other values.
+    /// Returns `true` if references name steps like other values.
     fn names_steps(&self) -> bool;
 }
 
-/// What is being read, and what names mean there.
+/// The state of reading a plan, with the names in scope.
 pub(crate) struct PlanReader<'d> {
     pub(crate) builder: &'d mut PlanBuilder,
     pub(crate) syntax: &'static dyn Syntax,
@@ -71,24 +71,24 @@ pub(crate) struct PlanReader<'d> {
     pub(crate) locals: Vec<Bound>,
     /// The values from around the block that it has read so far.
     pub(super) reads: Vec<BlockRead>,
-    /// How many bodies are around the plan or the block.
+    /// The number of bodies around the plan or the block.
     pub(crate) depth: usize,
     /// The plans and blocks around it, the outermost first.
     pub(crate) around: Vec<Around>,
 }
 
-/// Something that a block reads: an input of its plan.
+/// A value that a block reads: an input of its plan.
 pub(crate) struct BlockRead {
     /// The name that it has inside.
     pub(crate) name: String,
-    /// Its value outside.
+    /// The value outside of the block.
     pub(crate) template: Template,
-    /// Where the block says so, or first refers to it.
+    /// The position of the declaration, or of the first reference.
     pub(crate) place: Range<usize>,
     pub(crate) kind: ReadKind,
 }
 
-/// What a block reads as a whole.
+/// The whole value that a block reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadKind {
     /// The output of a step.
@@ -110,9 +110,9 @@ pub(crate) struct Around {
 }
 
 pub(crate) enum IdKind {
-    /// Inputs by their names; steps are known to the draft.
+    /// Inputs by their names. The builder has the steps.
     InPlan(HashMap<String, (usize, Range<usize>)>),
-    /// Outside of a plan, places are written instead of names.
+    /// A template outside of a plan, with indices instead of names.
     Places,
 }
 
@@ -148,13 +148,14 @@ impl<'d> PlanReader<'d> {
         self.syntax.template(self, node, key, depth)
     }
 
-    /// The template that is not there, or not to be read.
+    /// Returns null in place of a template that is missing or not to be read.
     pub(crate) fn no_template(&mut self, place: Range<usize>) -> Template {
         let at = self.builder.place(place, None);
         self.builder.broken(at)
     }
 
-    /// Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
+    /// Records the IDs of all steps first, since steps may refer to later ones. They are read again with their steps to
+    /// save memory.
     pub(crate) fn declare_steps(&mut self, nodes: &[JsonNode<'_>]) {
         for (index, node) in nodes.iter().enumerate() {
             if !self.builder.count(VALUES_OF_STEP, node.place()) {
@@ -176,7 +177,7 @@ impl<'d> PlanReader<'d> {
         steps
     }
 
-    /// Adds an error, and says so by `None`.
+    /// Records an error and returns `None`.
     pub(crate) fn error<T>(
         &mut self,
         code: Code,
@@ -216,7 +217,7 @@ impl<'d> PlanReader<'d> {
         self.builder.optional_text(members, name, what)
     }
 
-    /// A string that must be there. Where it is a name, it must be one.
+    /// Reads a required string. A name must be valid.
     pub(crate) fn required(
         &mut self,
         members: &Members<'_>,
@@ -235,7 +236,7 @@ impl<'d> PlanReader<'d> {
         Some(text)
     }
 
-    /// One of these strings.
+    /// Reads one of the allowed strings.
     pub(crate) fn one_of(
         &mut self,
         node: JsonNode<'_>,

@@ -10,8 +10,8 @@ use crate::print::short;
 use std::time::Duration;
 
 impl PlanReader<'_> {
-    /// Reads the policy of a step. `own` are the parts of it for which a step of the dialect has members of its own, which were read already: their
-    /// names in a policy, and those of the members.
+    /// Reads the policy of a step. `own` lists the amounts that the dialect has as members of the step, which were read already: their names in a
+    /// policy, and the names of the members.
     pub(crate) fn policy_of(
         &mut self,
         index: usize,
@@ -114,7 +114,7 @@ impl PlanReader<'_> {
         (!self.syntax.gives(self, node)).then_some(node)
     }
 
-    /// What gives an amount when the step starts, if it is not an amount itself.
+    /// Returns the template of an amount that is not a constant.
     fn given(&mut self, members: &Members<'_>, amount: Amount) -> Option<(Amount, Template)> {
         let node = members.given(amount.name())?;
         if !self.syntax.gives(self, node) {
@@ -122,7 +122,7 @@ impl PlanReader<'_> {
         }
         let template = self.template(node, None, 0);
         if matches!(template, Template::String(_)) {
-            // It is only nearly a reference, and the profile leaves it as text.
+            // A malformed reference, which the profile leaves literal.
             let note = wrong_kind(
                 node,
                 &format!("`{}`", amount.name()),

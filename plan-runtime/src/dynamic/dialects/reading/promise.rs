@@ -1,4 +1,4 @@
-//! What members promise by their names, and how a dialect says the same.
+//! The expectations behind the names of members, and their equivalents in a dialect.
 
 use super::holder::Holder;
 use super::{Member, Members};
@@ -10,46 +10,47 @@ use crate::plan::{Segment, Selector};
 use crate::print::short;
 use std::time::Duration;
 
-/// How many characters of a document are repeated in a help.
+/// The largest number of characters of the document in a help.
 const MOST_REPEATED: usize = 80;
 
-/// What somebody expects who writes a member that nothing reads.
+/// The expectation of an author who writes an unknown member.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Promise {
-    /// That a step may not run.
+    /// A condition for the step.
     Condition,
-    /// That a step runs for each element of a list.
+    /// A run of the step for each element of a list.
     Elements,
-    /// That a step may run again.
+    /// Repeated runs of the step.
     Rounds,
-    /// That other steps run in it.
+    /// Steps inside the step.
     Steps,
-    /// That other steps end first.
+    /// An order of steps.
     Order,
-    /// That a step is tried again if it fails.
+    /// Another attempt after a failure.
     Retries,
-    /// That it has a time limit.
+    /// A time limit.
     Time,
-    /// That the plan goes on if it fails.
+    /// A failure that does not end the plan.
     Optional,
-    /// That another value is its output if it fails.
+    /// A replacement for the output after a failure.
     Fallback,
-    /// That something is done if it fails.
+    /// An action after a failure.
     Failure,
-    /// That no more than this number of elements are processed at the same time.
+    /// A limit on concurrent elements.
     Concurrency,
-    /// That it takes back what another one did.
+    /// An undo of another step.
     Undo,
-    /// That it runs whatever happens.
+    /// A run in any case.
     Always,
-    /// That somebody is asked first.
+    /// An approval before the step.
     Approval,
-    /// That time passes first.
+    /// A delay before the step.
     Delay,
 }
 
 impl Promise {
-    /// Whether the systems that the dialects come from ignore such members, so that the compat profile may, too.
+    /// Returns `true` if the dialects' original systems ignore such members, so that the compat profile may ignore
+    /// them.
     pub(super) fn may_be_ignored(self) -> bool {
         !matches!(
             self,
@@ -57,10 +58,11 @@ impl Promise {
         )
     }
 
-    /// What a member promises by its name, in any spelling. A value that takes the promise back, such as `"if": null`, is as no member.
+    /// Returns the expectation behind a member's name, in any spelling. A value that negates the expectation, such as `"if": null`,
+    /// counts as a missing member.
     pub(super) fn of(member: &Member<'_>) -> Option<Self> {
         let value = member.value;
-        // Of true and false, what says that a step runs once and always.
+        // The boolean that means that the step runs once, in any case.
         let (promise, nothing) = match &*plain(&member.name) {
             "if" | "condition" | "when" | "onlyif" | "runif" | "enabled" => {
                 (Self::Condition, "true")
@@ -145,14 +147,14 @@ impl Promise {
     }
 }
 
-/// A name without case, `_`, `-` and spaces. Of a long one, it is the beginning.
+/// Returns a name without case, `_`, `-` and spaces. A long name is truncated.
 pub(super) fn plain(name: &str) -> String {
     let letters = name.chars().take(40);
     let letters = letters.filter(|c| !matches!(c, '_' | '-' | ' '));
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Whether an `on_error` says what happens anyway.
+/// Returns `true` for an `on_error` that describes the default.
 fn is_end(text: &str) -> bool {
     matches!(
         text,
@@ -160,12 +162,12 @@ fn is_end(text: &str) -> bool {
     )
 }
 
-/// Whether it is a list, or an object as a block of plan JSON is.
+/// Returns `true` for a list, and for an object in the form of a plan JSON block.
 fn is_list(value: JsonNode<'_>) -> bool {
     matches!(value.kind(), JsonType::List | JsonType::Object)
 }
 
-/// Where a member is that promises something, for what is to be written instead.
+/// The position of an unknown member, to find its equivalent.
 pub(super) struct Instead<'a> {
     pub(super) dialect: Dialect,
     pub(super) holder: Holder,
@@ -174,7 +176,7 @@ pub(super) struct Instead<'a> {
 }
 
 impl Instead<'_> {
-    /// What there is instead.
+    /// Returns the equivalent.
     pub(super) fn of(&self, promise: Promise) -> String {
         let what = match self.holder {
             Holder::Plan => "a plan says nothing of that, but its steps do: a step",
@@ -247,7 +249,7 @@ impl Instead<'_> {
         }
     }
 
-    /// How a step says that it does something else than calling a tool once.
+    /// Returns the notation of a body that is not a single call.
     fn body(&self, promise: Promise, what: &str) -> String {
         let call = self.call();
         let (always, instead) = match promise {
@@ -309,7 +311,7 @@ impl Instead<'_> {
         }
     }
 
-    /// How the first step is named where no reference is.
+    /// Returns the name of the first step outside of references.
     fn first_step(&self) -> &'static str {
         if self.dialect.rules().guide.by_id {
             r#""a""#
@@ -382,7 +384,7 @@ impl Instead<'_> {
         }
     }
 
-    /// The time that the member is, if it says in which unit.
+    /// Returns the time in the member, if the member contains its unit.
     fn duration(&self) -> Option<Duration> {
         let millis = self.count().and_then(|count| {
             let unit = match plain(&self.member.name).trim_start_matches("timeout") {
@@ -406,7 +408,7 @@ impl Instead<'_> {
         let time = self.duration();
         let is_known = time.is_some();
         let time = time.unwrap_or(Duration::from_secs(10));
-        // The dialect that has a count of retries has one of milliseconds, too.
+        // The dialect with a count of retries has milliseconds as well.
         if self.dialect.rules().retries.is_some() && self.holder != Holder::Policy {
             let time = format!("`\"timeout\": {}`", time.as_millis());
             return format!("{time}, in milliseconds{}", self.beside());
@@ -448,7 +450,7 @@ impl Instead<'_> {
         }
     }
 
-    /// Where it is written, if that is not where the member is.
+    /// Returns the position of the equivalent, if it is not that of the member.
     fn beside(&self) -> &'static str {
         match self.holder {
             Holder::Body => " in the step that this is a part of",
@@ -458,7 +460,7 @@ impl Instead<'_> {
     }
 }
 
-/// A text of a document, if it is short and on one line.
+/// Returns a string of the document, if it is short and on one line.
 fn repeated(text: &str) -> Option<String> {
     let is_short = text.len() <= MOST_REPEATED && short(text) == text;
     is_short.then(|| text.to_owned())
@@ -493,7 +495,7 @@ pub(super) fn synonym(holder: Holder, member: &Member<'_>) -> Option<&'static st
     })
 }
 
-/// What to write in place of a member that an object of this kind cannot have.
+/// Returns the equivalent of a member that objects of this kind cannot have.
 pub(super) fn elsewhere(holder: Holder, member: &Member<'_>) -> Option<&'static str> {
     Some(match (holder, &*plain(&member.name)) {
         (Holder::Branch, "default")

@@ -1,4 +1,4 @@
-//! From a reference as it is written to what it reads.
+//! The conversion of references in strings to sources and paths.
 
 use super::plan_reader::ReadKind;
 use super::{PlanBuilder, PlanReader};
@@ -54,10 +54,10 @@ impl PlanReader<'_> {
             },
         };
         let mut reference = found.ok_or(Unread::Broken)?;
-        // In the first round there is no other, so that what it has is null, too.
+        // In the first round, the previous round and all its parts are null.
         let is_last = self.kind_of(reference.source) == ReadKind::Last;
         reference.optional = is_last && !written.path.is_empty();
-        // A part of a value that a pattern names is there.
+        // A part that a pattern names exists.
         let part = std::mem::replace(&mut reference.path, written.path.clone());
         if compat {
             let rules = self.builder.dialect.rules();
@@ -73,7 +73,7 @@ impl PlanReader<'_> {
         })
     }
 
-    /// A step that is named by its place.
+    /// Returns the reference to a step by index.
     fn step_from(
         &mut self,
         text: &Text<'_>,
@@ -88,7 +88,7 @@ impl PlanReader<'_> {
         self.seen_from(self.around.len(), whole, &id, place)
     }
 
-    /// Says that there is no step of this name, and no other value.
+    /// Reports a name without a step or another value.
     fn unknown_name(
         &mut self,
         text: &Text<'_>,
@@ -210,7 +210,8 @@ impl PlanBuilder {
         self.error(Note::error(Code::LaterStep, place, message).help(help))
     }
 
-    /// How a block reads a step outside of it: the one of this index, if there is one before the block.
+    /// Returns the notation by which a block reads an outer step: the step with this index, if it comes before the
+    /// block.
     fn read_by_block(&self, index: usize) -> String {
         let before = self.before_block().unwrap_or_default();
         let index = if index < before { index } else { 0 };
@@ -220,13 +221,13 @@ impl PlanBuilder {
     }
 }
 
-/// How many values an input counts for that a reference makes known.
+/// The number of values that a newly discovered input counts as.
 const VALUES_OF_INPUT: usize = 3;
 
-/// Why there is no reference where one is written.
+/// The reason why a reference is not read.
 pub(crate) enum Unread {
-    /// The profile leaves it as text.
+    /// The profile leaves it literal.
     Stays,
-    /// It is an error, which was said.
+    /// The reference has an error, which has been reported.
     Broken,
 }

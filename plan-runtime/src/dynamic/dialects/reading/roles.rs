@@ -8,7 +8,7 @@ use crate::dynamic::spans::Spans;
 use crate::plan::{Origin, RolePlace, Source};
 use crate::print::short;
 
-/// Says what is wrong about the roles of steps, and of those in blocks.
+/// Reports the errors about roles, including those of steps in blocks.
 pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
     let (spans, origin) = (&builder.spans, builder.origin);
     check_in(spans, &mut builder.notes, plan, "", origin);

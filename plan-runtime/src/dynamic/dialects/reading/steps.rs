@@ -1,4 +1,4 @@
-//! What the three dialects of strings have in common: a list of steps, each with one tool or with what plan JSON has in its place.
+//! The parts that the three dialects of strings share: a list of steps, each with one tool or with members of plan JSON instead.
 
 use super::extensions;
 pub(crate) use super::layout::Layout;
@@ -54,7 +54,7 @@ impl Syntax for Layout {
         }
     }
 
-    /// Reads a step. What is wrong with its id and its names was reported when it was declared.
+    /// Reads a step. Errors in its ID and its names were reported at its declaration.
     fn step(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>) -> Step {
         let given = match node.kind() {
             JsonType::Object => Some(Members::split(node, &mut |_| {})),
@@ -134,7 +134,7 @@ impl Syntax for Layout {
         reader.string_template(node, key, depth)
     }
 
-    /// Other than in values, an object is not data here.
+    /// Reads a condition. In contrast to a value, an object here is a test.
     fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>, depth: usize) -> Template {
         match node.kind() {
             JsonType::Object => reader.test_object(node, depth),
@@ -192,7 +192,7 @@ impl Layout {
         if given.given(self.arguments()).is_none()
             && other_dialect(reader.builder, given, self.arguments())
         {
-            // What they are, was not read.
+            // The arguments were not read.
             let at = reader.builder.spans.templates.len() - 1;
             call.args = reader.builder.broken(at);
         }
@@ -259,9 +259,9 @@ fn tool(
 ) -> Option<Arc<ToolInfo>> {
     let (index, _) = builder.current.as_ref()?;
     let spans = &mut builder.spans.steps[*index];
-    // Until it is read.
+    // Marked as broken until the step is read.
     let was_broken = std::mem::replace(&mut spans.broken, true);
-    // Of several tools, it is the first.
+    // With several tools, the first one counts.
     if spans.tool == spans.whole {
         spans.tool = node.place().into();
     }
@@ -356,7 +356,7 @@ pub(crate) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -
     }
 }
 
-/// The output that a document gives as a template, in a member that no system knows which the dialect comes from.
+/// Reads the output of a document from a template, in a member that the original systems do not have.
 fn output(reader: &mut PlanReader<'_>, top: &Members<'_>) -> Option<Output> {
     let what = "the type of the output";
     let type_name = reader.builder.optional_text(top, "output_type", what);

@@ -102,7 +102,7 @@ impl PlanReader<'_> {
         (self.builder.dialect.rules().scan)(text, &|id| self.knows(id))
     }
 
-    /// Whether there are references in a text, or what is nearly one.
+    /// Returns `true` if a string contains references or malformed references.
     pub(super) fn refers(&self, text: &str) -> bool {
         let scan = self.scan(text);
         let is_reference = |piece: &Piece<'_>| matches!(piece, Piece::Reference(_));
@@ -112,7 +112,7 @@ impl PlanReader<'_> {
     /// A string, whose template is the one at `at`.
     fn string(&mut self, text: &Text<'_>, at: usize) -> Template {
         let mut scan = self.scan(&text.value);
-        // Of a string that is over its limit, the rest was not looked at.
+        // A string beyond its limit was scanned only in part.
         let is_over = scan
             .scan_errors
             .iter()
@@ -173,7 +173,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// Says what is flawed, and whether it can stay as text.
+    /// Reports a malformed reference. Returns `true` if it can stay literal.
     pub(crate) fn malformed(&mut self, text: &Text<'_>, scan_error: ScanError) -> bool {
         let place = text.place(&scan_error.range);
         let start = scan_error.range.start;
@@ -204,7 +204,7 @@ impl PlanReader<'_> {
     }
 }
 
-/// Adds text, as part of the text before it.
+/// Adds a literal, which is joined with a literal before it.
 fn push_text(parts: &mut Vec<Part>, text: String) {
     match parts.last_mut() {
         Some(Part::Literal(before)) => before.push_str(&text),

@@ -10,7 +10,7 @@ use crate::resolve::describe::counted;
 #[cfg(feature = "dynamic")]
 use plan_graph::similar;
 
-/// The members of which a test has one.
+/// The members for the kinds of tests. Each test has one.
 #[cfg(feature = "dynamic")]
 const KINDS: [&str; 10] = [
     template::ALL_OF,

@@ -1,4 +1,4 @@
-//! Members that nothing reads, and what those expect who write them.
+//! Unknown members, and the expectations behind them.
 
 use super::body::one_branch;
 use super::holder::Holder;
@@ -19,7 +19,7 @@ impl PlanBuilder {
         }
     }
 
-    /// The same for a member of a step. Says whether it is an error.
+    /// Reports an unknown member of a step. Returns `true` for an error.
     pub(super) fn unknown_in_step(
         &mut self,
         members: &Members<'_>,
@@ -63,7 +63,7 @@ impl PlanBuilder {
         is_error
     }
 
-    /// Whether a member that nothing reads, and that promises this, must not be ignored.
+    /// Returns `true` if the unknown member with this expectation is an error.
     fn is_error(&self, promise: Option<Promise>) -> bool {
         self.profile == Profile::Strict || promise.is_some_and(|it| !it.may_be_ignored())
     }
@@ -81,7 +81,7 @@ impl PlanBuilder {
         self.note(note.warn_if(!is_error));
     }
 
-    /// The finding for a member that nothing reads, with what can be written instead.
+    /// Returns the finding for an unknown member, with its equivalent.
     fn unknown_member(
         &self,
         members: &Members<'_>,
@@ -100,7 +100,7 @@ impl PlanBuilder {
         }
     }
 
-    /// What can be written instead of a member that is known by another name, or says something that is written in another way.
+    /// Returns the equivalent of a member that has another name in this dialect, or whose expectation has another notation.
     fn instead(
         &self,
         members: &Members<'_>,
@@ -134,7 +134,7 @@ impl PlanBuilder {
         Some(instead.of(promise))
     }
 
-    /// Refuses members that nothing reads. One that has another name in other languages is read as if it had its own.
+    /// Reports unknown members. A member with a name from another language is read like the member with the right name.
     pub(super) fn only_named(&mut self, members: &mut Members<'_>, what: &str, known: &[&str]) {
         let holder = Holder::of(known);
         let given = known.iter().filter(|name| members.member(name).is_some());
@@ -162,14 +162,14 @@ impl PlanBuilder {
     }
 }
 
-/// All members of a step.
+/// Returns all members of a step.
 fn known_in_step(layout: &Layout) -> Vec<&'static str> {
     let extensions = extensions::ALL.iter().copied();
     let extensions = extensions.filter(|name| !layout.by_place || *name != step::AFTER);
     layout.step.iter().copied().chain(extensions).collect()
 }
 
-/// How a member is written that the systems ignore, so that it counts.
+/// Returns the notation with which a member that the original systems ignore takes effect.
 fn form(name: &str, layout: &Layout) -> Option<String> {
     let form = match name {
         step::VALUE => return Some("a step with a `tool` has no `value`".to_owned()),

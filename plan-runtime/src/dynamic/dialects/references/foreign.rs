@@ -1,4 +1,4 @@
-//! References in forms that the document's dialect does not have: those of other dialects, and what is nearly one.
+//! References in the forms of other dialects, and malformed references.
 
 use super::path::{self, NameSyntax};
 use super::{Mark, Piece, Places, ReferenceTarget, Scan, ScannedReference, Target};
@@ -7,12 +7,12 @@ use crate::plan::{Segment, Selector};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// How a reference is marked in a text.
+/// The marks of a reference in a string.
 struct ReferenceSyntax {
     mark: Mark,
     /// The dialect that has this form.
     dialect: Option<Dialect>,
-    /// What must be there besides the mark and a name, since texts have such marks for other reasons.
+    /// The requirements besides the mark and a name, since such marks have other uses.
     needs: Needs,
 }
 
@@ -33,14 +33,14 @@ enum Needs {
     Nothing,
     /// A path after the name.
     Path,
-    /// A path, and no text around the reference.
+    /// A path, and no other characters around the reference.
     PathAlone,
 }
 
-/// How many of them are given of one string. A long string may have many.
+/// The largest number of returned references of one string.
 const MOST: usize = 8;
 
-/// The forms, where one that starts like another comes before it.
+/// The forms. A form comes before the forms that are a prefix of it.
 static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
     let of = |dialect: Dialect| {
         Some(ReferenceSyntax {
@@ -55,7 +55,7 @@ static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
     forms
 });
 
-/// What forms begin with.
+/// The first bytes of the forms.
 static STARTS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let starts = FORMS
         .iter()
@@ -89,18 +89,19 @@ const OF_OTHERS: [ReferenceSyntax; 2] = [
 /// A reference in a form that the dialect of the document does not have.
 #[derive(Debug)]
 pub(crate) struct ForeignReference<'t> {
-    /// What it would read, without what other dialects put between a step and its output.
+    /// The equivalent reference, without the parts that other dialects put between a step and its output.
     pub(crate) written: ScannedReference<'t>,
-    /// The dialect in which it is a reference; without one, it is only nearly one.
+    /// The dialect of the reference, or `None` for a malformed reference.
     pub(crate) of: Option<Dialect>,
 }
 
-/// The references in forms of other dialects, outside of this dialect's own references, flaws and escapes. `known` says whether the
-/// plan has the step or input that one names.
+/// Finds the references in forms of other dialects, outside of this dialect's own references, errors and escapes. `known` returns
+/// `true` if the target of a reference exists.
 ///
-/// Returns the first [`MOST`] of them, and how many others there are.
+/// Returns the first [`MOST`] references, and the number of the others.
 ///
-/// It takes time in proportion to the text: no two references share a part of it, and other text is left after its first part.
+/// The search takes linear time: no two references share a part of the string, and a string without a reference is skipped
+/// after its first part.
 pub(crate) fn foreign<'t>(
     dialect: Dialect,
     text: &'t str,
@@ -118,7 +119,7 @@ pub(crate) fn foreign<'t>(
             .iter()
             .find(|form| text[start..].starts_with(form.mark.open))
         {
-            // The dialect has said all of its own form.
+            // The dialect itself reports references of its own form.
             Some(form) if form.dialect == Some(dialect) => None,
             Some(form) => read(form, text, start).map(|written| (form, written)),
             None => None,
@@ -162,7 +163,8 @@ pub(crate) fn unmarked(text: &str) -> Option<ScannedReference<'_>> {
     Some(read)
 }
 
-/// What is in the form of this dialect at a place of a text, and names what it reads as any dialect does.
+/// Returns the reference in the form of this dialect at a position of a string, with a target in the notation of any
+/// dialect.
 pub(crate) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<ScannedReference<'_>> {
     let mut forms = FORMS.iter();
     let form = forms.find(|form| form.dialect == Some(dialect))?;
@@ -171,14 +173,14 @@ pub(crate) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<ScannedRe
         .then(|| read(form, text, at))?
 }
 
-/// The first place from `at` on where a form can begin.
+/// Returns the first position from `at` on where a form can begin.
 fn mark(text: &str, at: usize) -> Option<usize> {
     let rest = text.as_bytes().get(at..)?;
     let mark = rest.iter().position(|byte| STARTS.contains(byte));
     mark.map(|mark| at + mark)
 }
 
-/// Whether one of these ranges, which are in their order, has a part of this one.
+/// Returns `true` if a range in this sorted list overlaps with the given range.
 fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
     let first = ranges.partition_point(|taken| taken.end <= range.start);
     ranges.get(first).is_some_and(|it| it.start < range.end)
@@ -196,7 +198,7 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
     let (target, end) = target(text, inner)?;
     let (mut path, at) = match path::read(text, end, NameSyntax::Wide) {
         Ok(read) => read,
-        // After a reference that has no closing mark, text goes on.
+        // A reference without a closing mark may be followed by other characters.
         Err(scan_error) if form.mark.close.is_empty() => {
             path::read(&text[..scan_error.range.start], end, NameSyntax::Wide).ok()?
         }
@@ -251,7 +253,7 @@ fn target(text: &str, at: usize) -> Option<(Target, usize)> {
     })
 }
 
-/// Whether it is a reference in this dialect, as it is.
+/// Returns `true` for a valid reference of this dialect.
 fn is_of(dialect: Dialect, text: &str, written: &ScannedReference<'_>) -> bool {
     if matches!(written.target, Target::Input(_)) {
         return false;

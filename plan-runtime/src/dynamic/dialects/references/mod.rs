@@ -15,13 +15,13 @@ use crate::plan::Segment;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What a string is made of.
+/// The parts of a string.
 #[derive(Debug, Default)]
 pub(crate) struct Scan<'t> {
-    /// The parts in their order. A flawed part is text.
+    /// The parts in order. A malformed reference is literal.
     pub(crate) pieces: Vec<Piece<'t>>,
     pub(crate) scan_errors: Vec<ScanError>,
-    /// Where strings of JSON replace text that would otherwise be something else.
+    /// The positions where JSON strings replace characters with another meaning.
     pub(crate) escapes: Vec<Range<usize>>,
 }
 
@@ -31,21 +31,21 @@ pub(crate) enum Piece<'t> {
     Reference(ScannedReference<'t>),
 }
 
-/// A reference as it is written.
+/// A reference in its written form.
 #[derive(Debug)]
 pub(crate) struct ScannedReference<'t> {
     pub(crate) text: &'t str,
-    /// Where in the string it is.
+    /// The position in the string.
     pub(crate) range: Range<usize>,
     pub(crate) target: Target,
-    /// Where in the string the target is named.
+    /// The position of the target's name in the string.
     pub(crate) named: Range<usize>,
     pub(crate) path: Vec<Segment>,
-    /// What is missing from it that only [`Compat`](crate::dynamic::Profile::Compat) does without.
+    /// The error for a missing part that only [`Compat`](crate::dynamic::Profile::Compat) allows.
     pub(crate) compat_only: Option<ScanError>,
 }
 
-/// What a reference reads.
+/// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     Id(String),
@@ -59,17 +59,17 @@ pub(crate) struct ScanError {
     pub(crate) range: Range<usize>,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
-    /// The systems that the dialect comes from do not take it for text either.
+    /// `true` if the dialect's original systems also refuse to take it literally.
     pub(crate) in_reference: bool,
     pub(crate) code: Code,
-    /// The help does not know of the plan's steps, which may say more.
+    /// `true` for a help that is independent of the plan's steps.
     pub(crate) is_general: bool,
 }
 
-/// How many references, and what is nearly one, a string has at most.
+/// The largest number of references and malformed references in a string.
 const MOST_PIECES: usize = 512;
 
-/// Whether a name is a number. As an id it is one that texts contain for other reasons.
+/// Returns `true` for a number. A number in marks is common in strings that are no references.
 pub(crate) fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -86,7 +86,7 @@ impl ScanError {
         }
     }
 
-    /// One that goes beyond what is read. It is never taken for text.
+    /// Creates the error for an exceeded limit, which is never literal.
     pub(crate) fn beyond(range: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             in_reference: true,
@@ -95,13 +95,13 @@ impl ScanError {
         }
     }
 
-    /// Marks it as one in what is surely meant as a reference.
+    /// Marks the error as a part of an obvious reference.
     pub(crate) fn in_reference(mut self, yes: bool) -> Self {
         self.in_reference = yes || self.code == Code::LimitPassed;
         self
     }
 
-    /// Marks its help as one that only says what references look like.
+    /// Marks the help as one that only describes references in general.
     pub(crate) fn general(mut self) -> Self {
         self.is_general = true;
         self
@@ -113,15 +113,15 @@ impl ScanError {
     }
 }
 
-/// Reads what starts at a place of a string, and says where it ends.
+/// Reads the reference at a position of a string, and returns its end.
 type ReadPiece<'f> =
     dyn for<'t> Fn(&'t str, usize) -> Result<(Piece<'t>, usize), Box<ScanError>> + 'f;
 
-/// Adds the text between references, and what looks like a reference in it.
+/// Adds the characters between references, with the malformed references in them.
 type ReadPlain<'f> = dyn for<'t> Fn(&mut Scan<'t>, &'t str, Range<usize>) + 'f;
 
 impl<'t> Scan<'t> {
-    /// A string of text and references, each of which begins with `open`.
+    /// Scans a string with references, which begin with `open`.
     pub(crate) fn embedded(
         text: &'t str,
         open: &str,
@@ -160,14 +160,14 @@ impl<'t> Scan<'t> {
         scan
     }
 
-    /// A string that is text.
+    /// Creates the scan of a literal string.
     pub(crate) fn of_text(text: &'t str) -> Self {
         let mut scan = Self::default();
         scan.text(text);
         scan
     }
 
-    /// Adds text, as part of the text before it.
+    /// Adds a literal, which is joined with a literal before it.
     pub(crate) fn text(&mut self, text: &'t str) {
         self.owned(Cow::Borrowed(text));
     }
@@ -180,13 +180,13 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Adds text that is escaped.
+    /// Adds an escaped literal.
     pub(crate) fn escaped(&mut self, text: Cow<'t, str>, range: Range<usize>) {
         self.owned(text);
         self.escapes.push(range);
     }
 
-    /// The places of references, flaws and escapes, in their order and apart from each other.
+    /// Returns the positions of references, errors and escapes, in order and without overlaps.
     fn taken(&self) -> Vec<Range<usize>> {
         let references = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Reference(written) => Some(&written.range),
@@ -206,7 +206,7 @@ impl<'t> Scan<'t> {
         taken
     }
 
-    /// Whether the string is one reference, which keeps its type.
+    /// Returns `true` if the whole string is one reference, which keeps its type.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.pieces[..], [Piece::Reference(_)]) && self.escapes.is_empty()
     }
@@ -227,7 +227,7 @@ pub(crate) fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
     Some((value, at + strings.byte_offset()))
 }
 
-/// The message about a character at which a reference must continue or end.
+/// Returns the message about a character that neither continues nor ends a reference.
 pub(crate) fn no_part(sign: char) -> String {
     match sign {
         ' ' => "a reference cannot contain a space".to_owned(),
@@ -235,7 +235,7 @@ pub(crate) fn no_part(sign: char) -> String {
     }
 }
 
-/// A string of JSON, as it is written in brackets.
+/// Writes a string as JSON, for brackets.
 pub(crate) fn quote(key: &str) -> String {
     serde_json::Value::from(key).to_string()
 }

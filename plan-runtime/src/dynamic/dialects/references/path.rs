@@ -4,7 +4,7 @@ use super::{ScanError, quote, quoted};
 use crate::plan::json::MOST_PARTS;
 use crate::plan::{Absent, Segment, Selector};
 
-/// Which characters a name without quotes may contain.
+/// The characters of a name without quotes.
 #[derive(Clone, Copy)]
 pub(crate) enum NameSyntax {
     /// Letters and digits of ASCII, and `_`.
@@ -21,26 +21,26 @@ impl NameSyntax {
         }
     }
 
-    /// Whether this can be written without quotes.
+    /// Returns `true` if a name needs no quotes.
     pub(crate) fn is_name(self, text: &str) -> bool {
         !text.is_empty() && text.chars().all(|c| self.has(c))
     }
 
-    /// Where the name ends that starts at `at`.
+    /// Returns the end of the name that starts at `at`.
     pub(crate) fn end(self, text: &str, at: usize) -> usize {
         let rest = &text[at..];
         at + rest.find(|c| !self.has(c)).unwrap_or(rest.len())
     }
 }
 
-/// Says that a reference ends where one of its parts is missing.
+/// Makes a reference end at a missing part.
 pub(crate) fn end_where_missing(path: &mut [Segment]) {
     for segment in path.iter_mut().filter(|segment| !segment.is_each()) {
         segment.absent = Absent::End;
     }
 }
 
-/// Reads parts of a path for as long as there are any, and says where they end.
+/// Reads the parts of a path, and returns the end of the path.
 pub(crate) fn read(
     text: &str,
     mut at: usize,
@@ -82,7 +82,7 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<ScanError>> {
         return Ok((Segment::new(Selector::Key(key)), end));
     }
     let rest = &text[at..];
-    // Up to the next bracket only, so that in a text of nothing but open brackets each part is read only once.
+    // Only up to the next bracket, so that a string of open brackets takes linear time.
     let close = rest[1..].find(['[', ']']).map(|end| end + 1);
     let Some(close) = close.filter(|close| rest[*close..].starts_with(']')) else {
         let scan_error = ScanError::new(at..text.len(), "the bracket `[` is not closed");
@@ -115,7 +115,7 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<ScanError>> {
     Err(scan_error.help(help).into())
 }
 
-/// The name that begins a reference, with or without quotes, and where it ends. It may be empty.
+/// Reads the first name of a reference, with or without quotes, and returns its end. The name may be empty.
 pub(crate) fn name(text: &str, at: usize, names: NameSyntax) -> (String, usize) {
     key(text, at).unwrap_or_else(|| {
         let end = names.end(text, at);

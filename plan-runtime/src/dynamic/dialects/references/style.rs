@@ -1,13 +1,13 @@
-//! How references are written: what they read, and the path into it.
+//! The notation of references: their sources, and the paths into them.
 
 use super::{NameSyntax, Piece, Target, quote};
 use crate::dynamic::Dialect;
 use crate::plan::{Path, Reference, Segment, Selector, written};
 
-/// What a reference reads, by the names that dialects have for it.
+/// The source of a reference, by its names in dialects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ReferenceTarget<'n> {
-    /// A step by its place and its id.
+    /// A step by its index and its ID.
     Step(usize, &'n str),
     Input(&'n str),
     /// A local value, or what a block reads.
@@ -16,37 +16,37 @@ pub(crate) enum ReferenceTarget<'n> {
     Local(usize, &'n str),
 }
 
-/// What a reference begins and ends with in a string.
+/// The marks at the beginning and the end of a reference in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) open: &'static str,
     pub(crate) close: &'static str,
 }
 
-/// Where in a string references may be.
+/// The possible positions of references in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Places {
     /// Nowhere: they are objects.
     Nowhere,
     /// A reference is the whole string.
     Whole,
-    /// There may be text around a reference, and several in a string.
+    /// A string may have several references, and other characters around them.
     Anywhere,
 }
 
-/// How references to one source are written.
+/// The notation of references to one source.
 pub(crate) struct Style {
-    /// All that comes before the path.
+    /// The characters before the path.
     pub(crate) head: String,
     pub(crate) names: NameSyntax,
     pub(crate) notation: Notation,
-    /// How many parts of a path are in the name.
+    /// The number of a path's parts that the name contains.
     pub(crate) skipped: usize,
-    /// What comes after the path.
+    /// The characters after the path.
     pub(crate) close: &'static str,
 }
 
-/// What a reference names that is the whole of a string, and how many parts of its path are in the name.
+/// Returns the name in a reference that is a whole string, and the number of its path's parts that the name contains.
 pub(crate) fn name_in(dialect: Dialect, reference: &Reference) -> Option<(String, usize)> {
     let text = reference.as_written()?;
     let scan = (dialect.rules().scan)(text, &|_| true);
@@ -60,14 +60,14 @@ pub(crate) fn name_in(dialect: Dialect, reference: &Reference) -> Option<(String
     Some((name.clone(), skipped))
 }
 
-/// How the parts of a path are written that are not names.
+/// The notation of a path's parts other than names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notation {
     /// `[0]`, `[*]`
     Brackets,
     /// `.0`, `[*]`
     Dots,
-    /// As `plan!` has it: `[0]`, `[..]`, `?`
+    /// The notation of `plan!`: `[0]`, `[..]`, `?`
     Rust,
 }
 
@@ -83,7 +83,7 @@ impl Style {
         }
     }
 
-    /// Whether a reference is written in a string.
+    /// Returns `true` for a reference in a string.
     pub(crate) fn is_string(&self) -> bool {
         self.notation != Notation::Rust
     }
@@ -113,7 +113,7 @@ impl Style {
     }
 }
 
-/// Whether a key needs no quotes in a path: it is a name, and not an index.
+/// Returns `true` if a key needs no quotes in a path: a name that is not an index.
 fn is_bare(names: NameSyntax, key: &str) -> bool {
     names.is_name(key) && crate::plan::index(key).is_none()
 }

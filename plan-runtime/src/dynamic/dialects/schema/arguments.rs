@@ -1,4 +1,4 @@
-//! The arguments of a tool, whose parts are what the contract says or references.
+//! The arguments of a tool, whose parts are values of the contract's types or references.
 
 use super::{Builder, MOST_BYTES, MOST_TYPES_OF_TOOL, any_of, named, object};
 use crate::dynamic::Contract;
@@ -7,34 +7,34 @@ use crate::shape::Secrets;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// How many forms of a type are told apart, and how many first elements of a list.
+/// The largest number of forms of a type, and of positions at the start of a list, with schemas of their own.
 const MOST_FORMS: usize = 64;
 
-/// How many allowed values are listed.
+/// The largest number of listed values.
 const VALUES: usize = 2_000;
 
-/// How deep types are inside each other.
+/// The largest depth of nested types.
 const DEEPEST_TYPE: usize = 16;
 
-/// The comment in the place of a type that is left out.
+/// The comment on a type that is left out.
 const LARGE: &str = "This type is deep inside others, or has very many forms, so it is left out: any value is accepted in its place, and checked when the plan is read.";
 
-/// The comment in the place of an object that cannot be written.
+/// The comment on an object that no plan can write.
 const NEVER_WRITTEN: &str = "An object would need a member here that no plan can write: its name looks like a reference, or the schema of the tool requires it and allows no such member. So only a reference fits.";
 
-/// How many bytes a type has, beside the names and values in it, and how many one that is named.
+/// The approximate size in bytes of a type, without the names and values in it, and of a named type.
 const BYTES_OF_TYPE: usize = 150;
 const BYTES_OF_MEMBER: usize = 40;
 
-/// What a call to a tool has.
+/// The arguments of a call to a tool.
 pub(super) struct Arguments {
     pub(super) schema: Value,
-    /// Whether there must be any.
+    /// `true` if the arguments are required.
     pub(super) required: bool,
 }
 
 impl Builder<'_> {
-    /// The arguments of a tool; `None` where nothing is known of them.
+    /// Returns the schema of a tool's arguments, or `None` without a schema in the contract.
     pub(super) fn arguments(&mut self, contract: &Contract) -> Option<Arguments> {
         let schema = contract.arguments.as_ref()?;
         if !self.has_room() {
@@ -76,7 +76,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Whether there may be more types. Where there may not, the schema says so.
+    /// Returns `true` if the schema has room for more types. Otherwise, marks the schema as incomplete.
     fn has_room(&mut self) -> bool {
         let has_room = self.bytes < MOST_BYTES && !self.work.is_spent();
         self.is_cut |= !has_room;
@@ -118,7 +118,7 @@ impl Builder<'_> {
         named(&name)
     }
 
-    /// The schema of this name, with a comment on what it leaves out.
+    /// Returns the schema with this name, with a comment on its omission.
     fn noted(&mut self, name: &str, schema: Value, comment: &str) -> Value {
         let noted = || json!({"anyOf": [schema], "$comment": comment});
         self.defs.entry(name).or_insert_with(noted);
@@ -134,7 +134,7 @@ impl Builder<'_> {
                 }
             }
         }
-        // What has references in it may be one.
+        // A string with references in it may be one.
         let template = named("template");
         let has_references = self.strings.is_some() && all.contains(&template);
         if !has_references {
@@ -220,7 +220,7 @@ impl Builder<'_> {
         };
         let names: HashSet<&str> = listed.iter().map(|(name, _)| *name).collect();
         let others = required.iter().filter(|name| !names.contains(*name));
-        // What is required and not listed is as any other member that is not.
+        // A required member that is not listed has the schema of other members.
         let others = others.map(|name| (*name, form.rest()));
         let all: Vec<(&str, Property<'_>)> = listed.into_iter().chain(others).collect();
         let _ = self.work.spend(form.schemas().len() + all.len());
@@ -257,7 +257,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a type has more forms than are told apart, or than were opened.
+/// Returns `true` if a type has more forms than the limit, or was not opened completely.
 fn is_large(ty: &Type<'_>) -> bool {
     matches!(ty.beyond(), Some(TooMuchWork::Work)) || ty.forms().len() > MOST_FORMS
 }
@@ -287,7 +287,7 @@ fn bounds(form: &Form<'_>) -> Vec<(&'static str, Value)> {
     given.chain(steps).collect()
 }
 
-/// An integer as such, if JSON readers know it as one.
+/// Returns an integer as such, if JSON readers treat it as one.
 fn number(bound: f64) -> Value {
     const ABOVE_ALL: f64 = 18_446_744_073_709_551_616.0; // 2⁶⁴
     if bound.fract() != 0.0 || bound.abs() > ABOVE_ALL {

@@ -1,12 +1,12 @@
 //! The JSON Schema of plans in a dialect: what its reader reads, over some tools.
 //!
-//! A schema is made of objects that list all their members, so that a model which is held to it writes nothing that the reader does not know. What no
-//! schema can say is left to the reader: whether a name exists, how many steps there are, how deep they are nested.
+//! A schema consists of objects that list all their members, so that a model with structured output writes no member that is unknown to the reader.
+//! The reader checks the rules that no schema can express: the existence of names, the number of steps, the depth of nesting.
 //!
 //! | | |
 //! |---|---|
-//! | `steps.rs` | steps, and what they do |
-//! | `policy.rs` | policies, which depend on what a step does |
+//! | `steps.rs` | steps, and their bodies |
+//! | `policy.rs` | policies, which depend on the body of the step |
 //! | `values.rs` | values with references in them, and conditions |
 //! | `arguments.rs` | the arguments of a tool, from its contract |
 //! | `patterns.rs` | strings with references in them, and strings without |
@@ -23,40 +23,40 @@ use crate::dynamic::schema::Work;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// How many types of arguments a schema has at most. Beyond, it says nothing of a value.
+/// The largest number of argument types in a schema. The schema accepts any value for further types.
 const MOST_TYPES: usize = 20_000;
 
-/// How many bytes the types of all arguments have, about, before those of further tools are left out.
+/// The approximate size in bytes of the types of all arguments, beyond which the types of further tools are left out.
 const MOST_BYTES: usize = 12 << 20;
 
-/// How many bytes a call has in each kind of step and in bodies, beside its tool and its arguments.
+/// The approximate size in bytes of a call in each kind of step and in bodies, without its tool and its arguments.
 const BYTES_OF_CALL: usize = 500;
 
-/// How many of them one tool has at most.
+/// The largest number of argument types of one tool.
 const MOST_TYPES_OF_TOOL: usize = 2_000;
 
-/// What a schema says if types are left out.
+/// The comment of an incomplete schema.
 const CUT: &str = "The types of all arguments are too large for one schema, so some are left out: any value is accepted in their place, and checked when the plan is read.";
 
-/// What the schema of a dialect has of its own.
+/// The particular parts of a dialect's schema.
 pub(crate) struct Form {
-    /// How strings with references look; `None` where references are objects.
+    /// Returns the patterns of strings with references. `None` if references are objects.
     pub(crate) strings: Option<fn() -> Strings>,
-    /// The members of a document, beside the steps, with those of them that it needs.
+    /// Returns the members of a document besides the steps, and the required ones.
     pub(crate) document: fn(&Parts) -> Document,
-    /// Whether each step has an id.
+    /// `true` if each step has an ID.
     pub(crate) needs_id: bool,
-    /// Whether steps are named by their places, and have the members of a blueprint.
+    /// `true` if references name steps by index, and steps have the members of a blueprint.
     pub(crate) by_place: bool,
 }
 
 /// The patterns of strings, each of which is about the whole string.
 pub(crate) struct Strings {
-    /// Text, in which nothing looks like a reference.
+    /// A literal string, without parts that look like a reference.
     pub(crate) text: String,
-    /// One reference.
+    /// A reference.
     pub(crate) reference: String,
-    /// What has a reference in it, or text that is written as a literal, since it looks like one.
+    /// A string with a reference, or with a literal part that looks like a reference.
     pub(crate) template: String,
     /// A reference to an input, which may give an amount of a policy.
     pub(crate) input: Option<String>,
@@ -73,7 +73,7 @@ pub(crate) struct Parts {
 pub(crate) struct Document {
     /// The member with the steps.
     pub(crate) steps: &'static str,
-    /// Whether the list of steps may be all.
+    /// `true` if the document may be only the list of steps.
     pub(crate) may_be_list: bool,
     /// All other members.
     pub(crate) members: Vec<(&'static str, Value)>,
@@ -87,16 +87,16 @@ struct Builder<'c> {
     form: &'static Form,
     strings: Option<Strings>,
     defs: Map<String, Value>,
-    /// The names of types of arguments, by their places and what is secret of them.
+    /// The names of argument types, by their positions and secrets.
     types: HashMap<(Vec<usize>, Vec<String>), String>,
-    /// How many types there may still be, of all tools and of this one.
+    /// The number of types that still fit, for all tools and for this one.
     left: usize,
     left_of_tool: usize,
-    /// What comparing all schemas has for its work.
+    /// The work budget for comparing all schemas.
     work: &'c Work,
-    /// How many bytes there are, about.
+    /// The approximate size in bytes.
     bytes: usize,
-    /// Whether a type was left out for that.
+    /// `true` if a type was left out for its size.
     is_cut: bool,
 }
 
@@ -185,7 +185,7 @@ fn member(name: &str, schema: Value) -> Value {
     object([(name, schema, true)])
 }
 
-/// One of these, which may be alone.
+/// Returns the alternatives, or a single schema unchanged.
 fn any_of(mut schemas: Vec<Value>) -> Value {
     match schemas.len() {
         1 => schemas.remove(0),

@@ -1,7 +1,7 @@
 //! Strings with references in them, and strings without, as regular expressions.
 //!
-//! They are in the part of the language that all engines share: without groups that look ahead, classes of Unicode, escapes for characters outside of
-//! ASCII, or anything that depends on flags.
+//! The patterns use the common subset of all regular expression engines: no lookahead, no Unicode classes, no escapes for characters outside of
+//! ASCII, and no flags.
 
 use super::super::references::NameSyntax;
 
@@ -14,10 +14,10 @@ const QUOTED_NAME: &str = r#""(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:[0-9a-cefA
 /// An index of a list.
 pub(crate) const INDEX: &str = "(?:0|[1-9][0-9]{0,8})";
 
-/// A dollar sign that is text: it is alone, or before an amount.
+/// A literal dollar sign: alone, or before an amount of money.
 const DOLLAR: &str = r#"\$(?:[0-9]+(?:[.,][0-9]+)*)?(?:[ \t\n.,:;!?)%'"/]|$)"#;
 
-/// A brace that is text, since no name comes after it.
+/// A literal brace, which no name follows.
 const BRACE: &str = r#"\{(?:["'.,:;!?)<>=+*/%#&|\\}\]]|$)"#;
 
 /// Characters of names.
@@ -39,7 +39,7 @@ pub(crate) fn path(syntax: NameSyntax) -> String {
     format!(r"(?:\.(?:{names}+|\*)|\[(?:{INDEX}|\*|{QUOTED})\])*")
 }
 
-/// Text between these as a string of JSON.
+/// Matches a JSON string between these marks.
 pub(crate) fn literal(open: &str, close: &str) -> String {
     format!("{open}{QUOTED}{close}")
 }
@@ -59,7 +59,8 @@ pub(crate) fn name_without(prefix: &str) -> String {
     format!(r#"(?:{bare}|\["{quoted}"\])"#)
 }
 
-/// What differs from a prefix in one of its characters, which is followed by `rest`, or ends before it does. It is not empty.
+/// Matches a non-empty string that differs from a prefix in one of its characters, which `rest` follows, or that ends before
+/// the prefix does.
 fn differs(prefix: &str, other: &dyn Fn(char) -> String, rest: &str) -> String {
     let mut signs = prefix.chars();
     let Some(sign) = signs.next() else {
@@ -75,7 +76,7 @@ fn differs(prefix: &str, other: &dyn Fn(char) -> String, rest: &str) -> String {
     }
 }
 
-/// All letters of ASCII but this one.
+/// Matches all ASCII letters except this one.
 fn letters_but(sign: char) -> String {
     let mut classes = String::new();
     for (first, last) in [('A', 'Z'), ('a', 'z')] {
@@ -94,12 +95,12 @@ fn letters_but(sign: char) -> String {
     classes
 }
 
-/// Text without anything that looks like a reference, but for characters that are listed in a class of their own.
+/// Matches a string without any part that looks like a reference, except for characters with a class of their own.
 pub(crate) fn plain(class: &str) -> String {
     format!("(?:{class}|{DOLLAR}|{BRACE})")
 }
 
-/// What may follow a character that begins something that looks like a reference.
+/// Matches the possible continuations after a character that begins a reference.
 pub(crate) fn marks() -> String {
     format!("{DOLLAR}|{BRACE}")
 }

@@ -1,4 +1,4 @@
-//! Policies. What a policy may say depends on what the step does, since nothing in it may be without effect.
+//! Policies. The members of a policy depend on the body of the step, since no member may be without an effect.
 
 use super::{Builder, any_of, named, object};
 use crate::dynamic::DocumentLimits;
@@ -6,7 +6,7 @@ use crate::plan::Amount;
 use crate::plan::json::names::{catch, optional, policy};
 use serde_json::{Value, json};
 
-/// What the policy of a step is about.
+/// The subject of a step's policy.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Does {
     /// Something once.
@@ -19,12 +19,12 @@ pub(super) enum Does {
     Wait,
 }
 
-/// What becomes of a failure.
+/// The possible handling of a failure.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Failure {
-    /// All that there is.
+    /// Every handling.
     Any,
-    /// What can be beside `optional`, which the step has itself.
+    /// The handling besides `optional`, which is a member of the step.
     Optional,
     /// Nothing, as for steps that undo others and steps that always run.
     None,

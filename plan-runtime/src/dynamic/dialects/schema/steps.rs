@@ -1,4 +1,4 @@
-//! Steps, and what they do.
+//! Steps, and their bodies.
 
 use super::policy::{Does, Failure};
 use super::{BYTES_OF_CALL, Builder, any_of, named, object};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// A member of an object, and whether it is required.
 type Member = (&'static str, Value, bool);
 
-/// How many tools are listed in each kind of step.
+/// The largest number of tools that each kind of step lists.
 const FEW: usize = 8;
 
 /// A variable of a pattern that is never a keyword of Rust.
@@ -66,7 +66,7 @@ impl Builder<'_> {
             .extend(all.map(|(name, schema)| (name.to_owned(), schema)));
     }
 
-    /// The calls to all tools. Those of whose arguments nothing is known are one.
+    /// Returns the calls to all tools. The tools without a schema share one.
     fn calls(&mut self) -> Vec<Vec<Member>> {
         let contracts = self.contracts;
         let arguments = self.dialect.rules().arguments;
@@ -91,7 +91,7 @@ impl Builder<'_> {
             let names = json!({ "enum": unknown });
             let names = match unknown.len() {
                 ..=FEW => names,
-                // They are listed once, and not in each kind of step.
+                // Listed once, instead of in each kind of step.
                 _ => {
                     self.defs.insert("others".to_owned(), names);
                     named("others")
@@ -104,7 +104,7 @@ impl Builder<'_> {
         calls
     }
 
-    /// What names one of these tools.
+    /// Returns the members that name one of these tools.
     fn tool(&self, names: Value) -> Vec<Member> {
         let description = json!({"type": "string"});
         if self.strings.is_some() {

@@ -13,14 +13,14 @@ use crate::plan::json::names::{
 };
 use serde_json::{Map, Value, json};
 
-/// Names of objects in which nothing looks like a reference.
+/// Names of object members without parts that look like a reference.
 const KEY: &str = "^[^${]*$";
 
-/// Numbers that are exactly what is written. Of others, a reader does not know whether they are.
+/// The range of integers that readers represent exactly. Other numbers may be inexact.
 const LEAST: i64 = i64::MIN;
 const MOST: u64 = u64::MAX;
 
-/// What has more than spaces in it. The spaces are written as themselves: engines have no common escape for characters outside of ASCII.
+/// A string with more than spaces. The spaces are literal, since engines have no common escape for characters outside of ASCII.
 const NOT_BLANK: &str = "[^ \\t\\n\\r\\x0b\\x0c\u{85}\u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}]";
 
 /// A JSON Pointer.
@@ -112,7 +112,7 @@ impl Builder<'_> {
         any_of(all)
     }
 
-    /// A string that these keywords say something of, as text or as something that becomes one.
+    /// Returns the schemas of a string with these keywords: a literal string, and a string with references.
     pub(super) fn string(&self, keywords: &Map<String, Value>) -> Vec<Value> {
         let mut text = keywords.clone();
         if self.strings.is_none() {
@@ -149,7 +149,7 @@ impl Builder<'_> {
         }
     }
 
-    /// An object as it is written.
+    /// Returns an object in its written form.
     pub(super) fn wrapped(&self, object: Value) -> Value {
         match self.strings {
             Some(_) => object,
@@ -178,7 +178,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the name of a member is one, and could be a listed one beside others.
+    /// Returns two flags about a member's name: `true` if it is a literal, and `true` if it could also match the
+    /// pattern for names.
     pub(super) fn may_be_key(&self, name: &str) -> (bool, bool) {
         if self.strings.is_none() {
             return (true, true);
@@ -191,11 +192,11 @@ impl Builder<'_> {
         )
     }
 
-    /// A value of a schema as it is written in a plan.
+    /// Returns the written form of a schema's value in a plan.
     pub(super) fn written(&self, value: &Value) -> Option<Value> {
         Some(match value {
             Value::Null | Value::Bool(_) => value.clone(),
-            // Of others a reader may not know whether they are exact.
+            // A reader may not represent other numbers exactly.
             Value::Number(number) => {
                 let is_known = crate::plan::json::number(&number.to_string()).is_some();
                 is_known.then(|| value.clone())?
@@ -228,7 +229,7 @@ impl Builder<'_> {
     }
 }
 
-/// What only strings have that may look like a reference.
+/// Characters of references, which only strings contain.
 const MARKS: [char; 3] = ['$', '{', '('];
 
 fn list() -> Value {
@@ -239,7 +240,7 @@ fn pointer() -> Value {
     json!({"type": "string", "pattern": POINTER})
 }
 
-/// What a reference of plan JSON has.
+/// Returns the schema of a plan JSON reference.
 fn references() -> Value {
     let string = || json!({"type": "string"});
     let token = object([
@@ -288,7 +289,7 @@ fn references() -> Value {
     any_of(all)
 }
 
-/// A text of plan JSON with values in it.
+/// Returns the schema of a formatted string in plan JSON.
 fn text() -> Value {
     let value = object([(part::VALUE, named("value"), true)]);
     let part = any_of(vec![json!({"type": "string"}), value]);

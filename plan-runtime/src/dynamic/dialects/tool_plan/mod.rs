@@ -7,7 +7,8 @@
 //! ], "output_steps": ["sent"]}
 //! ```
 //!
-//! The arguments of a step are an object, or JSON text of one. There are no inputs, and no references inside a text.
+//! The arguments of a step are an object, or a string that contains the JSON of an object. A tool plan has no inputs,
+//! and no references inside a longer string.
 
 mod read;
 mod scan;
@@ -66,6 +67,6 @@ pub(super) static RULES: Rules = Rules {
         format!("use a tool to join the parts of the text, of which `{form}` is one")
     },
     literal: scan::literal,
-    // The dialect cannot express a part of a text.
+    // The dialect cannot express a part of a string.
     literal_in: |text, _| scan::literal(&short(text)),
 };

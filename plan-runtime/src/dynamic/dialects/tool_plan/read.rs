@@ -47,7 +47,7 @@ pub(super) static LAYOUT: Layout = Layout {
     output,
 };
 
-/// An object, or JSON text of one.
+/// Reads arguments from an object, or from a string that contains the JSON of an object.
 fn arguments(reader: &mut PlanReader<'_>, members: &Members<'_>) -> Template {
     let node = match members.given("arguments") {
         Some(node) if node.kind() == JsonType::String => node,
@@ -57,7 +57,7 @@ fn arguments(reader: &mut PlanReader<'_>, members: &Members<'_>) -> Template {
         let at = reader.builder.place(node.place(), None);
         return reader.builder.broken(at);
     };
-    // A reference to what gives all arguments need not be JSON text of a string.
+    // A reference to all arguments may also be a plain string, in addition to the JSON of a string.
     if text.value.starts_with("$ref:") {
         return steps::whole(reader, node);
     }
@@ -92,7 +92,7 @@ fn output(reader: &mut PlanReader<'_>, top: &Members<'_>, steps: &[Step]) -> Out
     builder.spans.output = Some(builder.spans.templates.len());
     let at = builder.place(node.place(), None);
     let mut chosen = Vec::new();
-    // Those that are listed again, with the place of the last.
+    // The repeated steps, each with the position of its last occurrence.
     let mut seen = BTreeMap::new();
     for item in &items {
         let place = item.place();

@@ -61,7 +61,7 @@ fn reference(text: &str) -> Result<ScannedReference<'_>, Box<ScanError>> {
                 .into(),
         });
     }
-    // Only a dot at the very end is one that the deployed resolver takes for text.
+    // The deployed resolver takes a reference literally only if its error is a dot at the very end.
     let inside = |scan_error: Box<ScanError>| {
         let is_last = scan_error.range == (end..text.len());
         Box::new(scan_error.in_reference(!is_last))
@@ -103,7 +103,7 @@ fn left_over(text: &str, at: usize) -> ScanError {
         .help(format!("did you mean `{fixed}`?"))
 }
 
-/// Text that is nearly a reference, or has one in it.
+/// Returns the error of a string that is or contains a malformed reference.
 fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
     if let Some((start, behind)) = mark(text) {
         let end = start
@@ -143,7 +143,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
     })
 }
 
-/// Where something like `$ref:` starts and ends.
+/// Returns the start and the end of a mark similar to `$ref:`.
 fn mark(text: &str) -> Option<(usize, usize)> {
     text.match_indices('$').find_map(|(start, _)| {
         let name = text.get(start + 1..start + 4)?;
@@ -155,12 +155,13 @@ fn mark(text: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// Writes text that is not a reference.
+/// Writes a string that is not a reference.
 pub(super) fn literal(text: &str) -> String {
     format!("{OPEN}{}", quote(text))
 }
 
-/// How references to a step or a value are written: an index after a dot, or in brackets if the one that was `written` has some.
+/// Returns the notation of references to a step or a value: with an index after a dot, or in brackets like the `written`
+/// reference.
 pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
     let id = match to {
         ReferenceTarget::Step(_, id)

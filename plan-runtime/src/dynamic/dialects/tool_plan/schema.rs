@@ -1,4 +1,4 @@
-//! What the schema of tool plans has of its own.
+//! The particular parts of the schema of tool plans.
 
 use crate::dynamic::dialects::references::NameSyntax;
 use crate::dynamic::dialects::schema::patterns::{literal, marks, name, path, plain, whole};

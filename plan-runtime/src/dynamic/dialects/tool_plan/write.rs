@@ -25,7 +25,7 @@ fn is_recognized(text: &str) -> bool {
     node.is_ok_and(|node| recognize(node) == Some(Dialect::ToolPlan))
 }
 
-/// The text of the plan, which may have to say which dialect it is in.
+/// Writes the plan, with a sign of the dialect if necessary.
 fn document(plan: &Plan, says_dialect: bool) -> Result<String, Unsupported> {
     let form = StepForm {
         layout: &super::read::LAYOUT,

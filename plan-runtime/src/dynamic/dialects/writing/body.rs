@@ -1,4 +1,4 @@
-//! What steps do: a call, or what plan JSON has in its place.
+//! The bodies of steps: calls, and the members of plan JSON instead of a call.
 
 use super::json::{OutputJson, OutputMembers};
 use super::scope::Scope;
@@ -90,7 +90,7 @@ impl<'p> Writer<'p> {
         OutputJson::Object(to)
     }
 
-    /// What is `true` or not.
+    /// Writes a condition.
     fn test(&mut self, test: &Template) -> OutputJson<'p> {
         self.part = Part::Condition;
         self.operand(&test.plain())
@@ -150,7 +150,7 @@ impl<'p> Writer<'p> {
         to
     }
 
-    /// A block, which may be the round of a loop. All that it reads is listed, so that no name in it is one of something around it.
+    /// Writes a block, which may be the round of a loop. It lists all inputs, so that no name inside belongs to a value outside.
     fn block(&mut self, given: &'p Block, repeat: Option<&'p Loop>) -> OutputMembers<'p> {
         let mut to = OutputMembers::default();
         let Some(reads) = given.reads() else {

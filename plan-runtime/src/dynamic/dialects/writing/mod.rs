@@ -1,4 +1,4 @@
-//! Plans as text of a dialect.
+//! Writing plans in a dialect.
 
 mod body;
 pub(crate) mod json;
@@ -17,11 +17,12 @@ use json::{OutputJson, OutputMembers};
 use scope::Scope;
 use std::collections::HashSet;
 
-/// What a reference of a plan reads, by its name in a dialect, or the part that the dialect cannot express; `None` if that is already reported.
+/// Returns the target of a plan's reference with its name in a dialect. The error is the part that the dialect cannot express, or `None` if
+/// that has been reported.
 type ToTarget =
     for<'w> fn(&'w Writer<'_>, &Reference) -> Result<ReferenceTarget<'w>, Option<String>>;
 
-/// How a dialect has what each step says beside its body.
+/// The members of a dialect's steps besides the body.
 pub(crate) struct StepForm {
     pub(crate) layout: &'static Layout,
     /// The part of a policy for which there are members of a step.
@@ -37,9 +38,9 @@ pub(crate) struct Writer<'p> {
     target: ToTarget,
     /// The plan or the block that is being written.
     pub(crate) scope: Scope<'p>,
-    /// Those around it, the outermost first.
+    /// The enclosing plans and blocks, the outermost first.
     around: Vec<Scope<'p>>,
-    /// Which part of the step is being written.
+    /// The current part of the step.
     part: Part,
     pub(crate) unsupported: Vec<UnsupportedPart>,
 }
@@ -147,7 +148,7 @@ impl<'p> Writer<'p> {
         self.template(&mut String::new(), template)
     }
 
-    /// What all dialects ask of a plan as a whole.
+    /// Checks the requirements of all dialects on a plan as a whole.
     pub(crate) fn check(&mut self) {
         if self.plan().name.is_empty() {
             self.cannot_express("the plan", "an empty name");
@@ -203,7 +204,7 @@ impl<'p> Writer<'p> {
         to
     }
 
-    /// Says what no reader accepts of the roles of steps.
+    /// Reports the errors about roles, which no reader accepts.
     fn roles(&mut self) {
         for mistake in self.scope.plan.role_mistakes(Origin::Written) {
             self.scope.current = mistake.step;
@@ -217,7 +218,7 @@ impl<'p> Writer<'p> {
         self.scope.current = Some(index);
     }
 
-    /// Says what is wrong with the id of a step.
+    /// Reports an error in the ID of a step.
     fn id(&mut self, index: usize) {
         let id = self.scope.plan.steps[index].id.as_str();
         if id.trim().is_empty() {
@@ -256,7 +257,7 @@ impl<'p> Writer<'p> {
         to
     }
 
-    /// The id of a step, if it is that of no other.
+    /// Returns the ID of a step, if it is unique.
     fn known_id(&mut self, step: usize) -> Option<&'p str> {
         let Some(found) = self.scope.plan.steps.get(step) else {
             self.cannot_express(self.here(), "a step that does not exist");
@@ -266,7 +267,7 @@ impl<'p> Writer<'p> {
         (self.scope.ids.get(id) == Some(&step)).then_some(id)
     }
 
-    /// What the step is for.
+    /// Writes the role of the step.
     fn role(&mut self, to: &mut OutputMembers<'p>, role: Role) {
         match role {
             Role::Work => {}

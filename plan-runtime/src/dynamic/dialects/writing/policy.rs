@@ -1,4 +1,4 @@
-//! What a step does about failures and time: what a dialect has members of its own for, and a `policy` as in plan JSON for the rest.
+//! The policies of steps: the members that a dialect has for them, and a `policy` in the form of plan JSON for the rest.
 
 use super::json::{OutputJson, OutputMembers};
 use super::{Part, Writer};
@@ -8,7 +8,7 @@ use crate::plan::{Amount, Catch, Number, Optional, Origin, Policy, Source, Step,
 use std::time::Duration;
 
 impl<'p> Writer<'p> {
-    /// The part of a policy for which the dialect has no members of its own; `known` is that for which it has.
+    /// Writes the part of a policy that is not in members of the dialect. `known` is the part in these members.
     pub(super) fn policy(&mut self, step: &'p Step, known: &Policy) -> OutputMembers<'p> {
         let (policy, default) = (&*step.policy, &Policy::DEFAULT);
         for (_, message) in meaningless(policy, false, &step.body, step.role, Origin::Written) {
@@ -56,7 +56,7 @@ impl<'p> Writer<'p> {
         if policy.collect {
             members.add(names::COLLECT, OutputJson::Bool(true));
         }
-        // A reader has its place after those of the amounts.
+        // A reader expects the fallback after the amounts.
         if let Some(fallback) = &policy.fallback {
             let fallback = self.part(Part::Fallback, &fallback.plain());
             members.add(names::FALLBACK, fallback);
@@ -64,7 +64,7 @@ impl<'p> Writer<'p> {
         members
     }
 
-    /// What gives an amount, or its value.
+    /// Writes the template of an amount, or its value.
     fn amount(
         &mut self,
         members: &mut OutputMembers<'p>,

@@ -1,4 +1,4 @@
-//! A plan or a block whose parts are being written, and what names mean in it.
+//! The plan or the block whose parts are being written, with the names in it.
 
 use crate::Plan;
 use crate::plan::{Bound, Reference, Source, Template, seen};
@@ -34,14 +34,14 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// What a pattern gives this name: the local value, and which part of it.
+    /// Returns the local value with this name in a pattern, and the part of the local value that the name means.
     pub(super) fn local(&self, name: &str) -> Option<(usize, Option<usize>)> {
         let locals = self.locals.iter().enumerate().rev();
         let mut named = locals.filter_map(|(depth, bound)| Some((depth, bound.named(name)?)));
         named.next()
     }
 
-    /// Whether a value is the whole value of the round before.
+    /// Returns `true` if a value is the whole value of the previous round.
     pub(super) fn is_last(&self, value: &Template) -> bool {
         match value {
             Template::Reference(reference) if reference.is_whole() => match reference.source {
@@ -52,8 +52,8 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// A reference by the name that it begins with, without the part of its path that is in the name; `None` if a pattern hides what it
-    /// reads, or has no name for it.
+    /// Returns a reference as its first name and the rest of its path. Returns `None` if a pattern hides the source, or has no name for
+    /// it.
     pub(super) fn named(&self, reference: &Reference) -> Option<(String, Reference)> {
         let source = reference.source;
         let own = match source {

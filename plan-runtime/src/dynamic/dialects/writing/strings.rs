@@ -14,18 +14,18 @@ pub(crate) enum TextPiece<'t> {
     Reference(&'t Reference),
 }
 
-/// Which texts of a string are escaped.
+/// The literal parts of a string that are escaped.
 #[derive(Clone, Copy, PartialEq)]
 enum Escape {
-    /// None but empty ones, which only make a text of the value beside them.
+    /// Only empty parts, which make a string of an adjacent value.
     Empty,
-    /// Those that a reader would take for something else.
+    /// The parts that a reader would misinterpret.
     Needed,
     All,
 }
 
 impl<'p> Writer<'p> {
-    /// A string of these pieces. It is read as the readers do, so what is written is what was meant.
+    /// Writes a string of these pieces. The function scans the string like a reader, to verify it.
     pub(crate) fn string(&mut self, path: &str, pieces: &[TextPiece<'_>]) -> OutputJson<'p> {
         let mut written = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -34,7 +34,7 @@ impl<'p> Writer<'p> {
                 TextPiece::Reference(reference) => match self.reference(reference) {
                     Ok(text) => text,
                     Err(construct) => {
-                        // Of inputs and steps without a form it was said once already.
+                        // An unsupported input or step has been reported already.
                         if let Some(construct) = construct {
                             self.cannot_express(self.at(path), construct);
                         }
@@ -81,7 +81,7 @@ impl<'p> Writer<'p> {
         (self.dialect.rules().scan)(text, &|name| self.knows(name))
     }
 
-    /// Whether a reader would find these pieces in a text.
+    /// Returns `true` if a reader would find these pieces in a string.
     fn reads_as(&self, text: &str, pieces: &[TextPiece<'_>]) -> bool {
         let scan = self.scan(text);
         let known = |target: &Target| match target {
@@ -121,7 +121,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// Whether a name means something here.
+    /// Returns `true` for a name in scope.
     fn knows(&self, name: &str) -> bool {
         let names_steps = !self.form.layout.by_place;
         let here = self.around.iter().chain([&self.scope]);
@@ -133,12 +133,12 @@ impl<'p> Writer<'p> {
         here.enumerate().any(known)
     }
 
-    /// Whether a step around the block has this id.
+    /// Returns `true` if a step around the block has this ID.
     fn is_around(&self, id: &str) -> bool {
         self.around.iter().any(|scope| scope.ids.contains_key(id))
     }
 
-    /// Whether a reader would find this reference in what is written.
+    /// Returns `true` if a reader would find this reference in the written one.
     fn leads(&self, reference: &Reference, found: &ScannedReference<'_>) -> bool {
         let Some((_, rest)) = self.scope.named(reference) else {
             return false;
@@ -192,7 +192,7 @@ impl<'p> Writer<'p> {
             && self.scope.last.contains(&input)
             && !rest.path.is_empty()
         {
-            // That it is null in the first round need not be said.
+            // In the first round, null needs no notation.
             if !rest.optional {
                 let construct =
                     format!("the reference `{reference}`, which fails in the first round");
@@ -211,7 +211,7 @@ impl<'p> Writer<'p> {
         form.ok_or(None)
     }
 
-    /// The id of a step that a reference reads, if it is that of no other.
+    /// Returns the ID of a reference's step, if it is unique.
     pub(crate) fn id_of(
         &self,
         step: usize,
@@ -225,7 +225,7 @@ impl<'p> Writer<'p> {
         Ok(id)
     }
 
-    /// Whether the step comes no earlier than the one that is written.
+    /// Returns `true` if the step does not come before the current one.
     pub(crate) fn is_later(&self, step: usize) -> bool {
         self.scope.current.is_some_and(|current| step >= current)
     }
@@ -235,7 +235,7 @@ pub(crate) fn leads_to_nothing(reference: &Reference) -> String {
     format!("the reference `{reference}`, which leads to nothing")
 }
 
-/// Says what the `rest` of a reference after its name does where something is absent, if it does not fail.
+/// Returns the unsupported effect of an absent value in the `rest` of a reference, after its name.
 fn plain_path(reference: &Reference, rest: &Reference) -> Result<(), String> {
     if rest.otherwise.is_some() {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! Reads plan JSON, to which [`Plan`] serializes, and reports all mistakes with their places.
+//! The reader of plan JSON, the serde format of [`Plan`], which reports all errors with their positions.
 
 mod reference;
 mod step;
@@ -21,7 +21,7 @@ pub(super) fn read(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Option<Plan
     PlanReader::new(builder, &PlanJson).plan(node)
 }
 
-/// How plan JSON writes steps and values.
+/// The notation of steps and values in plan JSON.
 pub(super) struct PlanJson;
 
 impl Syntax for PlanJson {
@@ -83,7 +83,7 @@ impl Syntax for PlanJson {
     }
 }
 
-/// What a step has as its `id`.
+/// Returns the value of a step's `id`.
 fn id(step: JsonNode<'_>) -> Option<JsonNode<'_>> {
     let is_id = |key: &JsonNode<'_>| key.text().is_ok_and(|text| text.value == names::step::ID);
     step.members().find(|(key, _)| is_id(key)).map(|(_, id)| id)
@@ -208,7 +208,7 @@ impl PlanReader<'_> {
         Output { type_name, value }
     }
 
-    /// A string, which is text whatever it looks like.
+    /// Reads a literal string.
     fn literal(&mut self, node: JsonNode<'_>, what: &str) -> Option<String> {
         let text = self.builder.text(node, what)?;
         #[cfg(feature = "dynamic")]
@@ -216,7 +216,7 @@ impl PlanReader<'_> {
         Some(text.value.into_owned())
     }
 
-    /// Pointers to what is secret, which may be left out.
+    /// Reads the optional pointers to secrets.
     fn secrets(&mut self, members: &Members<'_>, name: &str) -> Secrets {
         let mut pointers = Vec::new();
         for node in self.list(members, name, &format!("`{name}`")) {

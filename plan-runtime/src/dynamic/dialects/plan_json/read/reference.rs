@@ -81,7 +81,7 @@ impl PlanReader<'_> {
         Some(reference.said(written, Some(&name)))
     }
 
-    /// What a computed value mentions.
+    /// Reads a source of a computed value.
     pub(super) fn read(&mut self, node: JsonNode<'_>) -> Option<Source> {
         let members = self.object(node, "what a computed value reads", source::ALL)?;
         match self.source(&members)?.0 {
@@ -279,7 +279,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// Reads a part of a path: a token, or an object for what a pointer cannot express.
+    /// Reads a part of a path: a token, or an object for a part that a pointer cannot express.
     fn segment(&mut self, node: JsonNode<'_>) -> Option<Segment> {
         const WHAT: &str = "a part of a path";
         if node.kind() == JsonType::String {
@@ -302,7 +302,7 @@ impl PlanReader<'_> {
                 Segment::new(Selector::Each)
             }
             _ => {
-                // What is unknown was said.
+                // Unknown members have been reported already.
                 let mut names = members.list.iter().map(|member| &*member.name);
                 if names.all(|name| segment::ALL.contains(&name)) {
                     let message = "a part of a path is a `token` or `each`";
@@ -320,7 +320,7 @@ impl PlanReader<'_> {
         Some(part)
     }
 
-    /// Whether null ends the reference.
+    /// Reads `optional`, which is `true` if null ends the reference.
     fn optional(&mut self, members: &Members<'_>) -> Option<bool> {
         let Some(node) = members.given(segment::OPTIONAL) else {
             return Some(false);
@@ -329,7 +329,7 @@ impl PlanReader<'_> {
         self.builder.value(node, "`optional`", expected)
     }
 
-    /// What it means that there is no such token.
+    /// Reads the effect of a missing token.
     fn absent(&mut self, node: JsonNode<'_>) -> Option<Absent> {
         if node.kind() == JsonType::Object {
             let members = self.object(node, "`absent`", default::ALL)?;

@@ -56,7 +56,8 @@ impl PlanReader<'_> {
         Action { tool, args }
     }
 
-    /// Whether arguments have one member, which has the name of a kind of template but not its form. It is an error.
+    /// Reports arguments with a single member that has the name of a kind of template but not its form. Returns `true`
+    /// for such arguments.
     fn is_no_object(&mut self, node: JsonNode<'_>) -> bool {
         if node.kind() != JsonType::Object {
             return false;
@@ -118,7 +119,7 @@ impl PlanReader<'_> {
             spans.broken = true;
             return None;
         };
-        // Of several tools, it is the first.
+        // With several tools, the first one counts.
         if spans.tool == spans.whole {
             spans.tool = place.into();
         }

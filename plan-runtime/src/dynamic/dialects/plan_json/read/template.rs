@@ -87,7 +87,7 @@ impl PlanReader<'_> {
                 let mut read = Vec::with_capacity(self.builder.room(parts.len(), 2));
                 let count = parts.len();
                 for part in parts {
-                    // It takes the room of two.
+                    // A part takes the memory of two values.
                     if !self.builder.count(2, part.place()) {
                         return None;
                     }
@@ -100,7 +100,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// What kind of template an object is.
+    /// Returns the kind of template that an object is.
     fn wrapper<'a>(&mut self, node: JsonNode<'a>) -> Option<(&'static str, JsonNode<'a>)> {
         let members = self.builder.members(node, "a template")?.list;
         let known = |name: &str| template::ALL.iter().find(|known| **known == name).copied();
@@ -175,7 +175,7 @@ impl PlanReader<'_> {
         Entry { key, value }
     }
 
-    /// The members of an object, or of those that make up one.
+    /// Reads the members of an object, or of the objects that are merged into one.
     fn entries<'a>(
         &mut self,
         kind: &str,
@@ -208,7 +208,7 @@ impl PlanReader<'_> {
                 JsonType::Object => part.members().take(2).collect(),
                 _ => Vec::new(),
             };
-            // Other kinds, and what is wrong with them, are those of any template.
+            // Other kinds, and their errors, are those of any template.
             let is = |kind: &str| matches!(&inner[..], [(key, _)] if key.text().is_ok_and(|text| text.value == kind));
             let kind = [template::OBJECT, template::MERGE]
                 .into_iter()
@@ -229,7 +229,7 @@ impl PlanReader<'_> {
 
     fn part(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Part> {
         if node.kind() == JsonType::String {
-            // Whoever writes a text by its parts knows which of them are text.
+            // A string among the parts is literal by definition.
             let text = self.builder.text(node, "a part of a text")?;
             return Some(Part::Literal(text.value.into_owned()));
         }
@@ -331,7 +331,7 @@ impl PlanReader<'_> {
     }
 }
 
-/// What to write in place of `{"list": …}` and its like: a value as it is.
+/// Returns the fix for `{"list": …}` and similar wrappers: the plain value.
 fn as_it_is(member: &Member<'_>) -> Option<String> {
     let kind = member.value.kind();
     let what = match (member.name.to_ascii_lowercase().as_str(), kind) {
