@@ -1,4 +1,4 @@
-//! Measures the records per second of the journal, beside rows that are committed by hand in the same server.
+//! Measures the records per second of the journal, in comparison with committed rows in the same server.
 //!
 //! `cargo bench --manifest-path extensions/Cargo.toml -p plan-postgres` starts a server of its own.
 // The benchmark uses a part of the module.

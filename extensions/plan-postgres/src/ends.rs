@@ -3,7 +3,7 @@
 use plan_runtime::journal::RunState;
 use plan_runtime::journal::spi::End;
 
-/// The states of ended runs. The place of a state is its number.
+/// The states of ended runs. The index of a state is its number.
 const STATES: [RunState; 3] = [RunState::Done, RunState::Failed, RunState::Cancelled];
 
 /// Returns the number of a state. `None` for a state of a later version of the trait, and for a run that has not ended.

@@ -1,4 +1,4 @@
-//! Errors in words: the failed action, the place of the database, and the reason. No password is among them.
+//! Error messages: the failed action, the address of the database, and the reason. They contain no password.
 
 use plan_runtime::journal::JournalError;
 use std::error::Error as StdError;

@@ -53,17 +53,19 @@ use tokio::sync::{mpsc, oneshot};
 ///
 /// # Writes
 ///
-/// One connection writes. It commits together the records that were queued during the commit before, so that many calls that end about the same time share one wait for
-/// the disk of the server. `synchronous_commit` is on in these sessions. If a standby may become the server, the standby has to be a synchronous one.
+/// One connection writes. It commits all records together that arrived during the last commit, so that many calls that end about the same time share
+/// one wait for the server's disk. `synchronous_commit` is on in these sessions. A standby that may become the server must be a synchronous one.
 ///
-/// After a lost connection, the journal connects again, and finds out which records of the last transaction are there. If the database does not answer within the
-/// [patience](super::PostgresOptions::patience), the write fails, and so do all later writes of its run until the run is claimed again.
+/// After a lost connection, the journal reconnects, and determines which records of the last transaction were committed. If the database does not
+/// answer within the [patience](super::PostgresOptions::patience), the write fails, and so do all later writes of its run until a process claims the
+/// run again.
 ///
 /// # Owners
 ///
-/// A `Postgres` has a lease, which it renews while it lives. Another process can claim the runs of a killed process after the end of its [lease](super::PostgresOptions::lease). Only the clock of
-/// the server counts. Each write compares the owner and the number of the claim in its own transaction: a process that slept for longer than its lease, and whose run has
-/// another owner, gets [`JournalError::Lost`] and writes nothing.
+/// A `Postgres` has a lease, which it renews while it lives. Another process can claim the runs of a killed process after the end of its
+/// [lease](super::PostgresOptions::lease). Only the clock of the server counts. Each write compares the owner and the number of the claim in its own
+/// transaction. If a process slept for longer than its lease, and its run has another owner, its writes return [`JournalError::Lost`] and have no
+/// effect.
 ///
 /// # Secrets
 ///

@@ -121,7 +121,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Returns a line that connects when it is first used.
+    /// Returns a line that connects at its first use.
     pub(crate) fn new(settings: &Rc<Settings>, sql: &Rc<Sql>, name: String, setup: String) -> Self {
         Self {
             settings: Rc::clone(settings),

@@ -83,7 +83,7 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets the configuration of TLS, such as your own root certificates. Without it, the journal trusts the certificates of the system.
+    /// Sets the configuration of TLS, such as your own root certificates. By default, the journal trusts the certificates of the system.
     #[cfg(feature = "rustls")]
     pub fn rustls(mut self, config: rustls::ClientConfig) -> Self {
         self.tls = Some(config);
@@ -101,7 +101,7 @@ impl PostgresOptions {
     }
 
     fn settings(self, config: &str) -> Result<Settings, JournalError> {
-        // The words of the error do not contain the configuration, which may have a password.
+        // The error message does not contain the configuration, which may have a password.
         let mut config = Config::from_str(config).map_err(|error| {
             let why = words(&error);
             JournalError::storage(format!("the configuration of Postgres is invalid: {why}"))

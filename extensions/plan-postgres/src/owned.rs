@@ -16,7 +16,8 @@ pub(crate) struct Own {
     pub(crate) held: Held,
     /// The number of the last record.
     pub(crate) last: i64,
-    /// The failure after which nothing more is written. Otherwise a record would be missing in the middle.
+    /// The failure after which the journal writes no more records of the run. Otherwise it would lack a record in the
+    /// middle.
     pub(crate) broken: Option<String>,
 }
 

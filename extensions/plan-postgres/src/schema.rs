@@ -7,8 +7,8 @@ use super::sql::quoted;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, IsolationLevel};
 
-/// The statements that lead from each version of the tables to the next. Texts are `bytea`: a `text` has no NUL, and its order depends on a collation.
-/// A unique index has the hash of a key, since an entry of an index has at most 2,704 bytes.
+/// The statements that convert each version of the tables to the next. Strings are `bytea`: a `text` has no NUL, and its order depends on a
+/// collation. A unique index has the hash of a key, since an entry of an index has at most 2,704 bytes.
 const CHANGES: [&str; 4] = [
     "
 CREATE SEQUENCE {s}.epochs;

@@ -104,7 +104,7 @@ WITH run AS (
 )
 SELECT (SELECT count(*) FROM sent) AS sent, (SELECT pg_notify($5, run::text) FROM sent) FROM run";
 
-/// A run that is lost has to wake its owner, too.
+/// A lost run has to wake its owner as well.
 const WAITING: &str = "
 SELECT w.run FROM unnest($1::bigint[], $2::bigint[], $4::bigint[]) AS w(run, epoch, after)
 LEFT JOIN {s}.runs r ON r.number = w.run AND r.epoch = w.epoch AND r.owner = $3

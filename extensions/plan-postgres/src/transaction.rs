@@ -174,7 +174,8 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the call has ended, if its run is not durable in this database, if a call around it has an open transaction, or if the database cannot be reached.
+    /// Returns [`JournalError::Storage`] if the call has ended, if its run is not durable in this database, if an enclosing call has an open
+    /// transaction, or if the database cannot be reached.
     pub async fn transaction(&self, context: &CallContext) -> Result<Transaction, JournalError> {
         let refuse = |why: &str| JournalError::from(Failure::new(&self.0.place, BEGIN, why));
         let record = context.record();

@@ -23,7 +23,8 @@ use tokio::runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 
-/// The statements that begin a session. An acknowledged record has to be durable, also in a database with another default.
+/// The statements at the start of a session. An acknowledged record has to be durable, even in a database with another
+/// default.
 pub(crate) const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
 SET default_transaction_isolation = 'read committed'";
 
@@ -35,7 +36,7 @@ const ASKS: &str = "SET lock_timeout = '1s'";
 
 const CONNECT: &str = "cannot connect";
 
-/// Starts the thread, and returns its journal once it is connected.
+/// Starts the thread, and returns its journal after the thread has connected.
 pub(crate) async fn start(settings: Settings) -> Result<Postgres, JournalError> {
     let place = settings.place.clone();
     let (jobs, job_queue) = mpsc::unbounded_channel();

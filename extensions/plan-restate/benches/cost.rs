@@ -1,4 +1,5 @@
-//! What a step costs on Restate, next to the same calls written by hand with the SDK: ten in a chain, and fifty beside each other.
+//! Measures the cost of a step on Restate, in comparison with hand-written calls of the SDK: ten in a chain, and fifty concurrent
+//! ones.
 //!
 //! `cargo bench --manifest-path extensions/Cargo.toml` prints the median of fifteen runs of each, through the ingress of a server of its own. The runs take turns.
 
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 use support::Server;
 use tokio::net::TcpListener;
 
-/// How many runs are measured, after two that are not.
+/// The number of measured runs, after two warm-up runs.
 const RUNS: usize = 15;
 
 const LIMIT: Duration = Duration::from_secs(60);

@@ -7,7 +7,7 @@
 //! $ cargo run --example orders -- approve order-1   # in another terminal
 //! ```
 //!
-//! Kill a worker meanwhile: the other one goes on.
+//! Kill a worker meanwhile: the other one continues.
 
 use plan_restate::{Client, Worker};
 use plan_runtime::run::CallContext;
@@ -15,9 +15,9 @@ use plan_runtime::{Error, Result, Sleep, plan, tool};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
-/// What the tools share.
+/// The state that the tools share.
 struct Shop {
-    /// Which worker it is.
+    /// The name of the worker.
     worker: String,
 }
 
@@ -122,7 +122,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Hands each connection to the next worker that is there. In production, something better does this.
+/// Passes each connection to the next running worker. Use a real load balancer in production.
 async fn balance(address: &str, workers: &[&str]) -> std::io::Result<()> {
     let listener = TcpListener::bind(address).await?;
     let workers: Vec<String> = workers.iter().map(|&worker| worker.to_owned()).collect();

@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long a client tries again while Restate cannot be reached, unless [`Client::patience`] says otherwise.
+/// The default for [`Client::patience`].
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The pause before the first further try.
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The longest one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// What submits runs to a Restate, and asks what has become of them.
+/// A client that submits runs to a Restate server, and queries their outcomes.
 ///
 /// ```no_run
 /// use plan_restate::Client;
@@ -50,7 +50,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// ```
 pub struct Client<E = Http> {
     ingress: ingress::Client<E>,
-    /// As it was given.
+    /// The address as the caller passed it.
     address: String,
     service: String,
     patience: Duration,
@@ -87,7 +87,7 @@ impl Client {
 }
 
 impl<E: RequestExecutor> Client<E> {
-    /// The same with another HTTP client, for TLS, say.
+    /// Creates a client with another HTTP client, for example one with TLS.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl<E: RequestExecutor> Client<E> {
         })
     }
 
-    /// Says who asks, to a Restate that wants to know: the token of an API key of Restate Cloud.
+    /// Authenticates the client with a token, such as an API key of Restate Cloud.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl<E: RequestExecutor> Client<E> {
         self
     }
 
-    /// Says how long to try again while Restate cannot be reached. The default is [`PATIENCE`].
+    /// Sets the time of retries while the server cannot be reached. The default is [`PATIENCE`].
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
@@ -144,7 +144,7 @@ impl<E: RequestExecutor> Client<E> {
         RequestTarget::workflow(&self.service, id, handler)
     }
 
-    /// Asks, again and again as long as Restate cannot be reached. All that is asked may be asked twice.
+    /// Sends a request, and repeats it while the server cannot be reached. So each request must be idempotent.
     async fn patiently<T, F>(&self, ask: impl Fn() -> F) -> Result<T, ClientError>
     where
         F: Future<Output = Result<T, ClientError>>,
@@ -180,11 +180,11 @@ impl<E: RequestExecutor> Client<E> {
         if sent.send_status() == SendStatus::Accepted {
             return Ok(());
         }
-        // It may be another run.
+        // The ID may belong to another run.
         self.ask(id, "same", run.clone()).await
     }
 
-    /// Has a handler of a run answer, once, even if it is asked several times.
+    /// Calls a handler of a run exactly once, even if the request is repeated.
     async fn ask<Q>(&self, id: &str, handler: &str, question: Q) -> Result<(), Error>
     where
         Q: Serialize + Clone + Send + Sync + 'static,
@@ -207,11 +207,11 @@ impl<E: RequestExecutor> Client<E> {
     }
 }
 
-/// Whether Restate could not be reached.
+/// Returns `true` if the server could not be reached.
 fn is_away(error: &ClientError) -> bool {
     match error {
         ClientError::Transport { .. } => true,
-        // Its own, not those that a run has failed with.
+        // An error of the server itself, in contrast to the error of a run.
         ClientError::Status { status, response } => {
             status.is_server_error() && is_of_ingress(response.headers())
         }
@@ -219,7 +219,7 @@ fn is_away(error: &ClientError) -> bool {
     }
 }
 
-/// Whether an answer is that of the server, and not of a handler.
+/// Returns `true` if a response is from the server, and not from a handler.
 fn is_of_ingress(headers: &http::HeaderMap) -> bool {
     let source = headers.get("x-restate-error-source");
     source.is_none_or(|source| source == "ingress")
@@ -246,9 +246,10 @@ impl<E: RequestExecutor> Submit for Client<E> {
     }
 }
 
-/// A run that is submitted once this is awaited, which gives its output, or once it is [sent](Self::send).
+/// A run to submit. Await the value to submit the run and get its output, or call [`send`](Self::send) to submit it
+/// without waiting.
 ///
-/// Where there is a run of this id with the same plan and the same inputs, it is that run.
+/// If a run with this ID, this plan and these inputs exists, the submission refers to that run.
 #[must_use = "nothing is submitted unless this is awaited"]
 pub struct Submission<'s, E, O> {
     client: &'s Client<E>,
@@ -312,7 +313,8 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unknown`] if there is no such run, and [`Error::Failed`] if it has failed. An output that is not of the type `O` is an error, too.
+    /// Returns [`Error::Unknown`] if the run does not exist, [`Error::Failed`] if it has failed, and an error if its output is not of the type
+    /// `O`.
     pub async fn output<O: DeserializeOwned + 'static>(&self) -> Result<O, Error> {
         let output = self.ended().await?.output::<O>(&self.id)?;
         output.map_err(Error::Failed)
@@ -327,7 +329,7 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
         self.ended().await?.report(&self.id)
     }
 
-    /// Whether the run has ended. It does not wait.
+    /// Returns `true` if the run has ended, without waiting.
     ///
     /// # Errors
     ///
@@ -343,7 +345,8 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
     ///
     /// # Errors
     ///
-    /// There is no such run, it has ended, no step waits for a value at this path, the step has one, or the value is not of its type.
+    /// Returns an error if the run does not exist, if it has ended, if no step waits for a value at this path, if the step has a
+    /// value, or if the value has another type.
     pub async fn signal(
         &self,
         path: impl Into<String>,
@@ -366,7 +369,7 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
 
     /// Has the run end: undo steps and always steps run. A run that has ended is not changed.
     ///
-    /// What a worker does for it goes on to its end; nothing follows from it.
+    /// A worker finishes the current calls of the run, whose outcomes have no effect.
     ///
     /// # Errors
     ///
@@ -397,7 +400,7 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
                 Err(error) if is_away(&error) => sleep(PAUSE).await,
                 Err(error) => return Err(of(error)),
             }
-            // It may have waited for days until it was cut off, so whether Restate is there is asked for separately.
+            // The connection may have been open for days before it was lost, so a separate request checks the server.
             let output = self.client.patiently(|| run.output()).await.map_err(of)?;
             if let Output::Ready(ended) = output.into_body() {
                 return Ok(ended.into_inner());

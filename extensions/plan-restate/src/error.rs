@@ -1,4 +1,4 @@
-//! What goes wrong for a client.
+//! The errors of a client.
 
 use crate::plans::REFUSED;
 use crate::wire::Failed;
@@ -8,24 +8,24 @@ use serde::Deserialize;
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Why a client did not get what it asked for.
+/// The error of a client's request.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The run cannot be submitted: a plan with mistakes, inputs that JSON cannot hold, secrets.
+    /// The run cannot be submitted: a plan with errors, inputs that JSON cannot represent, secrets.
     Start(RunError),
     /// The run has failed.
     Failed(Failed),
     /// There is no such run.
     Unknown {
-        /// The id that was asked for.
+        /// The ID in the request.
         id: String,
     },
     /// A run was refused, or a signal: another run has this id, or no step waits for this value. This says why.
     Refused(String),
-    /// Somebody has ended the run in Restate itself: it was killed there. This says what Restate does.
+    /// The run was killed in Restate itself. Contains the server's message.
     Ended(String),
-    /// What Restate has is not of the type that was asked for.
+    /// The stored value is not of the requested type.
     Unfit(String),
     /// The address is not a URL, or the token cannot be sent.
     Address(String),
@@ -33,14 +33,14 @@ pub enum Error {
     NoService {
         /// The name of the service.
         service: String,
-        /// What Restate says.
+        /// The message of the server.
         message: String,
     },
     /// Restate could not be reached, or has not understood.
     Restate(Box<dyn StdError + Send + Sync>),
 }
 
-/// Restate is not where it was asked for.
+/// The server is not at the given address.
 #[derive(Debug)]
 struct Away {
     address: String,
@@ -65,7 +65,7 @@ impl fmt::Display for Away {
         let mut source = error.source();
         while let Some(error) = source {
             let text = error.to_string();
-            // What is around an error may say the same.
+            // An error may contain the message of its source.
             if !said.contains(&text) {
                 write!(f, ": {text}")?;
             }
@@ -97,7 +97,7 @@ impl Error {
         };
         let Ok(answer) = serde_json::from_slice::<Answer>(response.body()) else {
             return match status.as_u16() {
-                // Restate itself says more.
+                // A 404 of Restate itself has a body with more details.
                 404 => Self::Restate(Away::of(error, address).into()),
                 _ => Self::Restate(error.into()),
             };

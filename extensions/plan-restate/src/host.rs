@@ -1,4 +1,4 @@
-//! An application and its tools, whatever its type.
+//! An application and its tools, independent of the application's type.
 
 use crate::seam::Seam;
 use plan_runtime::dynamic::{Toolbox, check_signal};
@@ -18,7 +18,7 @@ pub(crate) type Configure<App> =
     dyn for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync;
 
 pub(crate) trait Host: Send + Sync {
-    /// Whether it has a tool.
+    /// Returns `true` if the host has a tool.
     fn has(&self, tool: &str) -> bool;
 
     /// Makes a call.
@@ -38,7 +38,7 @@ pub(crate) trait Host: Send + Sync {
         value: &Value,
     ) -> plan_runtime::Result<Result<Value, SignalError>>;
 
-    /// Begins a run, which asks the seam for what it needs.
+    /// Begins a run, which sends its requests through the seam.
     fn begin(
         self: Arc<Self>,
         run: RunInfo,
@@ -77,7 +77,7 @@ impl<App: Send + Sync + 'static> Host for Hosted<App> {
         path: &str,
         value: &Value,
     ) -> plan_runtime::Result<Result<Value, SignalError>> {
-        // It may be a run of an older version, which an older worker runs.
+        // The run may be of an older version, and run on an older worker.
         if let Ok(submitted) = self.toolbox.submitted(run)
             && serde_json::to_string(submitted.plan())? == run.document
         {
@@ -98,7 +98,7 @@ impl<App: Send + Sync + 'static> Host for Hosted<App> {
         Box::pin(tokio::task::unconstrained(async move {
             let submitted = match self.toolbox.submitted(&run) {
                 Ok(submitted) => submitted,
-                // It was there when the run began to be driven.
+                // The driver checked this before it started.
                 Err(error) => unreachable!("{error}"),
             };
             let run = submitted.run(&self.app);

@@ -13,8 +13,8 @@ use std::fmt;
 /// At most this many bytes of an answer are read.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Sends requests of a [`Client`](crate::Client) over HTTP/1.1, without TLS. For `https`, give the client another one, such as that of `reqwest`: whatever implements
-/// [`RequestExecutor`].
+/// Sends requests of a [`Client`](crate::Client) over HTTP/1.1, without TLS. For `https`, pass another implementation of [`RequestExecutor`] to the
+/// client, such as that of `reqwest`.
 #[derive(Clone, Debug)]
 pub struct Http(Client<HttpConnector, Full<Bytes>>);
 

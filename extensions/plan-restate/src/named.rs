@@ -1,4 +1,5 @@
-//! The services under the names that a worker gives them. The SDK's macros know names only when a program is compiled, so what they generate is called from here.
+//! The services with the names that a worker gives them. The SDK's macros only support names known at compile time, so the code here calls their
+//! generated functions.
 
 use crate::plans::PlanRuns;
 use crate::steps::PlanSteps;
@@ -68,7 +69,7 @@ impl PlanRuns {
     pub(crate) fn named(self, name: &str, retention: Duration) -> io::Result<ServiceDefinition> {
         let mut service = discovered::<Self>(name)?;
         service.journal_retention = Some(millis(retention));
-        // A run that waits takes one of the places of runs that run until it is given up.
+        // A waiting run counts as a running one until Restate suspends it.
         service.inactivity_timeout = Some(10_000);
         for handler in &mut service.handlers {
             if &**handler.name == "run" {
@@ -82,7 +83,7 @@ impl PlanRuns {
 impl PlanSteps {
     pub(crate) fn named(self, name: &str, longest: Duration) -> io::Result<ServiceDefinition> {
         let mut service = discovered::<Self>(name)?;
-        // A call says nothing until it has ended.
+        // A call sends nothing until it has ended.
         service.inactivity_timeout = Some(millis(longest));
         service.abort_timeout = Some(millis(longest));
         service.ingress_private = Some(true);
@@ -94,7 +95,7 @@ fn discovered<S: Discoverable>(name: &str) -> io::Result<discovery::Service> {
     let mut service = S::discover();
     service.name = ServiceName::try_from(name)
         .map_err(|error| invalid(format!("`{name}` cannot be the name of a service: {error}")))?;
-    // It tries again until the worker is mended or the run is cancelled: what is paused would have to be resumed by hand.
+    // Retries until the worker is repaired or the run is cancelled. A person would have to resume a paused invocation.
     service.retry_policy_initial_interval = Some(50);
     service.retry_policy_exponentiation_factor = Some(2.0);
     service.retry_policy_max_interval = Some(10_000);

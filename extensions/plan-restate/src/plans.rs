@@ -1,4 +1,4 @@
-//! The service that runs plans: it asks Restate for what a run asks for.
+//! The service that runs plans: it sends the requests of a run to Restate.
 
 use crate::host::{Host, Polled};
 use crate::seam::{Ask, Decisions, Seam, value_of};
@@ -19,10 +19,10 @@ use tokio::sync::oneshot;
 /// The code of a refusal. Restate itself has others.
 pub(crate) const REFUSED: u16 = 422;
 
-/// The promise of the run, as it was submitted.
+/// The promise with the submitted run.
 const RUN: &str = "run";
 
-/// The promise that is there once the run is cancelled.
+/// The promise that is resolved when the run is cancelled.
 const CANCEL: &str = "cancel";
 
 /// The promise of a value for the step with this path.
@@ -73,7 +73,7 @@ impl PlanRuns {
         ended(&result, &report)
     }
 
-    /// Whether a run is the one that was submitted under its id.
+    /// Checks that a run equals the run that was submitted under its ID.
     #[handler]
     pub(crate) async fn same(
         &self,
@@ -122,7 +122,7 @@ impl PlanRuns {
             by: by.clone(),
         };
         ctx.resolve_promise(&name, Json(sent));
-        // Of several at the same time, the first is the value.
+        // With several concurrent values, the first one counts.
         let first = ctx.promise::<Json<Sent>>(&name).await?.into_inner();
         if first.by == by {
             Ok(())
@@ -143,7 +143,7 @@ impl PlanRuns {
     }
 }
 
-/// Whether Restate was asked to cancel the invocation.
+/// Returns `true` if the error is a cancellation of the invocation by Restate.
 fn is_cancel(error: &TerminalError) -> bool {
     error.code() == 409
 }
@@ -180,7 +180,8 @@ fn ended(result: &Result<Value, RunError>, report: &Report) -> Result<Json<Ended
             (None, Some(failed))
         }
     };
-    // It is for people, who can do without one of this size, or one whose values are nested deeper than JSON is read.
+    // The report is for people, who can do without a report of this size, or one whose values are nested too deep for a
+    // JSON reader.
     let is_large = too_large("", size(&output) + report.get().len()).is_some();
     let report = if is_large || serde_json::from_str::<Value>(report.get()).is_err() {
         to_raw_value(&Value::Null)?
@@ -194,7 +195,7 @@ fn ended(result: &Result<Value, RunError>, report: &Report) -> Result<Json<Ended
     }))
 }
 
-/// Something that has happened outside of the run.
+/// An event from outside of the run.
 enum Happened {
     Called(Result<Json<Came>, TerminalError>),
     Slept(Result<(), TerminalError>),
@@ -202,7 +203,7 @@ enum Happened {
     Cancelled(Result<Json<u64>, TerminalError>),
 }
 
-/// Who waits for it.
+/// The receiver of an event.
 enum Waiting {
     Call(oneshot::Sender<CallOutcome>),
     /// Until a time.
@@ -213,7 +214,7 @@ enum Waiting {
 }
 
 impl Waiting {
-    /// Whether the run waits for it still.
+    /// Returns `true` if the run still waits for the event.
     fn is_open(&self) -> bool {
         match self {
             Self::Call(reply) => !reply.is_closed(),
@@ -228,21 +229,21 @@ type Coming<'c> = Pin<Box<dyn DurableFuture<Output = Happened> + Send + 'c>>;
 
 type Outcome = (Result<Value, RunError>, Report);
 
-/// A run that was polled, and what it gave, or why it may not go on.
+/// A run after a poll, with its result, and the reason if the run cannot continue.
 struct Turn {
     run: Polled,
     poll: Poll<Outcome>,
     misfit: Option<String>,
 }
 
-/// The names of promises, which live as long as what waits for them.
+/// The names of promises, which live as long as the futures that borrow them.
 type Names = elsa::sync::FrozenVec<Box<str>>;
 
 struct Driver<'c, 'w> {
     ctx: &'c WorkflowContext<'w>,
     steps: &'c str,
     names: &'c Names,
-    /// Whether Restate itself was asked to cancel the invocation.
+    /// `true` after Restate requested a cancellation of the invocation.
     is_cancelled: bool,
 }
 
@@ -333,7 +334,7 @@ impl<'c, 'w> Driver<'c, 'w> {
         }
     }
 
-    /// Polls the run until it waits for something outside. What it decides is kept before anything follows from that.
+    /// Polls the run until it waits for an event. Restate stores the decisions of the poll before they have effects.
     async fn poll(
         &mut self,
         mut run: Polled,
@@ -365,7 +366,7 @@ impl<'c, 'w> Driver<'c, 'w> {
         Ok(Turn { run, poll, misfit })
     }
 
-    /// Asks Restate for what the run has asked for.
+    /// Sends a request of the run to Restate.
     fn ask(&self, ask: Ask, seam: &Seam) -> Option<(Coming<'c>, Waiting)> {
         Some(match ask {
             Ask::Call(call, reply) => {
@@ -396,7 +397,7 @@ impl<'c, 'w> Driver<'c, 'w> {
         })
     }
 
-    /// Tells the run what has happened. Whoever has waited for it may not do so any more.
+    /// Passes an event to the run, which may have stopped waiting for it.
     fn tell(&mut self, happened: Happened, waits: Waiting, seam: &Seam) {
         match (happened, waits) {
             (Happened::Called(came), Waiting::Call(reply)) => {
@@ -418,7 +419,7 @@ impl<'c, 'w> Driver<'c, 'w> {
                 }
                 let _ = reply.send(());
             }
-            // One that was rejected never comes.
+            // A rejected promise never has a value.
             (Happened::Sent(Ok(Json(sent))), Waiting::Receive(reply)) => {
                 seam.advance(sent.at);
                 let _ = reply.send(value_of(&sent));
@@ -470,7 +471,7 @@ impl Deciding {
         Ok(Json(decided.clone()))
     }
 
-    /// Returns the run and the rest of the poll, once it is known what was decided.
+    /// Returns the run and the rest of the poll, with the decisions.
     fn after(self, decided: Decided) -> Result<(Polled, Poll<Outcome>), HandlerError> {
         let lost = || io::Error::other("the poll was lost");
         let Self { run, seam, waker } = self;
@@ -487,7 +488,7 @@ impl Deciding {
     }
 }
 
-/// Whether the run is to be polled.
+/// `true` if the run has to be polled.
 struct Woken(AtomicBool);
 
 impl Wake for Woken {

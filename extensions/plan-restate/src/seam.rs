@@ -13,25 +13,25 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
-/// A decision of at most this many bytes is kept even if there is no room for a larger one: the error in the place of that one is such.
+/// The size of decisions that are stored even if larger ones have no room, such as the error that replaces a decision.
 const SMALL: usize = 1024;
 
-/// What a run asks for.
+/// A request of a run.
 pub(crate) enum Ask {
     Call(Box<EngineCall>, oneshot::Sender<CallOutcome>),
     Sleep(Duration, oneshot::Sender<()>),
     Receive(String, oneshot::Sender<Value>),
 }
 
-/// Whether what a poll decides has been decided before.
+/// The decisions of a poll, from this attempt or an earlier one.
 pub(crate) enum Decisions {
     /// Nobody has asked.
     Unknown,
     /// The run waits for the entry of Restate.
     Asked,
-    /// It is decided now.
+    /// The decisions are new.
     Live(Decided),
-    /// It was decided before a crash.
+    /// The decisions are from before a crash.
     Past(Decided),
 }
 
@@ -49,9 +49,9 @@ struct Inner {
 struct State {
     asks: VecDeque<Ask>,
     decisions: Decisions,
-    /// How large what was decided in this poll is.
+    /// The size of this poll's decisions in bytes.
     bytes: usize,
-    /// What the plan decided that it had not decided before.
+    /// The key of a decision that an earlier attempt did not make.
     unexpected: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Seam {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is this time now, in milliseconds since 1970, unless it is later already.
+    /// Advances the time to this value, in milliseconds since 1970, unless it is later already.
     pub(crate) fn advance(&self, time: u64) {
         self.0.now.fetch_max(time, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ impl Seam {
         self.state().decisions = decisions;
     }
 
-    /// What the poll has decided.
+    /// Returns the decisions of the poll.
     pub(crate) fn decided(&self) -> Decided {
         match &self.state().decisions {
             Decisions::Live(decided) => decided.clone(),
@@ -109,7 +109,7 @@ impl Seam {
         }
     }
 
-    /// Why the poll cannot be what was recorded.
+    /// Returns the reason if the poll contradicts the recorded one.
     pub(crate) fn end_poll(&self) -> Option<String> {
         let mut state = self.state();
         if let Some(key) = state.unexpected.take() {
@@ -124,7 +124,7 @@ impl Seam {
         }
     }
 
-    /// What the run has asked for, in its order.
+    /// Returns the requests of the run, in order.
     pub(crate) fn asks(&self) -> VecDeque<Ask> {
         std::mem::take(&mut self.state().asks)
     }

@@ -12,10 +12,11 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// How long the loop waits if a connection could not be accepted, since too many files are open, say.
+/// The pause of the loop after a connection could not be accepted, for example because of too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves an endpoint until `shutdown` is ready. Then it accepts no further connections, and what runs has `grace` to end. What has not ended then is cut off, and Restate asks another worker.
+/// Serves an endpoint until `shutdown` completes. Then it accepts no further connections, and the running calls have `grace` to end. It cuts off the
+/// others, and Restate sends them to another worker.
 ///
 /// The SDK's own server lets each small message wait for the acknowledgement of the one before, which costs some 40 ms a call.
 pub(crate) async fn serve(
@@ -33,7 +34,7 @@ pub(crate) async fn serve(
         let accepted = tokio::select! {
             biased;
             () = &mut shutdown => break,
-            // Those that have ended are not kept.
+            // Removes the ended connections.
             Some(_) = connections.join_next() => continue,
             accepted = listener.accept() => accepted,
         };
@@ -41,13 +42,13 @@ pub(crate) async fn serve(
             sleep(PAUSE).await;
             continue;
         };
-        // Without it, the connection is slow, and works.
+        // An error here makes the connection slow, but not unusable.
         let _ = stream.set_nodelay(true);
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(Duration::from_secs(30))
             .serve_connection(TokioIo::new(stream), endpoint.clone());
-        // What ends a connection is Restate's to tell, and to mend.
+        // Restate reports and repairs a lost connection.
         connections.spawn(running.watch(connection));
     }
     drop(listener);

@@ -20,7 +20,7 @@ impl PlanSteps {
     ) -> Result<Json<Came>, HandlerError> {
         let call = call.into_inner();
         if !self.0.has(call.tool()) {
-            // Another worker may have it, or this one once it was replaced: Restate tries again.
+            // Another worker may have the tool, or a newer version of this one: Restate retries.
             let error = format!(
                 "this worker has no tool `{}`: add it with `with`",
                 call.tool()
@@ -28,8 +28,8 @@ impl PlanSteps {
             return Err(io::Error::other(error).into());
         }
         let (host, name) = (Arc::clone(&self.0), call.path().to_owned());
-        // What a tool fails with is data: whether it is tried again is for the plan to say. All is in a `run`, since Restate may ask again for what was answered already, and
-        // then it has to be the same.
+        // A tool's failure is data, since the plan decides about retries. The whole call is in a `run`, since Restate may repeat a request that was
+        // answered, and the answer must be equal.
         let came = ctx.run(move || async move {
             let outcome = host.perform(call).await;
             let bytes = outcome.size();

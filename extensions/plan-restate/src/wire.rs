@@ -1,4 +1,4 @@
-//! What travels between clients, Restate and workers.
+//! The messages between clients, Restate and workers.
 
 use plan_runtime::journal::spi::RunInfo;
 use plan_runtime::run::{CallOutcome, ENGINE_VERSION};
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The name of the services of a worker that was given none.
+/// The default name of a worker's services.
 pub(crate) const SERVICE: &str = "Plans";
 
 /// The service that makes the calls of steps. The other one, whose name it begins with, runs plans.
@@ -15,29 +15,31 @@ pub(crate) fn steps_of(service: &str) -> String {
     format!("{service}Steps")
 }
 
-/// A part of the fingerprint of a run. Whoever changes what the driver of a run asks Restate for, or in which order, gives it another number.
+/// A part of a run's fingerprint. Change this number with any change to the requests of a run's driver, or to their order.
 const VERSION: u32 = 1;
 
-/// A message of Restate has at most 32 MiB, unless its configuration says otherwise. One that is larger is sent again and again, so it is found before. The rest is for what is around.
+/// A message of Restate has at most 32 MiB by default. Restate would send a larger message again and again, so the size is checked before. The rest
+/// is for the envelope.
 pub(crate) const MOST_BYTES: usize = 31 << 20;
 
-/// Why this is not sent.
+/// Returns an error for a message that is too large.
 pub(crate) fn too_large(what: &str, bytes: usize) -> Option<String> {
     (bytes > MOST_BYTES).then(|| {
         format!("{what} has {bytes} bytes as JSON, and a message of Restate has at most 32 MiB: keep it elsewhere, and pass its name")
     })
 }
 
-/// How many bytes a text has in JSON. Control characters, of which JSON has none, are not expected.
+/// Returns the size of a string as JSON, in bytes. Control characters, which JSON does not contain, are not counted as
+/// escapes.
 pub(crate) fn size_of_text(text: &str) -> usize {
     let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\'));
     text.len() + escaped.count() + 2
 }
 
-/// What was decided while a run was polled, by keys.
+/// The decisions of a poll, by key.
 pub(crate) type Decided = BTreeMap<String, String>;
 
-/// A run, as it was submitted.
+/// A submitted run.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Submitted {
     pub(crate) plan: String,
@@ -61,16 +63,16 @@ impl From<Submitted> for RunInfo {
     }
 }
 
-/// How a run began.
+/// The start of a run.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Began {
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub(crate) at: u64,
-    /// Of the plan that runs.
+    /// The fingerprint of the running plan.
     pub(crate) fingerprint: String,
 }
 
-/// What came of a call, and when.
+/// The outcome of a call, with its time.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Came {
     pub(crate) outcome: CallOutcome,
@@ -81,11 +83,11 @@ pub(crate) struct Came {
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Signal {
     pub(crate) path: String,
-    /// As text: it may be nested as deep as JSON that is read may be.
+    /// Raw JSON, since the value may already have the deepest nesting that JSON can be read with.
     pub(crate) value: Box<RawValue>,
 }
 
-/// The same on its way to the step.
+/// A value on its way to the step.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Sent {
     pub(crate) value: Box<RawValue>,
@@ -94,7 +96,7 @@ pub(crate) struct Sent {
     pub(crate) by: String,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Ended {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,21 +106,21 @@ pub(crate) struct Ended {
     pub(crate) report: Box<RawValue>,
 }
 
-/// Why a run has no output.
+/// The failure of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Failed {
-    /// What the error says, as that of a run in one process.
+    /// The message of the error, as for a run in one process.
     pub message: String,
-    /// Whether the run was cancelled.
+    /// `true` for a cancelled run.
     pub cancelled: bool,
-    /// The paths of the steps that were undone, in the order in which they were.
+    /// The paths of the undone steps, in the order of their undoing.
     pub undone: Vec<String>,
     /// The paths of the steps that should have been undone and were not.
     pub not_undone: Vec<String>,
 }
 
-/// What time it is, in milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 pub(crate) fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))

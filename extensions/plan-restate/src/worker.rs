@@ -18,16 +18,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, ToSocketAddrs};
 
-/// How long a step's call may take, unless [`Worker::longest_call`] says otherwise.
+/// The default for [`Worker::longest_call`].
 pub const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long Restate keeps what became of a run, unless [`Worker::retention`] says otherwise.
+/// The default for [`Worker::retention`].
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The time for running calls to end when a worker stops, unless [`Worker::grace_period`] sets another time.
 pub const GRACE: Duration = Duration::from_secs(30);
 
-/// What answers Restate: it runs plans, and makes the calls of their steps. There may be many, in many processes, each with the same tools.
+/// A worker that serves Restate: it runs plans, and makes the calls of their steps. You can run many workers, in many processes, each with
+/// equal tools.
 ///
 /// ```no_run
 /// use plan_restate::Worker;
@@ -94,14 +95,15 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self
     }
 
-    /// Has these tools, in place of those that were added before.
+    /// Replaces all tools by those of a toolbox.
     pub fn with_toolbox(mut self, toolbox: Toolbox<App>) -> Self {
         self.toolbox = toolbox;
         self
     }
 
-    /// Configures each run, of which it gets the id, before it begins: its [limits](Run::limits), its [concurrency](Run::concurrency), its [deadline](Run::deadline), who [observes](Run::observe) it. It must do the same
-    /// whenever a run goes on.
+    /// Sets a function that configures each run before its start, from the run and its ID: its [limits](Run::limits), its
+    /// [concurrency](Run::concurrency), its [deadline](Run::deadline), its [observers](Run::observe). The function must return an equal configuration
+    /// each time that the run resumes.
     pub fn configure<F>(mut self, configure: F) -> Self
     where
         F: for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync + 'static,
@@ -110,39 +112,42 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self
     }
 
-    /// Names the two services that Restate sees, `NAME` and `NAMESteps`, so that several applications may have one Restate. Without it, they are `Plans` and `PlansSteps`. Clients
-    /// say the [same](crate::Client::service).
+    /// Sets the name of the two services in Restate, `NAME` and `NAMESteps`, so that several applications can share a Restate server. The default
+    /// services are `Plans` and `PlansSteps`. A client must have this name as [well](crate::Client::service).
     pub fn service(mut self, name: impl Into<String>) -> Self {
         self.service = name.into();
         self
     }
 
-    /// Answers only the Restate that has this [identity](https://docs.restate.dev/operate/security), such as `publickeyv1_…`. Several keys may be given. Needs the feature `identity`.
+    /// Accepts only the Restate server with this [identity](https://docs.restate.dev/operate/security), such as `publickeyv1_…`. You can set several
+    /// keys. Needs the feature `identity`.
     #[cfg(feature = "identity")]
     pub fn identity_key(mut self, key: impl Into<String>) -> Self {
         self.keys.push(key.into());
         self
     }
 
-    /// Says how long a step's call may take. After that, Restate takes the worker for lost, and has the call made again. The default is [`LONGEST_CALL`].
+    /// Sets the longest time of a step's call. After it, Restate considers the worker lost, and repeats the call. The default is [`LONGEST_CALL`].
     pub fn longest_call(mut self, time: Duration) -> Self {
         self.longest_call = time;
         self
     }
 
-    /// Says how long Restate keeps the outcome of a run. After that, its id may be used again. The default is [`RETENTION`].
+    /// Sets the time for which Restate stores the outcome of a run. After it, the run's ID can be used again. The default is
+    /// [`RETENTION`].
     pub fn retention(mut self, time: Duration) -> Self {
         self.retention = time;
         self
     }
 
-    /// Says how long running calls have to end once the worker stops. What has not ended is made again by another worker. The default is [`GRACE`].
+    /// Sets the time for running calls after the worker stops. Another worker repeats the calls that have not ended by then. The default is
+    /// [`GRACE`].
     pub fn grace_period(mut self, time: Duration) -> Self {
         self.grace = time;
         self
     }
 
-    /// Stops once this is ready. Without it, the worker stops at Ctrl-C, and on Unix at SIGTERM.
+    /// Stops the worker when this future completes. By default, the worker stops at Ctrl-C, and on Unix at SIGTERM.
     pub fn cancel_on<F: Future + Send + 'static>(mut self, cancel: F) -> Self {
         self.cancel = Some(Box::pin(async move {
             cancel.await;
@@ -150,7 +155,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self
     }
 
-    /// Answers Restate at an address until it is to stop. The worker is to be registered once, with its address: `restate deployments register http://…:9080`.
+    /// Serves Restate at an address until the worker stops. Register the worker once, with its address: `restate deployments register http://…:9080`.
     ///
     /// # Errors
     ///
@@ -160,7 +165,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self.serve_on(listener).await
     }
 
-    /// The same with a listener.
+    /// Serves Restate with a listener until the worker stops.
     ///
     /// # Errors
     ///
@@ -199,7 +204,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
     }
 }
 
-/// What keeps a worker from serving.
+/// Returns the error that keeps a worker from serving.
 pub(crate) fn invalid(error: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, error)
 }

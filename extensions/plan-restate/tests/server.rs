@@ -1,4 +1,4 @@
-//! The server, the balancer and the workers that the other tests use, and the accept loop, with services written by hand.
+//! The server, the balancer and the workers of the other tests, and the accept loop, with hand-written services.
 
 #[path = "../src/serve.rs"]
 mod serve;
@@ -122,7 +122,7 @@ fn a_worker_that_stops_lets_its_requests_end() {
         result.join().unwrap()
     });
     std::fs::remove_file(file).unwrap();
-    // No other worker could answer it.
+    // No other worker could answer.
     assert_eq!((result.status, result.body.as_str()), (200, "3000"));
     assert!(
         within(Duration::from_secs(5), || std::net::TcpStream::connect(

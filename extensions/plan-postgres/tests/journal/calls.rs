@@ -24,7 +24,7 @@ CREATE TABLE effects (run text NOT NULL, path text NOT NULL);
 CREATE TABLE counter (value bigint NOT NULL);
 INSERT INTO counter VALUES (0)";
 
-/// The effects, beside those that a run should have.
+/// The unexpected effects of a run.
 const AGAIN: &str =
     "SELECT count(*) FROM (SELECT FROM effects GROUP BY run, path HAVING count(*) > 1) again";
 

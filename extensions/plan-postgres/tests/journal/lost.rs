@@ -145,7 +145,7 @@ fn a_lost_message_is_not_noticed() {
             proxy.lose(kind);
             block_on(append(&db, &held, record)).unwrap();
         }
-        // A second write of a key stays an error, and harms no other write.
+        // A second write of a key is still an error, and does not affect other writes.
         proxy.lose(kind);
         let again = append(&db, &held, 1);
         let next = append(&db, &held, 3);

@@ -40,7 +40,7 @@ pub(crate) fn say(line: &str) {
     out.flush().unwrap();
 }
 
-/// A process, which is killed when this is dropped.
+/// A process, which is killed with the drop of this value.
 pub(crate) struct Process {
     child: Child,
     said: mpsc::Receiver<String>,
@@ -93,7 +93,7 @@ impl Drop for Process {
     }
 }
 
-/// Writes numbered records, from the first that is not there, one by one and many together.
+/// Writes numbered records, from the first missing one, one by one and many together.
 fn write_on(url: &str) {
     let db = open(url);
     let held = claim(&db, "written").claim;

@@ -49,7 +49,7 @@ fn sum(from: u64) -> u64 {
     numbers(from).iter().map(|n| n + 1).sum()
 }
 
-/// The work of a process: serves until it is killed.
+/// The work of a process: serves until the process is killed.
 pub(crate) fn serve(url: &str) {
     let folder = std::env::var(FOLDER).unwrap();
     let (db, world) = (open(url), World::new(Path::new(&folder)));

@@ -93,7 +93,7 @@ fn a_rest_ends_by_its_time_or_a_message_or_a_claim() {
         return;
     };
     let (db, other) = (open(&server.url()), open(&server.url()));
-    // Only described runs that nobody has are due, in the order in which they began.
+    // Only described runs without an owner are due, in the order of their starts.
     for id in ["b", "a"] {
         db.release(&begin(&db, id));
     }

@@ -52,7 +52,7 @@ fn connections_are_encrypted() {
     let encrypted = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE ssl AND application_name LIKE 'plan-postgres%'";
     assert_eq!(server.number(encrypted), 3);
 
-    // The system does not know the root certificate.
+    // The root certificate is unknown to the system.
     let error = block_on(Postgres::connect(&url)).unwrap_err().to_string();
     assert!(error.contains("certificate"), "{error}");
 }

@@ -106,7 +106,7 @@ pub(crate) struct Out {
 pub(crate) async fn work(app: &App, #[context] context: CallContext, n: u64) -> Result<Out> {
     tokio::time::sleep(Duration::from_millis(2 + n % 17)).await;
     let key = context.idempotency_key();
-    // What the run is called differs.
+    // The keys differ in the ID of the run.
     let (_, key) = key.split_once('/').unwrap_or_default();
     let key = key.to_owned();
     Ok(app.effect("work", &context, n, Out { n: n + 1, key }))

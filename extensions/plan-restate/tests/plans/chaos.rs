@@ -1,6 +1,6 @@
 //! Workers and the server are killed at random moments, and all runs give what they give in one process.
 //!
-//! `RESTATE_KILLS` says how many there are at least; without it, three.
+//! `RESTATE_KILLS` sets the smallest number of kills; the default is three.
 
 use super::SERVICE;
 use super::app::{self, App, Big, Saga, dag};
@@ -93,14 +93,14 @@ fn runs_survive_their_workers_and_the_server() {
         calls.len() - keys.len(),
     );
     assert_eq!(field.unfinished(), Vec::<Value>::new());
-    // Each effect is there once, and no effect is missing.
+    // Each effect happened exactly once.
     for (kind, here) in &effects_here {
         assert!(here.len() > 10, "{here:?}");
         for (round, run) in (0..rounds).flat_map(|round| (0..RUNS).map(move |run| (round, run))) {
             assert_eq!(app.effects(&format!("{kind}-{round}-{run}")), *here);
         }
     }
-    // Each call is asked for once, and its outcome is kept once.
+    // Each call was requested once, and its outcome was stored once.
     let asked = "SELECT i.target_service_key AS run, count(*) AS calls FROM sys_journal j JOIN sys_invocation i ON i.id = j.id
         WHERE j.entry_type = 'Command: Call' GROUP BY i.target_service_key";
     let mut calls: BTreeMap<String, Vec<u64>> = BTreeMap::new();
@@ -114,7 +114,7 @@ fn runs_survive_their_workers_and_the_server() {
     }
     println!("{calls:?}");
     assert_eq!(calls["dag"], vec![50; rounds * RUNS]);
-    // Six calls of work, one of them after all, two attempts, and five undo steps.
+    // Six calls of work, one of them after all others, two attempts, and five undo steps.
     assert_eq!(calls["saga"], vec![13; rounds * RUNS]);
     assert_eq!(calls["big"].len(), rounds * RUNS);
     assert!(

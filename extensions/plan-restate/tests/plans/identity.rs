@@ -28,7 +28,7 @@ fn a_worker_answers_only_the_restate_that_has_its_key() {
     block_on(async {
         assert_eq!(Chain { n: 1 }.submit(&client, "known").await.unwrap(), 4);
     });
-    // It does not even say what services it has.
+    // The worker does not even list its services.
     let body = serde_json::json!({"uri": format!("http://{}", worker.address)});
     let refused = within(Duration::from_secs(1), || {
         stranger

@@ -1,4 +1,4 @@
-//! What a client or a worker refuses before anything happens.
+//! Requests that a client or a worker refuses before a run starts.
 
 use super::app::{App, Chain};
 use plan_restate::{Client, Error, Worker};

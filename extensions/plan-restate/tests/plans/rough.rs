@@ -80,7 +80,7 @@ fn a_step_of_any_name_gives_any_value() {
             .await
             .unwrap();
         assert_eq!(there, here);
-        // Ids are texts, too.
+        // Any string is an ID.
         for id in [
             "x".repeat(2000),
             " ".to_owned(),

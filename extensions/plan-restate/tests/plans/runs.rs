@@ -1,4 +1,4 @@
-//! What a run on Restate does, next to a run in one process.
+//! Runs on Restate, in comparison with runs in one process.
 
 use super::app::{self, App, Big, Bulky, Chain, Heap, Inner, Large, Nested, Saga, Waits, dag};
 use super::support::{Balancer, Server, WorkerProcess, within};
@@ -32,7 +32,7 @@ impl Field {
         })
     }
 
-    /// What keeps invocations from ending, if anything does, for some seconds.
+    /// Returns the invocations that have not ended after some seconds.
     pub(crate) fn unfinished(&self) -> Vec<Value> {
         let query = "SELECT id, target, status, last_failure FROM sys_invocation WHERE status <> 'completed'";
         let mut rows = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Runtime::new().unwrap().block_on(future)
 }
 
-/// Why a run failed, without what was undone.
+/// Returns the reason of a run's failure, without the undone steps.
 pub(crate) fn why(error: &str) -> &str {
     error.split("; undone").next().unwrap_or(error)
 }
@@ -120,7 +120,7 @@ fn runs_give_what_they_give_in_one_process() {
         let run = toolbox.run(&plan, json!({"from": 2}), &app);
         assert_eq!(run.submit(client, "dag").await.unwrap(), here);
 
-        // A failure, what was undone, and the report.
+        // A failure, the undone steps, and the report.
         let (here, report_here) = Saga { from: 5 }.run(&app).id("saga").with_report().await;
         let here = here.unwrap_err();
         let (output, report) = Saga { from: 5 }
@@ -185,7 +185,7 @@ fn a_run_is_known_by_its_id() {
             error.to_string(),
             "the output of run `one` does not fit: invalid type: integer `6`, expected a string at line 1 column 1"
         );
-        // An id is any text.
+        // Any string is an ID.
         let id = "Ä/ö ?#%…";
         assert_eq!(chain().submit(client, id).await.unwrap(), 6);
         assert!(client.run(id).has_ended().await.unwrap());
@@ -258,7 +258,7 @@ fn a_run_that_is_cancelled_is_undone() {
     block_on(async {
         let error = client.run("none").cancel().await.unwrap_err();
         assert!(matches!(error, Error::Unknown { .. }), "{error:?}");
-        // It waits, and what was done is known.
+        // The run waits, and its completed work is recorded.
         let run = Waits { n: 1 }
             .submit(client, "by-client")
             .send()
@@ -279,7 +279,7 @@ fn a_run_that_is_cancelled_is_undone() {
         assert_eq!(failed.undone, ["held"]);
         run.cancel().await.unwrap();
 
-        // The same where Restate itself is asked to.
+        // A cancellation in Restate itself has an equal effect.
         let run = Waits { n: 1 }
             .submit(client, "by-restate")
             .send()
@@ -301,7 +301,7 @@ fn a_run_that_is_cancelled_is_undone() {
         assert!(failed.cancelled);
         assert_eq!(failed.undone, ["held"]);
 
-        // What was killed there is reported as that.
+        // A run that was killed in Restate is reported as killed.
         let run = Waits { n: 1 }
             .submit(client, "killed")
             .send()
@@ -339,7 +339,7 @@ fn what_is_too_large_is_an_error_of_the_step() {
             error.contains("a message of Restate has at most 32 MiB"),
             "{error}"
         );
-        // Each quote has four bytes in what is kept.
+        // Each quote takes four bytes in the stored decision.
         let quotes = 8 << 20;
         let bulky = Bulky { quotes }.submit(client, "bulky").await;
         let Err(Error::Failed(failed)) = bulky else {
@@ -405,14 +405,14 @@ fn a_run_ends_on_the_version_that_it_began_with() {
         let old = Waits { n: 1 }.submit(client, "old").send().await.unwrap();
         let held = "SELECT id FROM sys_invocation WHERE target_service_name = 'PlansSteps' AND status = 'completed'";
         assert!(within(Duration::from_secs(20), || server.query(held).len() == 1));
-        // A new version at an address of its own: what has begun goes on at the old one.
+        // With a new version at an address of its own, started runs continue at the old address.
         server.register(other.address);
         let new = Waits { n: 1 }.submit(client, "new").send().await.unwrap();
         new.signal("name", "Ada").await.unwrap();
         assert_eq!(new.output::<Vec<u64>>().await.unwrap(), [3, 3]);
         old.signal("each[0].reply", 10).await.unwrap();
 
-        // A new version at the old address reports that it cannot go on, and nothing is lost.
+        // A new version at the old address reports that it cannot resume the run, and no work is lost.
         field.workers[0].kill();
         field.balancer.set([other.address]);
         old.signal("each[1].reply", 20).await.unwrap();

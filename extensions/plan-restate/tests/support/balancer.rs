@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Hands connections to workers in turn, and skips those that refuse them: one address for a server, whichever workers are alive.
+/// Passes connections to workers in turn, and skips workers that refuse them: one address for a server, regardless of which
+/// workers are alive.
 pub struct Balancer {
     pub address: SocketAddr,
     shared: Arc<Shared>,
@@ -90,7 +91,7 @@ impl Shared {
     }
 }
 
-/// Copies what comes from one stream to the other, until one of them ends, and ends both.
+/// Copies one stream to the other until one of the two ends, and ends both.
 fn pipe(mut from: TcpStream, mut to: TcpStream) {
     thread::spawn(move || {
         let _ = io::copy(&mut from, &mut to);

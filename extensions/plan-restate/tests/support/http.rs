@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// What a server answers.
+/// The response of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
     pub status: u16,

@@ -1,6 +1,6 @@
-//! What the tests run plans with: a Restate server, a balancer in front of the workers, and workers as processes of their own.
+//! The environment of the tests: a Restate server, a balancer in front of the workers, and workers as separate processes.
 //!
-//! Everything listens on free ports of the loopback interface, and ends with its value, also if the test panics.
+//! Everything listens on free ports of the loopback interface, and ends with its value, even if the test panics.
 // Each test uses a part of it.
 #![allow(dead_code, unreachable_pub, unused_imports)]
 
@@ -19,7 +19,7 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Calls `ready` until it is true, and says after `limit` whether it was.
+/// Calls `ready` until it returns `true`. Returns `false` after `limit`.
 pub fn within(limit: Duration, mut ready: impl FnMut() -> bool) -> bool {
     let begin = Instant::now();
     loop {
@@ -39,7 +39,7 @@ fn free_addresses<const N: usize>() -> [SocketAddr; N] {
     listeners.map(|listener| listener.local_addr().unwrap())
 }
 
-/// A process that is killed, as with `kill -9`, when this is dropped.
+/// A process that is killed, as with `kill -9`, when this value is dropped.
 struct Process(Child);
 
 impl Process {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How long a server may take until it answers. It takes a third of a second on a free machine.
+/// The longest start of a server, which takes a third of a second on a free machine.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
 /// A Restate server with a folder of its own.
@@ -29,7 +29,7 @@ impl Server {
         Self::start_with(folder, "")
     }
 
-    /// The same with more of a configuration: lines of its section `worker.invoker`.
+    /// Starts a server with more configuration: lines of its section `worker.invoker`.
     pub fn start_with(folder: impl Into<PathBuf>, invoker: &str) -> Option<Self> {
         let program = match program() {
             Ok(program) => program.clone(),
@@ -71,7 +71,7 @@ impl Server {
         );
     }
 
-    /// As [`Server::start`], in a temporary folder.
+    /// Starts a server like [`Server::start`], in a temporary folder.
     pub fn temporary(name: &str) -> Option<Self> {
         Self::start(
             std::env::temp_dir().join(format!("plan-restate-{name}-{}", std::process::id())),
@@ -113,7 +113,7 @@ impl Server {
     pub fn query(&self, query: &str) -> Vec<Value> {
         let ask = || self.administer("POST", "/query", Some(&json!({ "query": query })));
         let mut response = ask();
-        // A server that has just started does not know yet where its own data is.
+        // A server that has just started cannot find its own data yet.
         within(STARTS_WITHIN, || {
             let is_known = response.status == 200;
             if !is_known {
@@ -128,17 +128,17 @@ impl Server {
             .unwrap_or_default()
     }
 
-    /// Sends a request to the ingress. It may fail if the server is being killed.
+    /// Sends a request to the ingress, which may fail while the server is being killed.
     pub fn post(&self, path: &str, body: &Value, limit: Duration) -> io::Result<Response> {
         request(self.ingress, "POST", path, Some(body), limit)
     }
 
-    /// As [`Server::post`], without a body.
+    /// Sends a request like [`Server::post`], without a body.
     pub fn get(&self, path: &str, limit: Duration) -> io::Result<Response> {
         request(self.ingress, "GET", path, None, limit)
     }
 
-    /// What the server has written.
+    /// Returns the log of the server.
     pub fn log(&self) -> String {
         log(&self.folder)
     }
@@ -187,7 +187,7 @@ fn launch(program: &Path, folder: &Path) -> Process {
     Process::start(&mut command)
 }
 
-/// Two partitions and little memory, so that several servers fit beside each other. What has expired is removed every second, and not every hour.
+/// Two partitions and little memory, so that several servers fit on a machine. The server removes expired data every second, and not every hour.
 fn configuration(
     node: SocketAddr,
     admin: SocketAddr,

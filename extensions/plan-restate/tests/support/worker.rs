@@ -56,7 +56,7 @@ impl WorkerProcess {
         self.process.kill();
     }
 
-    /// Asks the worker to stop, as a service manager does, and waits until it has.
+    /// Requests a stop, like a service manager, and waits until the worker has stopped.
     pub fn terminate(&mut self) {
         self.process.terminate();
     }
