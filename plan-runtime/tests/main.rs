@@ -1,4 +1,4 @@
-//! Runs, what they record and show, and the types that tools hand over.
+//! Runs, their records and displays, and the types that tools hand over.
 //!
 //! The name of this file matters: `proptest` keeps failures beside the folder that has a `main.rs`.
 

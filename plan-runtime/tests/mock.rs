@@ -132,7 +132,7 @@ fn a_run_without_answers_names_all_tools_and_does_not_start() {
     );
     assert!(mock.order().is_empty());
 
-    // Plans inside are looked into, each once, and calls of one tool are named together.
+    // Plans inside are visited, each once, and calls of one tool are reported together.
     let plan = plan! {
         step all = BuyAll { items: ["lamp"] };
         step again = BuyAll { items: ["lamp"] };
@@ -241,7 +241,7 @@ fn a_panic_of_an_answer_fails_its_step_and_the_mock_remains_usable_until_it_is_d
     assert!(panic_of(mock).unwrap().ends_with("nobody pays"));
 }
 
-/// What a mock panics with when it is dropped, if it does.
+/// Returns the message of a mock's panic when it is dropped, if it panics.
 fn panic_of(mock: Mock) -> Option<String> {
     let panic = catch_unwind(AssertUnwindSafe(|| drop(mock))).err()?;
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -342,7 +342,7 @@ async fn print_label(
     Ok(id)
 }
 
-/// A default is made once: what is recorded is what the tool was given.
+/// A default is computed once: the recorded argument is the one that the tool received.
 #[test]
 fn recorded_calls_have_the_defaults_that_the_tool_was_given() {
     let plan = plan! {
@@ -383,7 +383,7 @@ fn a_plan_inside_runs_on_the_mock_with_its_defaults_and_policies() {
         .map(|pay| pay.cents)
         .collect::<Vec<_>>();
     assert_eq!(cents, [2, 6, 0]);
-    // What the step left out is what the plan's input has by default.
+    // An input that the step omits has the default of the plan's input.
     assert!(mock.calls::<Buy>().iter().all(|buy| buy.count == 1));
     let paths = report.step("receipts").unwrap().attempts().len();
     assert_eq!(paths, 3);
@@ -465,7 +465,7 @@ fn undo_steps_and_plans_that_are_undone_are_answered() {
     );
 }
 
-/// Its output has a part that JSON does not have.
+/// A struct with a part that has no JSON.
 #[derive(Serialize, Deserialize, Shape)]
 struct Page {
     text: String,
@@ -578,7 +578,7 @@ fn secrets_are_not_shown() {
         shown,
         r#"Mock [auth.log-in {"password":"(secret)","user":"sarah"}, send {"header":"(secret)"}]"#
     );
-    // What a test asks for is its own.
+    // The test gets its own arguments without masks.
     assert_eq!(mock.calls::<LogIn>()[0].password, "hunter2");
 
     ended(Outer { secret: secret() }.run(&mock)).unwrap();
@@ -668,7 +668,7 @@ fn gates_and_reports_see_what_they_see_elsewhere() {
 
 #[test]
 fn arguments_that_do_not_fit_are_named() {
-    /// It writes what it does not read.
+    /// A type whose serialized form cannot be deserialized.
     #[derive(Serialize, Deserialize)]
     #[serde(into = "u64", try_from = "u64")]
     struct Wrong;
@@ -728,13 +728,13 @@ fn what_answers_share_stays_on_their_thread() {
             }
         }
     });
-    // Also in a plan that a step calls, whose calls are `Send`.
+    // A plan that a step calls is answered as well, although its calls are `Send`.
     let items = vec!["lamp".to_owned(), "tent".to_owned()];
     assert_eq!(ended(BuyAll { items }.run(&mock)).unwrap(), 2);
     assert_eq!(*seen.borrow(), ["lamp", "tent"]);
     assert_eq!(dropped.get(), 2);
 
-    // Nothing is left of an answer that is dropped, nor of a mock.
+    // A dropped answer leaves no values behind, and a dropped mock leaves none.
     let mock = mock.on({
         let dropped = CountsDrop(Rc::clone(&dropped));
         move |FindPrice { .. }| {
@@ -756,7 +756,7 @@ fn what_answers_share_stays_on_their_thread() {
     assert_eq!(dropped.get(), 4);
 }
 
-/// Says when it is dropped.
+/// A value that counts its drops.
 struct CountsDrop(Rc<Cell<u32>>);
 
 impl Drop for CountsDrop {

@@ -1,11 +1,12 @@
-//! Whether a reference may lead to nothing, and what the plan has in place of it.
+//! References that may lead to a missing value, and the values that replace them.
 
 use plan_runtime::dynamic::{Code, Contract, Contracts, Finding, Reader, Toolbox};
 use plan_runtime::plan::Executable;
 use plan_runtime::{Error, Plan};
 use serde_json::{Value, json};
 
-/// What is found in a plan of a step that gives what the schema says, and one whose required argument `x` the reference is.
+/// Reads a plan of two steps: one whose output has the schema, and one whose required argument `x` is the reference.
+/// Returns the findings.
 pub(crate) fn read(schema: &Value, reference: &Value, takes: &Value) -> (Plan, Vec<Finding>) {
     let takes = json!({"type": "object", "properties": {"x": takes}, "required": ["x"]});
     let tools: Contracts = [
@@ -27,7 +28,7 @@ pub(crate) fn read(schema: &Value, reference: &Value, takes: &Value) -> (Plan, V
     }
 }
 
-/// What ends a reference is replaced by its `else`, and nothing else is.
+/// An `else` replaces a reference that has ended, and no other value.
 #[test]
 fn an_else_replaces_only_what_has_ended() {
     let schema = json!({"type": "object", "required": ["sure", "null"], "properties": {
@@ -66,7 +67,7 @@ fn an_else_replaces_only_what_has_ended() {
     }
 }
 
-/// What is found for a reference of plan JSON into a required argument.
+/// Checks the findings for a reference of plan JSON into a required argument.
 #[track_caller]
 fn found(schema: &Value, reference: &Value, takes: &Value, expected: &str) {
     let mut reference = reference.clone();
@@ -89,7 +90,7 @@ fn closed() -> Value {
     json!({"type": "object", "properties": {"total": {"type": "string"}}, "required": ["total"], "additionalProperties": false})
 }
 
-/// Of a scalar, or of a list by a name, there is no part that could be missing.
+/// A scalar has no parts that could be missing, and a list has none with names.
 #[test]
 fn what_fails_in_each_run_is_an_error() {
     let string = json!({"type": "string"});
@@ -138,7 +139,7 @@ fn what_can_do_without_is_a_warning() {
         let reference = json!({"path": [{"token": "totl", "absent": absent}]});
         found(&closed(), &reference, takes, warning);
     }
-    // That a string, which cannot end, is not null is known; what is there of which no schema speaks is not.
+    // A string cannot end, so it is known not to be null. A member without a schema may be null.
     let string = json!({"type": "string"});
     found(&string, &json!({"optional": true, "path": []}), &string, "");
     found(
@@ -177,7 +178,7 @@ fn what_replaces_a_value_has_to_fit_as_if_it_was_written_there() {
         &format!("error[wrong-type]: {four}"),
     );
     found(&nullable, &optional(&json!("4")), &string, "");
-    // It is never used.
+    // The `else` is never used.
     found(&string, &optional(&json!(4)), &string, "");
     found(
         &json!({"type": ["array", "null"]}),
@@ -199,7 +200,7 @@ fn what_replaces_a_value_has_to_fit_as_if_it_was_written_there() {
         "error[wrong-type]: if `a` is missing, argument `x` is an object, but must be a string or an integer",
     );
     found(&members, &missing(&json!("z"), &[]), &string, "");
-    // Each element ends by itself, and what follows is looked up in a default too.
+    // Each element ends by itself, and the rest of the path applies to a default as well.
     found(
         &json!({"type": "array", "items": nullable}),
         &json!({"path": [{"each": "element", "optional": true}], "else": 4}),
@@ -221,7 +222,7 @@ fn what_replaces_a_value_has_to_fit_as_if_it_was_written_there() {
     );
 }
 
-/// A step of `#[optional(each)]` in plan JSON, and one that takes the value at this pointer in its output.
+/// Returns a plan JSON step with `#[optional(each)]`, and a step that takes the value at this pointer in its output.
 fn each(body: &Value, taken: Option<&str>) -> String {
     let list = json!({"reference": {"input": "xs", "pointer": ""}});
     let mut steps = vec![json!({"id": "made", "policy": {"optional": "each"},
@@ -333,7 +334,8 @@ fn a_caught_failure_leaves_a_result() {
     assert_eq!(found(&json!([])), [Code::WrongType]);
 }
 
-/// An undo step sees what the call gave, and an always step a `Result`, whatever the policy of the other step.
+/// An undo step reads the output of the call, and an always step reads a `Result`, regardless of the other step's
+/// policy.
 #[test]
 fn undo_steps_and_always_steps_see_other_types() {
     let tools: Contracts = [

@@ -1,9 +1,9 @@
-//! Helps that say what to write, written as they say: nothing is found any more, and nothing else is lost.
+//! Helps with a fix, applied as written: the finding disappears, and the rest of the document stays.
 
 use plan_runtime::dynamic::{Code, Contract, Contracts, Finding, Reader};
 use serde_json::{Map, Value, json};
 
-/// What each plan has in arguments that no help is about.
+/// The content of arguments that no help is about.
 const KEPT: &str = "kept as it is";
 
 fn tools() -> Contracts {
@@ -43,7 +43,7 @@ fn tools() -> Contracts {
 /// The first part of a help that is in backquotes.
 fn quoted(help: &str) -> &str {
     let (_, rest) = help.split_once('`').unwrap_or_else(|| panic!("{help}"));
-    // A literal of a blueprint or an action plan has no backquotes, and neither has any of these plans.
+    // A literal of a blueprint or an action plan has no backquotes, and these plans have none.
     rest.split_once('`').unwrap_or_else(|| panic!("{help}")).0
 }
 
@@ -59,7 +59,7 @@ fn step_of<'d>(document: &'d mut Value, finding: &Finding) -> &'d mut Map<String
     steps[at.unwrap()].as_object_mut().unwrap()
 }
 
-/// The document with the text of the help at the place of the finding.
+/// Returns the document with the text of the help at the position of the finding.
 fn applied(text: &str, finding: &Finding) -> String {
     let help = finding
         .help
@@ -105,7 +105,7 @@ fn applied(text: &str, finding: &Finding) -> String {
         }
         () => (span.start, span.end),
     };
-    // A reference, in place of one that is a string.
+    // A reference replaces a string that is a reference.
     let is_json = serde_json::from_str::<Value>(instead).is_ok();
     let is_text = given.starts_with('"') && !is_json;
     let instead = if is_text {
@@ -198,7 +198,7 @@ fn a_call_only_if_a_value_is_there_keeps_its_arguments() {
         let text: Value = serde_json::from_str(&text).unwrap();
         corrected(&format!("{text:#}"), Code::MaybeAbsent);
     }
-    // Two of them, one in the other. What the first one binds has another name.
+    // Two loops, one inside the other. The first one's variable has another name.
     let step = json!({"id": "s", "tool": "send", "arguments": {"to": "$ref:mail.cc", "note": "$ref:mail.cc", "text": KEPT}});
     let required = json!({"type": "object", "properties": {"to": {"type": "string"}, "note": {"type": "string"}, "text": {"type": "string"}}, "required": ["to", "note"]});
     let find = tools().get("find").unwrap().clone();
@@ -323,7 +323,7 @@ fn a_step_with_a_similar_name() {
             .unwrap_err();
         let help = findings[0].help.as_deref().unwrap();
         assert!(help.starts_with("did you mean `{{mail.result"), "{help}");
-        // The whole output is no text.
+        // The whole output is not a string.
         if text != "{{mai}}" {
             corrected(&action_plan, Code::MalformedReference);
         }

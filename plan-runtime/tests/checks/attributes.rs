@@ -103,7 +103,7 @@ impl Type {
         }
     }
 
-    /// The value, with the messages of failures in their places.
+    /// Returns the value, with the messages of failures in place of the failures.
     fn read(&self, value: &Value) -> Option<Value> {
         match (self, value) {
             (Self::Number, Value::Number(_)) | (Self::Option(_), Value::Null) => {
@@ -413,7 +413,7 @@ fn uses(ty: &Type, value: &Value) -> Vec<Use> {
     uses
 }
 
-/// The value, with the messages of failures in their places.
+/// Returns the value, with the messages of failures in place of the failures.
 fn said(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(said).collect(),
@@ -500,7 +500,7 @@ fn toolbox(ty: &Type) -> Toolbox<()> {
         .with_fn(take("take_one", element), same)
 }
 
-/// Runs a plan that uses the value of a step in each way. Says whether a step may have this policy.
+/// Runs a plan that uses the value of a step in each possible form. Returns `true` if a step may have this policy.
 fn used(work: &Work, policy: &Policy) -> bool {
     let ty = policy.ty(work);
     let toolbox = toolbox(&ty);

@@ -3,7 +3,8 @@
 use crate::checks::{check, read, tools};
 use plan_runtime::dynamic::Reader;
 
-/// Steps of plan JSON, in which `@` is what refers to a step, `#` to an input, and `%` to a local value.
+/// Returns steps of plan JSON, in which `@` stands for a reference to a step, `#` to an input, and `%` to a local
+/// value.
 pub(crate) fn plan(steps: &str) -> String {
     let mut document = String::new();
     let mut rest = steps;
@@ -112,7 +113,7 @@ error[maybe-absent]: argument `to` is required, but `hits[0].from.email` may lea
   --> 4:102 in step `b.c._`
    = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/from/email\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}, \"subject\": \"x\"}}}}]`, in which `local` counts all such values from the outermost, or use another field: `hits[0].from.name` is always there
 ", &steps("@hits/0/from/name"));
-    // What the block says that it reads.
+    // The declared inputs of the block.
     let given = |hit: &str, part: &str| {
         format!(
             r#"{HITS}
@@ -196,7 +197,7 @@ error[list-or-element]: the output of step `a` is a list of objects, which has n
     );
 }
 
-/// What nobody uses in a block that has a value.
+/// Unused parts of a block that has a value.
 #[test]
 fn what_has_no_use_in_a_block() {
     let steps = |value: &str| {
@@ -233,7 +234,7 @@ warning[unneeded-dependency]: step `d` already waits for step `hits` through ste
     );
 }
 
-/// An input without a type has that of where it is used, in a block, too.
+/// An input without a type has the type of its use, including a use in a block.
 #[test]
 fn inputs_without_a_type() {
     let steps = |limit: &str| {
@@ -265,7 +266,7 @@ error[wrong-type]: the input `q` must be an integer here, but a string elsewhere
     );
 }
 
-/// Something that could not be read may be what uses something.
+/// An unreadable part may use any other part.
 #[test]
 fn what_is_broken_in_a_block_is_one_finding() {
     let broken = format!(

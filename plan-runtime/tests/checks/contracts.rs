@@ -1,4 +1,4 @@
-//! What is known of tools by their names.
+//! Contracts of tools, by name.
 #![cfg(feature = "macros")]
 
 use plan_runtime::dynamic::{Contract, Contracts, Toolbox};
@@ -79,7 +79,7 @@ fn schemas_of_unusual_arguments() {
     assert_eq!(arguments(Contract::of::<Inner>()), None);
 }
 
-/// What a plan reads and what it writes are told apart.
+/// Schemas for reading and for writing differ.
 #[cfg(feature = "schema")]
 #[test]
 fn schemas_by_schemars() {

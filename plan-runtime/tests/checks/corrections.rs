@@ -1,4 +1,4 @@
-//! What findings say can be written instead, is right: it is read, checked, and runs.
+//! Fixes in findings are right: the corrected document is read, checked, and runs.
 
 use plan_runtime::dynamic::{Code, Contract, Contracts, Dialect, Reader, Toolbox};
 use serde_json::{Value, json};
@@ -39,7 +39,8 @@ fn toolbox() -> Toolbox<()> {
     toolbox
 }
 
-/// How a dialect writes the first step, a reference to a field of it, a call to `send`, and a document with a second step.
+/// The notation of a dialect for the first step, a reference to a field of it, a call to `send`, and a document with a
+/// second step.
 struct Form {
     dialect: Dialect,
     frame: [&'static str; 2],
@@ -113,7 +114,7 @@ impl Form {
         findings[0].help.clone().unwrap()
     }
 
-    /// What a plan gives that was corrected.
+    /// Returns the output of a corrected plan.
     fn runs(&self, does: &str) -> Value {
         let toolbox = toolbox();
         let text = self.document(does);
@@ -127,7 +128,7 @@ impl Form {
     }
 }
 
-/// What is between the backquotes around this.
+/// Returns the text in backquotes that starts with this.
 fn quoted<'h>(help: &'h str, start: &str) -> &'h str {
     let mut parts = help.split('`');
     parts

@@ -1,4 +1,4 @@
-//! What is inside bodies is checked against tools in all dialects, and suggestions are written as the dialect writes them.
+//! Checks of bodies against tools in all dialects, with suggestions in the notation of each dialect.
 
 use plan_runtime::dynamic::{Contract, Contracts, Reader};
 use serde_json::json;

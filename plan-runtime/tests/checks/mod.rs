@@ -1,4 +1,4 @@
-//! Checks of plans against the schemas of tools: each mistake with its findings, and a similar correct plan without findings.
+//! Checks of plans against the schemas of tools: each error with its findings, and a similar correct plan without findings.
 
 mod absence;
 mod applied;

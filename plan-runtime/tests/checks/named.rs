@@ -1,4 +1,4 @@
-//! What a run that fails, and a plan that is printed, call variables.
+//! The names of variables in the errors of a run, and in a printed plan.
 
 use crate::checks::variables::{DIALECTS, Root, call, document, reference};
 use plan_runtime::dynamic::{Contract, Dialect, Reader, Toolbox};
@@ -25,7 +25,7 @@ fn failure(text: &str) -> (String, String, String) {
     )
 }
 
-/// As the document writes a reference to this variable.
+/// Returns the notation of a reference to this variable in a document.
 fn written(dialect: Dialect, name: &str, path: &[&str]) -> String {
     match reference(dialect, Root::Variable(name, 0), path) {
         Value::String(text) => text,
@@ -104,7 +104,7 @@ fn errors_of_conditions_and_lists_do_so_too() {
     }
 }
 
-/// Of a variable of a pair, a pointer starts at its own value.
+/// A pointer into a variable of a pair starts at the variable's own value.
 #[test]
 fn errors_of_parts_of_pairs() {
     for dialect in DIALECTS {

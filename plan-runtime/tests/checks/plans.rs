@@ -1,4 +1,4 @@
-//! Plans as a whole: what is not used, what waits for nothing, inputs, and when a document is checked.
+//! Plans as a whole: unused outputs, needless dependencies, inputs, and the time of a check.
 
 use crate::checks::{action, blueprint, check, read, tool, tool_out, tools};
 use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Profile, Reader, Severity};
@@ -370,7 +370,7 @@ fn amounts_that_inputs_give() {
     }
 }
 
-/// What a step that waits gives is known as well as an input of the same type.
+/// The output of a step that waits has a type, like an input with that type.
 #[test]
 fn a_value_from_outside_is_of_its_type() {
     let read = |body: String| read(&body).to_string();

@@ -1,4 +1,4 @@
-//! Values of random schemas: those that fit are never found wrong, and one mistake is one finding.
+//! Values of random schemas: a fitting value has no finding, and one error has one finding.
 
 use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ impl Random {
 
 const DEFINED: &str = "#/$defs/node";
 
-/// A schema. Where it is a choice, the kinds of its values tell the choices apart.
+/// Returns a schema. The kinds of values distinguish the alternatives of a choice.
 fn schema(random: &mut Random, depth: usize) -> Value {
     let kinds = if depth == 0 { 7 } else { 13 };
     match random.below(kinds) {
@@ -165,7 +165,7 @@ fn fitting(random: &mut Random, schema: &Value, root: &Value) -> Value {
     }
 }
 
-/// Puts one mistake into a value.
+/// Puts one error into a value.
 fn mistaken(random: &mut Random, value: &mut Value, schema: &Value, root: &Value, top: bool) {
     let schema = chosen(schema, value, root);
     let inside = random.below(4) > 0;
@@ -201,7 +201,7 @@ fn mistaken(random: &mut Random, value: &mut Value, schema: &Value, root: &Value
             *value = json!(99);
         }
         Value::Number(number) if number.is_f64() => *value = json!(-1.5),
-        // What no schema here takes in place of the value.
+        // A value that no schema here accepts.
         Value::Object(_) | Value::Array(_) => *value = json!("a mistake"),
         _ => *value = json!(77.5),
     }

@@ -1,4 +1,4 @@
-//! References: fields of outputs, and what an output is where an argument is meant.
+//! References: fields of outputs, and outputs in place of arguments.
 
 use crate::checks::{action, blueprint, check, plan_json, tool};
 

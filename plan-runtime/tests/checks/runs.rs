@@ -1,4 +1,4 @@
-//! What the check says of a reference, compared with runs.
+//! Findings about a reference, compared with runs.
 
 use crate::checks::absence::read;
 use crate::checks::random::Random;
@@ -20,8 +20,8 @@ pub(crate) fn coin(random: &mut Random, of: usize) -> bool {
     random.below(of) == 0
 }
 
-/// An object with members that are required or not, a list of two elements, or a scalar; each may be null if its schema says so.
-/// An object may have other members if its schema says so, or does not say.
+/// Returns a schema: an object with required and optional members, a list of two elements, or a scalar. Each may be null if its
+/// schema allows null. An object may have other members unless its schema forbids them.
 pub(crate) fn schema(random: &mut Random, depth: usize) -> Value {
     let mut schema = match random.below(if depth == 0 { 2 } else { 6 }) {
         0 => json!({"type": "integer"}),
@@ -116,7 +116,7 @@ pub(crate) fn fits(value: &Value, schema: &Value) -> bool {
         }
         Value::Object(members) if schema["properties"].is_object() => {
             let required = schema["required"].as_array().unwrap();
-            // Null for what need not be given is as good as not giving it.
+            // Null for an optional argument is equivalent to a missing one.
             let properties = schema["properties"].as_object().unwrap();
             properties
                 .iter()
@@ -141,7 +141,7 @@ fn other(random: &mut Random, like: &Value) -> Value {
     }
 }
 
-/// A reference in plan JSON that goes as deep into the schema as a coin says, and sometimes where nothing is.
+/// Returns a reference in plan JSON to a random depth of the schema, sometimes to a missing value.
 fn reference(random: &mut Random, schema: &Value) -> Value {
     let (anything, mut schema) = (json!({"type": "string"}), schema);
     let mut reference = json!({"step": "made", "optional": coin(random, 4)});
@@ -149,7 +149,7 @@ fn reference(random: &mut Random, schema: &Value) -> Value {
     let mut path = Vec::new();
     while !coin(random, 4) && path.len() < 5 {
         let mut part = json!({"optional": coin(random, 4)});
-        // Of an open object, all names but its own are the same.
+        // In an open object, all unlisted names are equivalent.
         let is_open = schema["type"] == "object" && schema["additionalProperties"] != false;
         let kind = if coin(random, 12) && !is_open {
             "string"
@@ -181,7 +181,7 @@ fn reference(random: &mut Random, schema: &Value) -> Value {
             None => part["each"] = json!("element"),
             Some(token) => {
                 part["token"] = json!(token);
-                // That a plan relies on what no schema promises is an error, although it may be there.
+                // A plan that relies on a value without a schema is wrong, even if the value may exist.
                 part["absent"] = match random.below(if is_listed { 6 } else { 3 }) {
                     0 => json!("null"),
                     1 => json!({"default": other(random, schema)}),
@@ -200,7 +200,7 @@ fn reference(random: &mut Random, schema: &Value) -> Value {
     json!({"reference": reference})
 }
 
-/// Whether it is the output that a reference leads to, or what the plan has for it: all that happens in a run.
+/// Returns the results of a reference in a run: the output's value, or the replacement in the plan.
 fn ways(value: &Value, reference: &Value) -> BTreeSet<String> {
     let path = reference["reference"]["path"].as_array().unwrap();
     let mut ways = BTreeSet::new();
@@ -277,7 +277,7 @@ fn way(value: &Value, path: &[Value], optional: bool, from: &str, ways: &mut BTr
     });
 }
 
-/// What the argument is.
+/// Returns the argument.
 fn given(plan: &Plan, output: &Value) -> Option<Value> {
     let outputs = [Some(StoredValue::json(output.clone())), None];
     let scope = Scope::new(plan, &[], &outputs);
@@ -286,7 +286,7 @@ fn given(plan: &Plan, output: &Value) -> Option<Value> {
     Some(arguments.ok()?["x"].clone())
 }
 
-/// How many runs there are of a plan, and how many more before a way counts as one that never succeeds.
+/// The number of runs of a plan, and the number of further runs before a result counts as one that always fails.
 const RUNS: usize = 400;
 const MORE_RUNS: usize = 20_000;
 
@@ -305,7 +305,7 @@ fn what_is_an_error_is_what_fails() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::common::cases(200, 1_000), ..ProptestConfig::default() })]
 
-    /// An error says that no run succeeds that goes one of the ways, and no such way is without a finding.
+    /// An error means that no run with one of the results succeeds, and every such result has a finding.
     fn each_error_is_what_fails(seed in any::<u64>()) {
         let mut random = Random(seed);
         let schema = schema(&mut random, 3);
@@ -325,7 +325,7 @@ proptest! {
             let succeeds = given.as_ref().is_some_and(|x| fits(x, &takes));
             may_be_absent |= given.is_none_or(|x| x.is_null());
             for way in ways(&output, &reference) {
-                // Nobody knows what is there of which the schema does not speak.
+                // A value without a schema is unknown.
                 may_succeed |= succeeds || way.contains("unlisted");
                 let (runs, successes) = of_ways.entry(way).or_default();
                 *runs += 1;
@@ -361,7 +361,7 @@ proptest! {
                 prop_assert!(fails, "{all}");
             }
             None => {
-                // Of elements that may be null, the check does not know which a list has.
+                // The check cannot know which lists have null elements.
                 let has_null_elements = has_each
                     && of_ways.keys().any(|way| way.contains("ended") || way.ends_with("null"));
                 prop_assert!(may_succeed || has_null_elements || of_ways.is_empty(), "{all}");
@@ -372,7 +372,7 @@ proptest! {
     }
 }
 
-/// A value that a test is about: a member of the output, or a literal. It is null only if the schema says so.
+/// Returns the operand of a test: a member of the output, or a literal. It is null only if the schema allows null.
 fn operand(random: &mut Random) -> Value {
     match random.below(5) {
         0 => json!([json!(3), json!("text"), json!(true), json!(null), json!([])][random.below(5)]),
@@ -393,7 +393,7 @@ fn test(random: &mut Random) -> Value {
     }
 }
 
-/// A schema of an object with both members, of which each is of one kind, and maybe null.
+/// Returns a schema of an object with both members, each of one kind, and possibly null.
 fn members(random: &mut Random) -> Value {
     let mut member = || {
         let kind = ["integer", "string", "array", "object"][random.below(4)];
@@ -424,7 +424,8 @@ fn an_error_in_a_test_is_what_fails() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::common::cases(400, 2_000), ..ProptestConfig::default() })]
 
-    /// Of a test, an error is found exactly where a run may fail. Where an operator may stop before it, it is found only there.
+    /// The check reports a test exactly if a run may fail. If an operator may stop before the error, the check reports only the
+    /// error that it reaches.
     fn each_error_in_a_test_is_what_fails(seed in any::<u64>()) {
         let mut random = Random(seed);
         let schema = members(&mut random);
@@ -447,12 +448,12 @@ proptest! {
         let all = format!("{schema}\n{whole}\n{findings:?}\n{runs:?}");
         IN_TESTS[usize::from(fails)].fetch_add(1, Ordering::Relaxed);
         if join > 1 {
-            // Which members an object has is not compared with those of a `Result`.
+            // The check does not compare an object's members with those of a `Result`.
             let is_outcome = ["is_ok", "is_err"].iter().any(|it| !whole[it].is_null());
             let is_unknown = is_outcome && schema.to_string().contains("\"properties\":{}");
             prop_assert!((errors > 0) == fails || (errors == 0 && is_unknown), "{all}");
         } else if errors == 0 && fails {
-            // What is asked only where the first operand has not decided may be guarded by it.
+            // The first operand may guard the second one.
             let (first, second) = (&whole[["all", "any"][join]][0], &whole[["all", "any"][join]][1]);
             let fails = |test: &Value| {
                 let (plan, findings) = read(&schema, test, &json!({}));

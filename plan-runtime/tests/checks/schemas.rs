@@ -1,4 +1,4 @@
-//! What a schema says, and what it leaves open.
+//! The requirements of a schema, and the parts that it leaves open.
 
 use plan_runtime::dynamic::{Contract, Contracts, Reader, Toolbox};
 use serde_json::json;
@@ -101,7 +101,7 @@ fn what_a_tool_of_json_is_given_is_checked_before_it_is_called() {
         run(json!({"to": 3, "count": 4})).unwrap_err(),
         "plan `plan` failed: step `b` (send): argument `count` is the number 4, but must be at most 3; argument `to` is the number 3, but must be a string"
     );
-    // A name that is nearly one of the schema's is another name, and may be there; what it was meant for is missing.
+    // A name similar to one in the schema is a different name, and may exist; the argument in the schema is missing.
     for given in [json!({"t": "x"}), json!({"too": "x", "count": 1})] {
         assert_eq!(
             run(given).unwrap_err(),

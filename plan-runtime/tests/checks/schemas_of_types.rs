@@ -1,4 +1,4 @@
-//! What `schemars` says of types of serde.
+//! Schemas of `schemars` for types of serde.
 
 use crate::checks::tool;
 use plan_runtime::dynamic::Toolbox;

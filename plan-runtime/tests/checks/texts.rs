@@ -1,4 +1,4 @@
-//! Values in texts that may be absent: `format!` does not compile with an `Option` either.
+//! Formatted strings with values that may be absent: `format!` does not compile with an `Option`.
 
 use crate::checks::tools;
 use crate::checks::variables::{DIALECTS, Root, call, document, reference, text};
@@ -7,7 +7,7 @@ use plan_runtime::dynamic::{
 };
 use serde_json::{Value, json};
 
-/// A plan that reads a person, and sends a text with this part of it.
+/// Returns a plan that reads a person, and sends a string with this part of the person.
 fn greeting(dialect: Dialect, path: &[&str]) -> Option<String> {
     let part = text(dialect, &reference(dialect, Root::First, path))?;
     let first = call(dialect, "read_person", json!({"id": "x"}));
@@ -56,7 +56,7 @@ fn a_value_in_a_text_is_there() {
         assert_eq!(finding.help.as_deref(), Some(help));
         let at = &text[finding.label.span.clone()];
         assert!(at.contains("email") && !at.contains("Hello"), "{at}");
-        // What may be missing fails a run.
+        // A missing value fails a run.
         let missing = found(
             &greeting(dialect, &["manager_of", "id"]).unwrap(),
             Profile::Strict,
@@ -69,7 +69,7 @@ fn a_value_in_a_text_is_there() {
     }
 }
 
-/// What is written instead is right, and runs.
+/// The suggested fix is right, and runs.
 #[test]
 fn a_text_of_a_value_that_was_asked_for() {
     for dialect in DIALECTS {
@@ -94,7 +94,7 @@ fn a_text_of_a_value_that_was_asked_for() {
     }
 }
 
-/// The text that is sent by a run in which the first step gives this.
+/// Returns the sent string of a run whose first step returns this value.
 fn run(text: &str, profile: Profile, gives: &Value) -> Option<String> {
     let sent = std::sync::Arc::new(std::sync::Mutex::new(None));
     let (gives, seen) = (gives.clone(), std::sync::Arc::clone(&sent));
@@ -112,7 +112,7 @@ fn run(text: &str, profile: Profile, gives: &Value) -> Option<String> {
     sent.lock().unwrap().clone()
 }
 
-/// The systems that the dialects come from write something for what is absent. In the compat profile so does a run, and it is a warning.
+/// The original systems write a replacement for an absent value. In the compat profile, a run does so as well, and the check warns.
 #[test]
 fn the_compat_profile_warns() {
     for dialect in [Dialect::Blueprint, Dialect::ActionPlan] {
@@ -130,7 +130,7 @@ fn the_compat_profile_warns() {
             Some("Hello null")
         );
     }
-    // What is missing stays as text.
+    // A reference to a missing value remains literal.
     let text = greeting(Dialect::ActionPlan, &["manager_of", "id"]).unwrap();
     let sent = run(
         &text,

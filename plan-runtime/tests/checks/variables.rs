@@ -1,10 +1,10 @@
-//! What variables of `for`s and patterns are: in all dialects, what is found of them is what is found of references to steps.
+//! The types of variables in `for`s and patterns: in all dialects, they have the findings of references to steps.
 
 use crate::checks::tools;
 use plan_runtime::dynamic::{Dialect, Findings, Reader};
 use serde_json::{Value, json};
 
-/// What a reference begins with.
+/// The first name of a reference.
 #[derive(Clone, Copy)]
 pub(crate) enum Root<'n> {
     /// The output of the first step.
@@ -49,7 +49,7 @@ pub(crate) fn reference(dialect: Dialect, root: Root<'_>, path: &[&str]) -> Valu
     }
 }
 
-/// A text with a reference in it; none in a dialect that has no texts.
+/// Returns a string with a reference in it, if the dialect has such strings.
 pub(crate) fn text(dialect: Dialect, reference: &Value) -> Option<Value> {
     match (dialect, reference.as_str()) {
         (Dialect::ToolPlan, _) => None,
@@ -265,7 +265,7 @@ fn help_is_in_the_words_of_the_dialect() {
     }
 }
 
-/// The name that a help gives to a variable is that of no other.
+/// The name that a help suggests for a variable is unique.
 #[test]
 fn help_hides_no_variable() {
     let text = r#"{"steps": [
@@ -352,7 +352,7 @@ fn values_that_a_pattern_binds() {
     );
 }
 
-/// What a step with `catch` gives is the output of its tool, or a failure.
+/// The output of a step with `catch` is the output of its tool, or a failure.
 #[test]
 fn sides_of_results() {
     for (pattern, path, expected) in [

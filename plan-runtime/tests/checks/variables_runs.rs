@@ -1,4 +1,4 @@
-//! What the check says of variables, compared with runs of the same plan in each dialect.
+//! Findings about variables, compared with runs of the plan in each dialect.
 
 use crate::checks::random::Random;
 use crate::checks::runs::{coin, fits, fitting, schema};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 const NAMES: [&str; 2] = ["x", "y"];
 
-/// What binds a variable.
+/// The construct that binds a variable.
 #[derive(Clone, Debug)]
 enum Binder {
     /// `for x in …`
@@ -27,7 +27,8 @@ enum Binder {
     Side(&'static str),
 }
 
-/// A variable, what binds it, and what that reads: a variable by its place, or the first step, and a path into it.
+/// A variable, the construct that binds it, and the value that it takes apart: a variable by its index, or the first
+/// step, and a path into it.
 #[derive(Clone, Debug)]
 struct Bound {
     name: &'static str,
@@ -38,7 +39,7 @@ struct Bound {
     in_block: bool,
 }
 
-/// A call in some variables, whose argument is a part of one of them, or a text with that in it.
+/// A call in the scope of some variables, whose argument is a part of a variable, or a string with that part in it.
 #[derive(Clone, Debug)]
 struct Case {
     bound: Vec<Bound>,
@@ -48,7 +49,7 @@ struct Case {
     catches: bool,
 }
 
-/// No object has other members than its schema says, since nobody knows what these are, and all members are alike.
+/// Forbids other members in all objects, since their values would be unknown, and all unlisted members are alike.
 fn closed(schema: &mut Value) {
     if let Some(items) = schema.get_mut("items") {
         closed(items);
@@ -83,11 +84,11 @@ fn path(random: &mut Random, schema: &Value) -> (Vec<&'static str>, Value) {
 fn case(random: &mut Random, schema: &Value) -> Case {
     let catches = coin(random, 4);
     let mut bound: Vec<Bound> = Vec::new();
-    // What each variable is.
+    // The schema of each variable.
     let mut known: Vec<Value> = Vec::new();
     for place in 0..1 + random.below(3) {
         let name = NAMES[random.below(2)];
-        // What is hidden is read by nobody.
+        // A hidden variable is never read.
         let seen: Vec<usize> = seen(&bound);
         let of = (!seen.is_empty() && !coin(random, 5)).then(|| seen[random.below(seen.len())]);
         let of = of.or_else(|| (place > 0).then(|| seen.last().copied()).flatten());
@@ -196,7 +197,8 @@ impl Case {
         }
     }
 
-    /// Whether a pattern may ask first for what is read elsewhere. As rustc, the check does not remember that.
+    /// Returns `true` if a pattern may check a value that is read elsewhere. Like rustc, the check does not remember
+    /// that.
     fn asks_first(&self) -> bool {
         let reads = self.bound.iter().map(|it| (it.of, &it.path));
         let reads: Vec<_> = reads.chain([(Some(self.of), &self.path)]).collect();
@@ -223,7 +225,7 @@ impl Case {
             let here = if bound.in_block { place + 1 } else { place };
             let mut value = self.reference(dialect, bound.of, &bound.path, place);
             if bound.in_block {
-                // What the binder reads is read in the block.
+                // The block reads the operand of the construct.
                 value = self.reference(dialect, bound.of, &bound.path, here);
             }
             body = match binder {
@@ -258,7 +260,8 @@ fn found(text: &str, tools: &Contracts) -> Vec<Finding> {
     }
 }
 
-/// What a run does in which the first step gives this output, or fails: whether a call succeeds, and whether the run fails, or writes null into a text.
+/// Runs a plan whose first step returns this output, or fails. Returns `true` if a call succeeds, and `true` if the run fails or writes null into a
+/// string.
 fn run(text: &str, output: Option<Value>, takes: &Value) -> (bool, bool) {
     let calls = Arc::new(Mutex::new((false, false)));
     let (takes, seen) = (takes.clone(), Arc::clone(&calls));
@@ -291,7 +294,8 @@ fn run(text: &str, output: Option<Value>, takes: &Value) -> (bool, bool) {
 const RUNS: usize = 24;
 const MORE_RUNS: usize = 2_000;
 
-/// Cases without an error, with an absent value that was asked for, with an absent value, and with another error.
+/// Counts of cases: without an error, with an absent value whose absence the plan allows, with an absent value, and
+/// with another error.
 static KINDS: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
 #[test]
@@ -305,7 +309,8 @@ fn what_is_found_of_variables_is_what_fails() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::common::cases(20, 80), ..ProptestConfig::default() })]
 
-    /// Where something is wrong with a variable, no call succeeds, or a run fails if it may be absent; where nothing is, no run fails.
+    /// If a finding is about a variable, no call succeeds, or a run fails for a possibly absent variable. Without findings, no run
+    /// fails.
     fn each_finding_of_variables_is_what_fails(seed in any::<u64>()) {
         let mut random = Random(seed);
         let mut made = schema(&mut random, 3);
@@ -328,7 +333,7 @@ proptest! {
             let all = format!("{dialect:?}\n{made}\n{takes}\n{text}\n{findings:#?}");
             let mut errors: Vec<Code> = findings.iter().filter(|it| it.severity == Severity::Error).map(|it| it.code).collect();
             errors.sort_unstable_by_key(|code| code.to_string());
-            // What is wrong is the same in all dialects.
+            // All dialects have equal errors.
             let others = codes.get_or_insert_with(|| errors.clone());
             prop_assert_eq!(&*others, &errors, "{}", all);
 

@@ -81,7 +81,7 @@ fn the_same_id_is_the_same_run() {
     );
 }
 
-/// Nothing of the run has happened that the other plan would contradict.
+/// The run has not done anything that contradicts the other plan.
 #[test]
 fn a_plan_of_another_name_does_not_take_a_run_over() {
     let (world, journal) = (World::new(), Memory::new());
@@ -144,7 +144,7 @@ plan! {
 #[test]
 fn what_rust_code_decides_is_decided_once() {
     let world = World::new();
-    // Whatever the counter says.
+    // Independently of the counter.
     for start in 0..12 {
         for at in ["last", "rounds[0].made", "chosen", "list[1]", "fell"] {
             COUNTER.store(start, Ordering::SeqCst);
@@ -602,7 +602,7 @@ fn busy_for_long() -> Error {
     busy().retry_after(secs(70))
 }
 
-/// A step waits as long as a failed call has asked for, if the call is the step, or inside a plan or a block that is the step.
+/// A step waits as long as a failed call has requested, if the call is the step, or inside a plan or a block that is the step.
 #[test]
 fn a_plan_and_a_block_wait_before_the_next_attempt() {
     for path in ["called.act", "block.act", "call"] {
@@ -854,7 +854,7 @@ fn a_report_of_a_resumed_run_is_that_of_another() {
     world.on("called.second", &[Goes::Hangs]);
     crash(run());
     world.all_well();
-    // The call is not made again, and so nothing is known of the plans that it ran.
+    // The call is not repeated, and so the reports of the plans inside are unknown.
     let inside = "\n  first completed\n  second completed";
     let without = shown(&expected).replacen(&inside.repeat(3), "", 1);
     assert_ne!(without, shown(&expected));

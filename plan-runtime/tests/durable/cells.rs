@@ -1,4 +1,4 @@
-//! The column *resumed* of the table of the language: what each construct does in a run that goes on.
+//! The column *resumed* of the table of the language: the behavior of each construct in a resumed run.
 
 use super::rough::Rough;
 use super::support::{Act, Goes, Undo, World, crash, finish};
@@ -34,7 +34,7 @@ fn undo_steps_that_have_ended_do_not_run_again() {
     for at in ["ub", "ua", "told"] {
         world.on(at, &[Goes::Hangs]);
         crash(run());
-        // One that was cut off runs again.
+        // An interrupted step runs again.
         crash(run());
         world.on(at, &[Goes::Well]);
     }
@@ -64,7 +64,7 @@ fn an_undo_step_that_failed_has_failed() {
 fn an_always_step_runs_unless_it_is_recorded() {
     let (world, journal) = (World::new(), Rough::slow());
     let run = || Undone {}.run(&world).durable(&journal, "r");
-    // It has ended, and its record is lost.
+    // The step has ended, and its record is lost.
     let mut first = super::support::Driven::new(run());
     loop {
         first.pending();

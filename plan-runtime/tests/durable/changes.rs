@@ -1,4 +1,4 @@
-//! A run goes on with a plan that was changed: each edit, at each position of the crash.
+//! Runs that resume with a changed plan: each edit, at each position of the crash.
 
 use super::rough::Rough;
 use super::support::{Driven, Goes, World};
@@ -54,7 +54,7 @@ const CALLS: [&str; 7] = [
 struct Edit {
     what: &'static str,
     edit: fn(&mut Value),
-    /// Once this call is recorded, the edit is refused, with these words.
+    /// The call from whose record on the edit is refused, with the message.
     refused: Option<(&'static str, &'static str)>,
 }
 
@@ -187,7 +187,7 @@ fn each_edit_goes_on_or_is_refused() {
                         "{what}, at {at}: {error}"
                     );
                     assert_eq!(called, "");
-                    // The plan that it was begun with goes on.
+                    // The original plan resumes the run.
                     assert!(Driven::new(run(&old)).ended().is_ok());
                     assert_eq!(world.called(), CALLS[place..].join(" "));
                 }
@@ -268,7 +268,7 @@ fn a_plan_that_is_called_is_compared_with_what_has_run_of_it() {
             world.all_well();
             let result = Driven::new(run(new)).ended();
             let called = world.called();
-            // As in a block, what has run in any of the calls must be the same.
+            // As in a block, completed steps of any of the calls must be equal.
             if let Some((changed, before)) = changed.filter(|(changed, _)| *changed < place) {
                 let error = result.unwrap_err();
                 assert!(matches!(
@@ -283,7 +283,7 @@ fn a_plan_that_is_called_is_compared_with_what_has_run_of_it() {
                     )
                 );
                 assert_eq!(called, "");
-                // With the old one it goes on.
+                // The original plan resumes the run.
                 assert!(Driven::new(run(&old)).ended().is_ok());
                 assert_eq!(world.called(), INNER[place..].join(" "));
             } else {
@@ -318,7 +318,7 @@ fn a_plan_that_is_called_may_change_more_than_once() {
     assert_eq!(crash(&old, "a.two"), "a.one a.two");
     assert_eq!(crash(&new, "a.three"), "a.two a.three");
     world.all_well();
-    // The old plan has another second step than the one that has run.
+    // The old plan has a second step that differs from the completed one.
     assert!(Driven::new(run(&old)).ended().is_err());
     assert_eq!(world.called(), "");
     assert!(Driven::new(run(&new)).ended().is_ok());

@@ -1,4 +1,5 @@
-//! Runs whose calls an engine makes: they begin again after each crash, ask for the same in the same order, and end as a run does that makes its calls itself.
+//! Runs whose calls an engine makes: after each crash they start again, send equal requests in the same order, and end like runs that make their
+//! calls themselves.
 
 use super::random::{Case, Maker, World, cases, hash, told};
 use super::support::Driven;
@@ -20,21 +21,21 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// An engine in memory. What it keeps survives the runs.
+/// An engine in memory, whose state survives the runs.
 #[derive(Clone)]
 struct Kept(Arc<Mutex<State>>);
 
 struct State {
     base: Instant,
-    /// What was asked for in the first life, in its order, and how far this life is.
+    /// The requests of the first run in order, and the position of the current one.
     asked: Vec<String>,
     asks: usize,
-    /// What has happened, by the number of the request, and when that was.
+    /// The events, by the number of the request, with their times.
     happened: Vec<(usize, Happened, Duration)>,
-    /// How many of these this life knows.
+    /// The number of events that the current run has received.
     told: usize,
     now: Duration,
-    /// What was decided, and in which poll.
+    /// The decisions, with the poll that made them.
     decided: BTreeMap<String, (usize, String)>,
     open: BTreeMap<usize, Open>,
     /// The idempotency keys of the attempts.
@@ -67,7 +68,7 @@ enum Asked {
 
 type Slot = Arc<Mutex<(Option<Happened>, Option<Waker>)>>;
 
-/// What was asked for, until it has happened. Nobody waits for it any more once it is dropped.
+/// A request, until its event. After its drop, the run no longer waits for it.
 struct Waits(Slot, Kept, usize);
 
 impl Future for Waits {
@@ -356,10 +357,10 @@ fn random_plans_on_an_engine_ask_for_the_same_in_the_same_order_and_end_as_in_on
     assert!(failed as u64 > cases() / 20 && crashed > cases());
 }
 
-/// What the tools of these plans call.
+/// The application of these plans.
 #[derive(Default)]
 struct Desk {
-    /// How many calls there were.
+    /// The number of calls.
     calls: AtomicU64,
     /// The notes, by idempotency key. A call with a known key adds no note.
     noted: Mutex<BTreeMap<String, u64>>,
@@ -398,7 +399,7 @@ async fn hang() -> Result<u64> {
     std::future::pending().await
 }
 
-/// What an impure expression gives: another number each time.
+/// The value of an impure expression, which changes each time.
 static COUNTER: AtomicU64 = AtomicU64::new(1);
 
 fn count() -> u64 {
@@ -473,7 +474,7 @@ fn perform(
         match &open.what {
             Asked::Call(call) if call.tool() == "hang" => assert!(call.time_left().is_some()),
             Asked::Call(call) => {
-                // It goes through JSON, as it would to another machine.
+                // The call goes through JSON, like a call to another machine.
                 let call = serde_json::to_string(call).unwrap();
                 let call = serde_json::from_str(&call).unwrap();
                 let outcome = smol::block_on(toolbox().perform(call, desk));
@@ -512,7 +513,7 @@ fn crashed<O: serde::Serialize + serde::de::DeserializeOwned + Send + 'static>(
             },
             &mut |open| perform(&desk, values, open),
         );
-        // What has happened did not happen again.
+        // No event is repeated.
         let state = kept.state();
         let notes = state.asked.iter().filter(|it| it.contains(" note "));
         assert_eq!(notes.count() as u64, desk.calls.load(Ordering::SeqCst));
@@ -578,7 +579,7 @@ fn code_that_was_remembered_does_not_run_again() {
         .into_iter()
         .enumerate()
     {
-        // It is decided in the first poll, so only a crash before that makes no difference.
+        // The decision is made in the first poll, so only a crash before it has no effect.
         assert_eq!(came.unwrap(), number as u64);
     }
 }
@@ -629,7 +630,7 @@ fn attempts_limits_sleeps_and_values_are_the_engines() {
             "{error}"
         );
     }
-    // What is received is of the type of the step.
+    // A received value has the type of the step.
     let values = [("reply", Value::from("17"))];
     let run = timed("1s");
     for came in crashed(run, &values) {
@@ -858,7 +859,7 @@ plan! {
     }
 }
 
-/// A run that an engine has begun goes on only if it asks for the same in the same order. Where this has to change, so has `ENGINE_VERSION`.
+/// A run of an engine resumes only if it sends equal requests in the same order. A change of this test needs a change of `ENGINE_VERSION`.
 #[test]
 fn what_is_asked_for_is_the_same_as_in_the_last_version() {
     let (desk, kept) = (Desk::default(), Kept::new());

@@ -170,7 +170,7 @@ fn garbage_is_an_error_that_names_the_record() {
         );
         assert_eq!(world.called(), "");
     }
-    // Failures without texts are failures.
+    // Failures without messages are failures.
     let (world, journal) = (World::new(), Memory::new());
     world.on("one", &[Goes::Hangs]);
     crash(One {}.run(&world).durable(&journal, "r"));

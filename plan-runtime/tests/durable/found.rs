@@ -1,4 +1,4 @@
-//! What readers of durable runs have found, each with its relatives.
+//! Errors that reviews of durable runs have found, each with similar cases.
 
 use super::basics::Two;
 use super::rough::Rough;
@@ -347,7 +347,7 @@ plan! {
     }
 }
 
-/// What a plan inside a call was ended by stays, as for the run itself.
+/// The end of a plan inside a call is permanent, like the end of a run.
 #[test]
 fn a_deadline_inside_a_call_stays_over() {
     for age in [None, Some(secs(12)), Some(secs(3600))] {
@@ -391,7 +391,7 @@ plan! {
     }
 }
 
-/// Where a run in memory takes a value, a journal returns it.
+/// A journal returns every value that a run in memory accepts.
 #[test]
 fn values_are_as_deep_as_in_memory() {
     for depth in [1, 126, 127] {

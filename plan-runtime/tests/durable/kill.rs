@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{env, fs, thread};
 
-/// What a process runs, and where.
+/// The work of a process, and its folder.
 const WORK: &str = "DURABLE_TEST_WORK";
 const FOLDER: &str = "DURABLE_TEST_FOLDER";
 
@@ -38,7 +38,7 @@ impl World {
         }
     }
 
-    /// Returns the output of a call, which has its effect unless the key is known.
+    /// Returns the output of a call, which has its effect only for a new key.
     fn answer(&self, context: &CallContext, n: u64) -> u64 {
         let key = context.idempotency_key();
         let (_, key) = key.split_once('/').unwrap();
@@ -84,7 +84,7 @@ fn key(context: &CallContext) -> String {
 #[tool(output = u64)]
 struct Work {
     n: u64,
-    /// Its first attempts fail.
+    /// The number of first attempts that fail.
     fails: u32,
 }
 
@@ -272,7 +272,7 @@ fn a_killed_process_loses_nothing() {
     let mut killed = [0; WORKS.len()];
     let (mut runs, mut again, mut calls, mut recorded_calls) = (0, 0, 0, 0);
     while killed.iter().sum::<usize>() < kills {
-        // The one of which fewest were killed.
+        // The work with the fewest killed processes.
         let place = (0..WORKS.len()).min_by_key(|it| killed[*it]).unwrap();
         let (work, id) = (WORKS[place], format!("run-{runs}"));
         let mut in_run = 0;
@@ -298,7 +298,7 @@ fn a_killed_process_loses_nothing() {
             child.kill().unwrap();
             child.wait().unwrap();
             in_run += 1;
-            // What is recorded now is not called any more.
+            // The run does not repeat calls that are recorded now.
             let mut log = OpenOptions::new()
                 .append(true)
                 .create(true)

@@ -1,4 +1,4 @@
-//! Durable runs: they are dropped, killed, changed and let down by their journal, and go on as if nothing had happened.
+//! Durable runs, which resume after drops, kills, changes of the plan and failures of the journal.
 
 mod basics;
 mod cells;

@@ -1,4 +1,4 @@
-//! A run decides after a crash as it did before the crash, also where many things happen at one moment.
+//! A run makes equal decisions before and after a crash, even with many events at one moment.
 //!
 //! Each case is a random plan and a script. A turn of the script ends calls, answers questions of a gate, moves the clock or cancels the run, all before the run is polled again.
 //! The run crashes after each turn, once with all records and once without the last records.
@@ -49,7 +49,7 @@ fn vary(plan: &mut Plan, may_compute: bool, random: &mut Rng) {
             policy.timeout = Some(secs(random.u64(1..=4) * 5));
         }
         if random.u8(..8) == 0 {
-            // No wait ends at exactly this time, which would depend on how long a crash takes.
+            // No wait ends at exactly this time, which would depend on the length of a crash.
             policy.deadline = Some(secs(random.u64(1..=6) * 5 - 2));
         }
         if let Body::Loop(_) = step.body
@@ -180,7 +180,7 @@ struct Shape {
     has_gate: bool,
     has_deadline: bool,
     is_cancelled: bool,
-    /// In seconds.
+    /// The grace period in seconds.
     grace: u64,
 }
 
@@ -220,7 +220,7 @@ impl<'p> Played<'p> {
         Driven::new(run.durable(&self.journal, "run"))
     }
 
-    /// Polls, and writes records, until neither has an effect.
+    /// Polls, and writes records, until both have no effect.
     fn settle(&self, run: &mut Running<'_, 'p>, random: &mut Rng) -> Option<Told> {
         loop {
             if random.bool() && self.journal.flush() {
@@ -358,7 +358,7 @@ fn crash_everywhere<'p>(
         if told != expected && shape.grace != 10 {
             return Err(of(format!("{told:?} and not {expected:?}")));
         }
-        // Without the last records, a call may be made again. From then on, each state lasts.
+        // Without the last records, a call may be repeated. Afterwards, each state is durable.
         let broken = Played::new(case(), shape);
         let mut run = broken.live();
         let _ = broken.play(&mut run, turns, MOST);

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The way in which a tool runs a plan inside its call.
+/// The call by which a tool runs a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// As it should.
+    /// Awaits the plan, which is right.
     Awaits,
     /// Two of them side by side, with wakers of their own.
     AwaitsMany,
@@ -20,7 +20,7 @@ enum How {
     Blocks,
     /// `block_on` after an earlier poll of the call has polled the plan.
     BlocksLater,
-    /// `block_on` on another thread, for which the tool waits.
+    /// Uses `block_on` on another thread, for which the tool waits.
     BlocksThread,
     /// A task of another executor, which the tool awaits.
     Spawns,

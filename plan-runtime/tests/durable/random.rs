@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// A tool that ends when the test says.
+/// A tool that ends when the test ends it.
 #[derive(Serialize, Deserialize)]
 struct Act {}
 
@@ -55,7 +55,7 @@ pub(crate) struct World<'p> {
     pub(crate) seed: u64,
     /// `true` if the path alone identifies a call, without the attempts of the steps around it.
     by_path: bool,
-    /// One call in this many fails.
+    /// The average number of calls for each failed one.
     fails: u64,
     state: Mutex<State>,
     undone: Mutex<Arc<Undone>>,
@@ -481,7 +481,7 @@ pub(crate) fn told(result: std::result::Result<Value, RunError>) -> Told {
     })
 }
 
-/// The output of a run, or its error and what was undone.
+/// The output of a run, or its error with the undone steps.
 pub(crate) type Told = std::result::Result<Value, String>;
 
 pub(crate) struct Case<'p> {
@@ -495,7 +495,7 @@ pub(crate) struct Case<'p> {
 pub(crate) type Running<'r, 'p> = Driven<Run<'r, World<'p>, Value>>;
 
 impl<'p> Case<'p> {
-    /// A plan whose calls are known by their paths.
+    /// Creates a plan whose calls are identified by their paths.
     pub(crate) fn of_paths(
         plan: &'p Executable<'p>,
         plans: &'p [Executable<'p>],
@@ -504,7 +504,7 @@ impl<'p> Case<'p> {
         Self::known_by(true, plan, plans, seed)
     }
 
-    /// A plan whose calls are known by the keys of their records.
+    /// Creates a plan whose calls are identified by the keys of their records.
     pub(crate) fn of_attempts(
         plan: &'p Executable<'p>,
         plans: &'p [Executable<'p>],
@@ -734,7 +734,7 @@ fn random_plans_that_crash_with_a_file_come_to_the_same_end() {
                 state: Mutex::default(),
                 undone: Mutex::default(),
             },
-            // Which call ends first depends on how long a write takes, and so failures would.
+            // The time of a write determines which call ends first, and so would determine the failures.
             on_failure: OnFailure::Continue,
             concurrency: 64,
         };

@@ -107,7 +107,7 @@ impl Rough {
         state.fails_at = operation;
     }
 
-    /// Only this operation fails.
+    /// Fails exactly this operation.
     pub(crate) fn fail_once_at(&self, operation: usize) {
         self.fail_at(Some(operation));
         self.state().fails_once = true;

@@ -1,4 +1,4 @@
-//! The time of a run goes on while nobody runs it, and what was decided by it stays decided.
+//! The time of a run, which passes while no process runs it, and decisions by that time, which are permanent.
 
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, Undo, World, crash, finish, secs};

@@ -1,4 +1,4 @@
-//! What JSON cannot hold fails its own step, and what values take counts towards the limits of a run.
+//! A value without JSON fails its own step, and the size of values counts toward the limits of a run.
 
 use plan_runtime::run::{Limits, RunErrorKind};
 use plan_runtime::{Result, Shape, plan, tool};

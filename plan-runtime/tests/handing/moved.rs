@@ -1,4 +1,4 @@
-//! Where values are: they are moved, shared or cloned, and made JSON of only where something needs it.
+//! The route of values: moves, shares, clones, and JSON only when a reader needs it.
 
 use super::types::Unique;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What happened to values, in order.
+/// The operations on values, in order.
 #[derive(Default)]
 struct Seen {
     lines: Mutex<Vec<String>>,
@@ -30,7 +30,7 @@ fn act(what: &'static str) {
     ACTS.with_borrow_mut(|acts| acts.push(what));
 }
 
-/// A value that says what is done with it.
+/// A value that records the operations on it.
 #[derive(Debug, PartialEq, Shape)]
 struct Watched {
     text: String,
@@ -167,7 +167,7 @@ fn rust_code_borrows_it() {
     }
     let (output, acts) = acts(Length {}.run(&()));
     assert_eq!(output, 4);
-    // What an `if` gives may be null, and so it is JSON.
+    // The output of an `if` may be null, and so it is JSON.
     assert_eq!(acts, "write clone write read");
 }
 
@@ -236,7 +236,7 @@ fn inputs_are_handed_over_too() {
     let value = || Watched { text: "x".into() };
     let (output, acts) = acts(Outer { value: value() }.run(&()));
     assert_eq!(output.text, "x");
-    // The input of the inner plan, and what the tool and that plan give.
+    // The input of the inner plan, and the outputs of the tool and that plan.
     assert_eq!(acts, "write write write");
 }
 

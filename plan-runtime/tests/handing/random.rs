@@ -1,5 +1,5 @@
-//! It makes no difference whether values are handed over or go through JSON: for values of many types, and random plans of tools that take
-//! them, give them, keep them and fail.
+//! Values that are handed over, compared with values that go through JSON: for values of many types, and random plans of tools that take,
+//! return, keep and refuse them.
 
 use super::types::*;
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What the tools do and see.
+/// The record of the tools.
 #[derive(Default)]
 struct Lab {
     calls: Mutex<Vec<String>>,
@@ -176,7 +176,7 @@ where
     (output, lab.calls.into_inner().unwrap())
 }
 
-/// What a step is.
+/// The kind of a step.
 #[derive(Clone, Debug)]
 struct Drawn {
     kind: usize,
@@ -215,7 +215,7 @@ fn drawn() -> impl Strategy<Value = (usize, Vec<Drawn>)> {
     })
 }
 
-/// Arguments of which some cannot be decoded.
+/// Returns arguments with some undecodable ones.
 fn mixed(seed: u64) -> Vec<(&'static str, Template)> {
     let bit = |bit: u32| seed >> bit & 1 == 1;
     let or = |is: bool, right: Template, wrong: Template| if is { right } else { wrong };
@@ -249,7 +249,7 @@ fn plan(kind: usize, drawn: &[Drawn]) -> Option<Plan> {
             number(step.fails.into()),
             Template::Bool(step.seed % 2 == 0),
         );
-        // What it calls, with which of the sources as which arguments, and its other arguments.
+        // The tool, the sources of its arguments, and the other arguments.
         type Call = (
             &'static str,
             Vec<(&'static str, usize)>,

@@ -1,4 +1,4 @@
-//! Which types are handed over.
+//! The types whose values are handed over.
 
 use super::types::*;
 use bytes::{Bytes, BytesMut};
@@ -100,7 +100,7 @@ fn types_that_change() {
             Chain,
             // Their parts are in another order.
             BinaryHeap<String>,
-            // Both sides see what changes in them.
+            // A change to one owner's value is visible to the other.
             Mutex<String>,
             Cell<u8>,
             // Not from thread to thread.
@@ -139,7 +139,7 @@ struct Id(u64);
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 struct Unit;
 
-/// What is left out is read as the whole type's default has it.
+/// Omitted fields are read from the default of the whole type.
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 #[serde(default)]
 struct WholeDefault {
@@ -155,7 +155,7 @@ impl Default for WholeDefault {
     }
 }
 
-/// Where an element is left out, the next one is in its place.
+/// After an omitted element, the next one takes its index.
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 struct Moving(
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<String>,
@@ -206,14 +206,14 @@ mod own {
     }
 }
 
-/// Both names are read, one is written.
+/// Deserialization accepts both names, and serialization writes one.
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 struct Aliased {
     #[serde(rename(serialize = "to"), alias = "to")]
     receiver: String,
 }
 
-/// A text may be the name of the other variant.
+/// A string may be the name of the other variant.
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 enum HasUntagged {
     Named,
@@ -311,6 +311,6 @@ fn a_tool_that_reads_its_arguments_itself_reads_them() {
 fn tools_say_it_of_their_outputs() {
     assert!(Derived::hand_over().is_some());
     assert!(Listed::hand_over().is_none());
-    // Nothing is known of a parameter.
+    // A type parameter has no known properties.
     assert!(Generic::<String>::hand_over().is_none());
 }

@@ -41,7 +41,7 @@ pub(crate) struct Unique {
     pub(crate) text: String,
 }
 
-/// What is left out is read as it was.
+/// A struct whose omitted fields are restored.
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 pub(crate) struct LeftOut {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ pub(crate) struct LeftOut {
     list: Vec<u32>,
 }
 
-/// What serde changes on the way.
+/// A struct that serde changes.
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 #[allow(dead_code)]
 pub(crate) struct Skips {
@@ -147,7 +147,7 @@ impl From<Converted> for String {
     }
 }
 
-/// A type of which nothing is known, and that changes.
+/// A type without a `Shape` that serde changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(dead_code)]
 pub(crate) struct Unknown {

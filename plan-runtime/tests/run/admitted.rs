@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A gate that decides by the text of a call, after some time.
+/// A gate that decides by the argument of a call, after some time.
 struct Desk {
     timer: ManualTimer,
     seed: u64,
@@ -237,7 +237,7 @@ fn random_plans_are_asked_for_and_throttled() {
     golden::check("admitted", &outcomes);
 }
 
-/// Undo steps, always steps, rounds and blocks are asked for as well.
+/// Gates decide on undo steps, always steps, rounds and blocks as well.
 #[test]
 fn every_call_is_asked_for() {
     let inner = vec![step("in", act(input(0)), &[])];

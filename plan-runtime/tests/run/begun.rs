@@ -1,4 +1,4 @@
-//! Whether a run that fails has started.
+//! The property `has_started` of failed runs.
 
 use plan_runtime::journal::{Journal, Memory};
 use plan_runtime::run::{Limits, Mock, RunErrorKind};

@@ -21,7 +21,7 @@ pub(crate) fn block(steps: Vec<Step>) -> Body {
     taking(vec![], steps)
 }
 
-/// The same with these inputs.
+/// Returns a block with these inputs.
 pub(crate) fn taking(inputs: Vec<(&str, Template)>, steps: Vec<Step>) -> Body {
     let last = steps.iter().rposition(|step| step.role == Role::Work);
     let mut inner = plan(steps);
@@ -282,7 +282,7 @@ fn an_attempt_is_one_run_of_the_block() {
         attempts[0].error().unwrap().to_string(),
         "step `trip._` (act): b is busy"
     );
-    // What is permanent inside is not tried again.
+    // A permanent failure inside is not retried.
     let stage = Stage::default().with("b", &[(10, End::Permanent)]);
     let error = failed(&stage, &plan);
     assert_eq!(stage.log(), "a@0 b@10");
@@ -704,7 +704,7 @@ fn the_elements_of_a_list_that_fails_are_undone() {
     let stage = stage();
     played(&stage, &plan).0.unwrap();
     assert_eq!(stage.log(), "a@0 a@10 b@20 b@30 c@40 c@70 c@80 b@90 a@100");
-    // One that cannot be undone is not made up for.
+    // A block that cannot be undone has no replacement.
     let plan = outer(vec![with(
         step("pages", each(names(), inner()), &[]),
         Policy::DEFAULT.optional(Optional::Whole),

@@ -1,4 +1,4 @@
-//! What bounds, watches and hides what blocks do: limits, gates, throttles, secrets, reports, toolboxes.
+//! Limits, gates, throttles, secrets, reports and toolboxes for blocks.
 
 use super::blocks::{
     RETRY, block, call, failed, holding, input, out, outer, played, played_with, taking, undo,
@@ -85,7 +85,7 @@ fn values_inside_count() {
         run.limits(Limits::DEFAULT.total(3_000))
     });
     assert_eq!(result.unwrap_err().kind(), RunErrorKind::Limit);
-    // What many blocks held one after the other is given back.
+    // The memory of consecutive blocks is freed.
     let many = each(
         list(vec![1.into(); 200]),
         taking(
@@ -150,7 +150,7 @@ impl Gate for Silent {
     }
 }
 
-/// A step that fails asks no more, so the steps after it may ask.
+/// A failed step sends no more questions, which makes room for the steps after it.
 #[test]
 fn a_failure_makes_room_for_other_questions() {
     let mut keys = vec![string("no")];
@@ -212,7 +212,7 @@ fn what_is_secret_outside_is_secret_inside() {
         "trip",
         taking(
             vec![("token", input(0))],
-            // It is not the object that the pattern of a loop needs.
+            // The value is not the object that the pattern of a loop needs.
             vec![step("_", each(input(0), act(local(0))), &[])],
         ),
         &[],
@@ -234,7 +234,7 @@ fn what_is_secret_outside_is_secret_inside() {
     assert!(!format!("{report:?}").contains("hunter2"));
 }
 
-/// Says where it is called.
+/// A tool that returns the path of its call.
 #[derive(Serialize, Deserialize)]
 struct Locate {}
 

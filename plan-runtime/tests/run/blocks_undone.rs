@@ -1,4 +1,4 @@
-//! Random blocks in blocks, whose calls end in random ways, and whose run is cancelled or late at random times: what they take, they release
+//! Random nested blocks, whose calls end in random ways, and whose run is cancelled or late at random times: they release each resource
 //! once, unless the run succeeds.
 //!
 
@@ -17,9 +17,9 @@ use std::time::Duration;
 struct Job {
     takes: Vec<Take>,
     policy: Policy,
-    /// Whether it waits for the one before it.
+    /// `true` if the step waits for the one before it.
     after: bool,
-    /// How many elements do the same, if it is a list.
+    /// The number of elements with this work, if the step is a list.
     elements: Option<usize>,
 }
 
@@ -77,7 +77,7 @@ fn build(groups: &[Group], stage: &mut Stage) -> Plan {
         for (number, job) in jobs.iter().enumerate() {
             let name = |kind: &str| format!("{kind}{place}.{number}");
             stage.script(name("work"), job.takes.clone());
-            // What is dropped was not taken.
+            // A dropped call took no resource.
             stage.script(name("take"), vec![(Duration::ZERO, End::Ok)]);
             let mut body = block(vec![
                 call("taken", &name("take"), &[]),

@@ -154,7 +154,7 @@ fn what_a_condition_binds_is_read_by_those_after_it_and_in_the_branch() {
     assert_eq!(stage.log(), "");
 }
 
-/// What is bound counts towards the memory of a run until the branch is left.
+/// A bound value counts toward the memory of a run until the branch ends.
 #[test]
 fn values_of_a_branch_that_is_not_taken_are_let_go() {
     let refused = || {

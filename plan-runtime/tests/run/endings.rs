@@ -1,5 +1,5 @@
-//! Random plans with undo steps and always steps, whose calls end in random ways, and which are cancelled or late at random times: the work
-//! goes as it does without these steps, and what comes after it keeps its rules.
+//! Random plans with undo steps and always steps, whose calls end in random ways, and which are cancelled or late at random times. These
+//! steps do not affect the work, and they keep their own rules.
 //!
 
 use super::blocks::block;
@@ -202,7 +202,7 @@ proptest! {
         prop_assert!(stage.most() <= bound);
         prop_assert_eq!(stage.running(), 0);
 
-        // The work is as it is without what comes after it.
+        // The work equals the work without the final steps.
         let plain: Vec<Job> = jobs.iter().map(|job| Job { undo: None, ..job.clone() }).collect();
         let (plainly, without, _) = run(&plain, &[], bound, on_failure, (stop, grace));
         let failed = plainly.is_err();
@@ -213,7 +213,7 @@ proptest! {
         }
         let work_ended = without.duration();
 
-        // When the run was stopped, there is a limited time from then on.
+        // From the stop of the run on, the time is limited.
         let stopped = match stop {
             Stop::Never => None,
             Stop::Cancel(at) | Stop::Deadline(at) => Some(at),
@@ -253,7 +253,7 @@ proptest! {
             prop_assert_eq!(error.not_undone().map(str::to_owned).collect::<BTreeSet<_>>(), not_undone.clone());
             prop_assert!(not_undone.is_empty() || error.is_permanent());
         }
-        // What needs a step is undone before it.
+        // The dependents of a step are undone before it.
         let needs = needs(&jobs);
         for (place, needs) in needs.iter().enumerate() {
             for need in needs {

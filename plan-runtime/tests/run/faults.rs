@@ -1,5 +1,5 @@
-//! Random plans whose calls end in random ways, under random policies: every step ends as a small model says, and a call in a block as one
-//! without it.
+//! Random plans whose calls end in random ways, under random policies: every step ends as a small model predicts, and a call in a block
+//! ends like a call without one.
 //!
 
 use super::blocks::{input, taking};
@@ -19,10 +19,10 @@ const STEPS: usize = 50;
 #[derive(Clone, Debug)]
 struct Job {
     needs: Vec<usize>,
-    /// For each element, its attempts; a step without a `for` has one.
+    /// The attempts of each element; a step without a `for` has one element.
     takes: Vec<Vec<Take>>,
     is_list: bool,
-    /// How many blocks are around each call.
+    /// The number of blocks around each call.
     blocks: usize,
     policy: Policy,
 }
@@ -49,7 +49,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     (
         1..5_u32,
         1..1_000_000_000_u64,
-        // What hangs must end.
+        // A call that hangs must have a time limit.
         200_000_000..900_000_000_u64,
         prop::option::of(500_000_000..3_000_000_000_u64),
         optional,
@@ -82,7 +82,7 @@ fn job(place: usize) -> impl Strategy<Value = Job> {
         move |(needs, mut takes, mut policy, list, blocks)| {
             takes.truncate(list.unwrap_or(1));
             if list.is_none() {
-                // These are for the elements of a list.
+                // Policies for the elements of a list.
                 policy.concurrency = None;
                 if policy.optional == Optional::Each {
                     policy.optional = Optional::No;
@@ -134,7 +134,7 @@ fn build(jobs: &[Job], stage: &mut Stage) -> Plan {
     plan(steps.collect())
 }
 
-/// What runs, waits, or may start: when it ends, or since when it may.
+/// The phase of an element, with the time of its end or its possible start.
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
     New,

@@ -297,7 +297,7 @@ fn a_plan_ends_with_the_call_around_it() {
     assert_eq!((outer.stage.running(), outer.stage.dropped()), (0, 1));
 }
 
-/// Nothing replaces the failure of a plan inside a call that waits for a value from nobody, or that is not undone.
+/// The failure of a plan inside a call has no replacement if the plan waits without a sender, or is not undone.
 #[test]
 fn the_failure_of_a_plan_that_waits_for_nobody_is_not_replaced() {
     let wait = plan(vec![step("reply", Body::Await(Await::new("Value")), &[])]);

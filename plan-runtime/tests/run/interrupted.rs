@@ -162,7 +162,7 @@ fn ends<O>(timer: &ManualTimer, run: impl Future<Output = O>) -> Option<O> {
     }
 }
 
-/// A step that cancels, or takes too long, is the last one, though all of them end in one poll.
+/// A step that cancels, or exceeds the time, is the last one, even if all end in one poll.
 #[test]
 fn a_run_ends_between_two_steps() {
     macro_rules! ended {

@@ -1,4 +1,4 @@
-//! Running plans, with plans and start functions written by hand in the form that `plan!` gives them.
+//! Runs of plans, with hand-written plans and start functions in the form of `plan!`.
 
 mod admitted;
 mod begun;

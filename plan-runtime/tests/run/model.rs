@@ -1,4 +1,4 @@
-//! Random plans with random outcomes: every step's status is what a small model says.
+//! Random plans with random outcomes: every step has the status that a small model predicts.
 
 use super::support::{Driven, Lab, Outcome, graph, run, statuses};
 use plan_runtime::run::OnFailure;
@@ -11,7 +11,7 @@ const POLICIES: [OnFailure; 3] = [OnFailure::Stop, OnFailure::Continue, OnFailur
 struct Case {
     needs: Vec<Vec<usize>>,
     outcomes: Vec<Outcome>,
-    /// Of the steps that run, the one of the lowest rank ends first.
+    /// The ranks of the steps. The running step with the lowest rank ends first.
     ranks: Vec<u32>,
     bound: usize,
     policy: OnFailure,
@@ -29,7 +29,7 @@ fn cases() -> impl Strategy<Value = Case> {
     (steps, order, 1..8_usize, prop::sample::select(&POLICIES)).prop_map(
         |(steps, order, bound, policy)| {
             let count = steps.len();
-            // Where the step that comes nth in time is written.
+            // The position of the step that comes nth in time.
             let mut places: Vec<usize> = (0..count).collect();
             places.sort_by_key(|place| (*place as u64 + 1).wrapping_mul(order | 1).rotate_left(17));
             let mut case = Case {
@@ -55,7 +55,7 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Notes the first step of the plan that failed among all that a step needs.
+/// Records the first failed step, in the order of the plan, for each step that needs it.
 pub(crate) fn block(needs: &[Vec<usize>], failed: usize, blockers: &mut [Option<usize>]) {
     let mut blocked = vec![failed];
     while let Some(by) = blocked.pop() {
@@ -72,7 +72,7 @@ fn running_or_over(status: &Option<String>) -> bool {
     status.as_ref().is_some_and(|it| !it.starts_with("blocked"))
 }
 
-/// What should become of each step.
+/// Returns the expected status of each step.
 fn model(case: &Case) -> Vec<String> {
     let count = case.needs.len();
     let mut status: Vec<Option<String>> = vec![None; count];

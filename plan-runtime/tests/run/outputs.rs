@@ -16,7 +16,7 @@ thread_local! {
     static ALIVE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// An output that is counted for as long as it is held.
+/// An output that is counted until its drop.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Counted(u64);
@@ -63,7 +63,7 @@ impl Tool for Make {
 
 impl Lossless for Counted {}
 
-/// For each call, how many outputs were held when it came.
+/// The number of live outputs at each call.
 #[derive(Default)]
 struct Seen(Mutex<Vec<String>>);
 

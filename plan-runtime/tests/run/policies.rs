@@ -77,7 +77,7 @@ fn the_last_error_counts_and_permanent_ones_are_final() {
     stage.play(stage.run::<Value>(&plan1)).unwrap_err();
     assert_eq!(stage.log(), "a@0");
 
-    // What cannot be resolved will not be resolvable later.
+    // A list that cannot be resolved now cannot be resolved later.
     let nowhere = Computed::new("nowhere", []).into();
     let plan2 = plan(vec![with(step("a", act(nowhere), &[]), patient(3))]);
     let (result, report) = stage.play(stage.run::<Value>(&plan2).with_report());

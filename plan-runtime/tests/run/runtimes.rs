@@ -14,7 +14,7 @@ async fn let_through(lab: Arc<Lab>) {
     }
 }
 
-/// Of no runtime in particular.
+/// Yields under any runtime.
 async fn yield_now() {
     let mut yielded = false;
     std::future::poll_fn(|cx| {

@@ -150,7 +150,7 @@ fn signals_that_are_all_dropped_end_the_waits_without_a_limit() {
     let reply = report.step("reply").unwrap();
     assert_eq!(reply.error().unwrap().code(), "NO_SIGNALS");
 
-    // Before it has started, too.
+    // Before the start of the run as well.
     let (mut driven, signals) = begun(&plan);
     signals.send("other", 1).unwrap();
     drop(signals);
@@ -178,7 +178,7 @@ fn a_wait_is_no_call() {
     let mut driven = Driven::new(run);
     driven.pending();
     assert_eq!(lab.started(), "slow");
-    // Its time runs while the one call does.
+    // Its time passes while the other call runs.
     timer.advance(Duration::from_secs(4));
     driven.pending();
     signals.send("reply", 1).unwrap();
@@ -328,7 +328,7 @@ fn what_is_sent_counts_toward_the_limits() {
         "{error}"
     );
 
-    // Limits that are set later hold, too.
+    // Limits that are set later apply as well.
     let begun = run(&plan, &lab);
     let signals = begun.signals();
     signals.send("reply", "x".repeat(500)).unwrap();
@@ -439,7 +439,7 @@ fn every_value_arrives_exactly_once() {
         }
         let waits: Vec<String> = (0..VALUES).map(|number| format!("v{number}")).collect();
         let mut plan = awaiting(&steps.join(", "), &waits.join(" "));
-        // Some wait for what others read.
+        // Some steps wait for values that others read.
         for number in 1..VALUES {
             if random.bool() {
                 plan.steps[2 * number].after = vec![2 * random.usize(0..number) + 1];

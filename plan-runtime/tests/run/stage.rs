@@ -1,4 +1,4 @@
-//! A tool whose every attempt takes a time and ends in a way that the test says, on a clock that the test moves.
+//! A tool whose every attempt takes a time and ends as the test has set, on a clock that the test moves.
 
 use super::support::Driven;
 use plan_runtime::check::{Request, Started};
@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Gives its key back, or whatever the stage says.
+/// A tool that returns its key, or the value that the stage has for it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Act {
     pub(crate) key: Value,
@@ -42,7 +42,7 @@ pub(crate) enum End {
     Hang,
 }
 
-/// How an attempt goes: after how long it ends, and how.
+/// The duration of an attempt, and its end.
 pub(crate) type Take = (Duration, End);
 
 #[derive(Default)]
@@ -75,7 +75,7 @@ pub(crate) fn text(value: &Value) -> String {
 }
 
 impl Stage {
-    /// Says how the attempts for a key go. The last one is repeated; without any, each takes 10 ms and is well.
+    /// Sets the attempts for a key. The last one is repeated; without any, each takes 10 ms and succeeds.
     pub(crate) fn with(mut self, key: &str, takes: &[(u64, End)]) -> Self {
         let takes = takes.iter().map(|(time, end)| (ms(*time), *end));
         self.script.insert(key.into(), takes.collect());
@@ -86,7 +86,7 @@ impl Stage {
         self.script.insert(key, takes);
     }
 
-    /// What started when, in ms: `a@0 b@10`.
+    /// Returns the starts of calls with their times in ms: `a@0 b@10`.
     pub(crate) fn log(&self) -> String {
         self.state.lock().unwrap().log.join(" ")
     }
@@ -181,7 +181,7 @@ impl Call<Stage> for Act {
     }
 }
 
-/// Returns the value of a run, or the text of its error, the failures, and the steps that were undone or not.
+/// Returns the value of a run, or the message of its error with the failures and the steps that were undone or not.
 pub(crate) fn ending<O: std::fmt::Debug>(result: &std::result::Result<O, RunError>) -> String {
     match result {
         Ok(value) => format!("{value:?}"),

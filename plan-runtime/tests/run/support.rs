@@ -1,4 +1,4 @@
-//! Plans out of a line of text, a tool whose every step is held at a gate, and a driver that polls only what was woken.
+//! Plans from a line of words, a tool whose every call waits at a gate, and a driver that polls only woken futures.
 
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Body, Output, Reference, Source, Step, Template};
@@ -104,7 +104,7 @@ struct State {
 }
 
 impl Lab {
-    /// A lab in which nothing has to wait.
+    /// Creates a lab without waits.
     pub(crate) fn open() -> Self {
         Self {
             open: true,
@@ -112,7 +112,7 @@ impl Lab {
         }
     }
 
-    /// Says how the call for a step ends.
+    /// Sets the end of the call for a step.
     pub(crate) fn with(mut self, step: &str, outcome: Outcome) -> Self {
         self.outcomes.insert(step.into(), outcome);
         self
@@ -138,17 +138,17 @@ impl Lab {
         state.most = state.most.max(running);
     }
 
-    /// All that have started, in order.
+    /// Returns all started calls, in order.
     pub(crate) fn started(&self) -> String {
         self.state.lock().unwrap().started.join(" ")
     }
 
-    /// All that were dropped on the way.
+    /// Returns all calls that were dropped before their end.
     pub(crate) fn dropped(&self) -> String {
         self.state.lock().unwrap().dropped.join(" ")
     }
 
-    /// All that run now, in order of their start.
+    /// Returns all running calls, in the order of their starts.
     pub(crate) fn running(&self) -> Vec<String> {
         let state = self.state.lock().unwrap();
         let over = |step: &&String| !state.ended.contains(step) && !state.dropped.contains(step);
@@ -200,7 +200,7 @@ impl Call<Lab> for Work {
     }
 }
 
-/// As generated code has it.
+/// Starts a step like generated code.
 pub(crate) fn start<'x>(_: usize, request: Request<'_>, lab: &'x Lab) -> Started<'x> {
     request.call::<Work, Lab>(lab)
 }

@@ -1,4 +1,4 @@
-//! Plans by hand, for tests.
+//! Hand-written plans, for tests.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod plans;

@@ -72,7 +72,7 @@ fn reference(source: impl Strategy<Value = Source>) -> impl Strategy<Value = Ref
     })
 }
 
-/// Of 3 inputs, and of the steps before the one that refers.
+/// Returns one of 3 inputs, or one of the earlier steps.
 fn source(steps: usize) -> impl Strategy<Value = Source> {
     (any::<bool>(), 0..3_usize, 0..steps.max(1)).prop_map(move |(input, i, s)| {
         if input || steps == 0 {
@@ -223,7 +223,7 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
         let each = |list, body| Body::from(For::new(pattern, list, body));
         each(list, each(inner, body))
     });
-    // What a block reads: steps and inputs by their names, and the local value of a `for`.
+    // The inputs of a block: steps and inputs by their names, and the local value of a `for`.
     let alone = block(place, false).boxed();
     let round = block(place, true).boxed();
     let blocks = (alone, round, template(place).boxed()).prop_map(move |(alone, round, list)| {
@@ -237,8 +237,8 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
     prop_oneof![4 => action(false, false), 2 => lists, 1 => blocks.boxed()]
 }
 
-/// A block with two steps, which reads an input and a step, or what a loop around it binds. Its last step may be its tail, and its
-/// second step may be a block, too.
+/// Returns a block with two steps, which reads an input and a step, or the variable of an enclosing loop. Its last step may be its
+/// tail, and its second step may be a block.
 fn block(place: usize, in_loop: bool) -> impl Strategy<Value = Block> {
     let action = action_over(1).boxed();
     let second = (action.clone(), action.clone(), any::<bool>());
@@ -260,7 +260,7 @@ fn block(place: usize, in_loop: bool) -> impl Strategy<Value = Block> {
             let whole = |source| Template::Reference(Reference::new(source));
             let entries = reads.into_iter().enumerate().map(|(at, (name, source))| {
                 let mut reference = Reference::new(source);
-                // What has another name outside.
+                // A source with another name outside.
                 if part && at == 0 {
                     reference = reference.key("k");
                 }
@@ -376,7 +376,7 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
                     policy.catch = Catch::No;
                 }
             }
-            // What has no effect is refused.
+            // Parts without an effect are refused.
             match policy.catch {
                 Catch::Whole => {
                     policy.fallback = None;
@@ -397,7 +397,7 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
     )
 }
 
-/// A step for what comes after the work.
+/// Returns a step for the end of the work.
 fn last(place: usize) -> impl Strategy<Value = Step> {
     step(place).prop_map(|mut step| {
         let mut policy = (*step.policy).clone();

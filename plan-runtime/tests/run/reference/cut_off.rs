@@ -1,4 +1,4 @@
-//! What a run says of undo steps that were cut off, and of failures that end nowhere.
+//! Reports of a run about interrupted undo steps, and about failures that have no step.
 
 use super::hand::{End, Event, GRACE, Hand, Outcome};
 use super::tree::{Node, Recovers, Work, plans};
@@ -9,7 +9,7 @@ fn call() -> Node {
     Node::new(Work::Call)
 }
 
-/// A step that is done, and undone; and one that does what comes then.
+/// Returns a completed step with its undo step, and a step that takes the next events.
 fn held() -> Vec<Node> {
     let undo = Node {
         role: Role::Undo(0),
@@ -29,7 +29,8 @@ fn recovering(work: Work, recovers: Recovers) -> Node {
     }
 }
 
-/// What became of a run after some events: the path of a call that succeeds, that of one that fails after a `!`, or a word.
+/// Returns the outcome of a run after some events. An event is the path of a call that succeeds, the path of a call that
+/// fails after a `!`, or a word.
 fn outcome(steps: &[Node], events: &str) -> Outcome {
     outcome_under(OnFailure::Stop, steps, events)
 }

@@ -1,4 +1,4 @@
-//! All small plans: whatever happens in whatever order, a run goes as the model does; and if it is dropped at any moment, nothing goes on.
+//! All small plans. For all events in all orders, a run equals the model. A run that is dropped at any moment makes no further calls.
 //!
 //! | steps | plans | tried |
 //! |---|---|---|
@@ -13,9 +13,9 @@
 //! - A value is sent to a step at any time, or no value can arrive any more.
 //! - The run is cancelled at any time, and the time for undo steps and always steps is over at any time.
 //!
-//! What is counted are runs that end and runs that are dropped in each state before that. Left out are plans in which two steps may wait for values
-//! at the same time, waits in called plans, and conditions that do not hold around anything but a call. A way is followed only up to a moment in
-//! which a step fails as others start, or starts and fails: the language does not say which comes first.
+//! The counts are runs that end, and runs that are dropped in each earlier state. The tests exclude plans in which two steps may wait for values
+//! concurrently, waits in called plans, and false conditions around anything but a call. A sequence ends at a moment with a failure and a start,
+//! since the language does not define their order.
 
 use super::play::{Tried, try_all};
 use super::shapes::plans;

@@ -1,23 +1,23 @@
-//! How steps and scopes fail.
+//! The failures of steps and scopes.
 
 use super::hand::err;
 use plan_runtime::plan::Role;
 use serde_json::{Value, json};
 
-/// How a step or a scope has failed.
+/// The failure of a step or a scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Failed {
     /// The first of these counts.
     pub(crate) failures: Vec<Failure>,
     pub(crate) undone: Vec<String>,
     pub(crate) not_undone: Vec<String>,
-    /// If it was ended rather than failed.
+    /// The reason, if it was ended rather than failed.
     pub(crate) cut: Option<Why>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// The path of the step, and what the failure is, as `#[catch]` sees it.
+    /// The path of the step, and the failure as `#[catch]` returns it.
     pub(crate) path: String,
     pub(crate) code: &'static str,
     pub(crate) transient: bool,
@@ -48,14 +48,15 @@ impl Failure {
 }
 
 impl Failed {
-    /// The first failure as a value, for the step of this path. It names the step as the scope does in which it is caught.
+    /// Returns the first failure as a value, for the step with this path. The failure names the step relative to the scope
+    /// that catches it.
     pub(crate) fn caught(&self, path: &str) -> Value {
         let first = &self.failures[0];
         let scope = path.rfind('.').map_or(0, |dot| dot + 1);
         json!({ "Err": err(&first.path[scope..], first.code, self.is_transient()) })
     }
 
-    /// Whether another attempt may help.
+    /// Returns `true` if another attempt may help.
     pub(crate) fn is_transient(&self) -> bool {
         self.not_undone.is_empty() && self.failures.first().is_some_and(|it| it.transient)
     }
@@ -74,7 +75,7 @@ impl Failed {
         }
     }
 
-    /// The same of a scope that was cut: what failed in its work is of no interest.
+    /// Returns the failure of an interrupted scope, without the failures of its work.
     pub(crate) fn of_cut(mut self) -> Self {
         self.failures.retain(|it| matches!(it.role, Role::Undo(_)));
         self

@@ -1,4 +1,4 @@
-//! A run in which nothing happens but what the test does: it ends calls, sends values, cancels, and lets time pass.
+//! A run under the control of the test, which ends calls, sends values, cancels, and advances the time.
 
 use super::tree::{BACKOFF, MORE, Node};
 use crate::run::support::Driven;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What may happen.
+/// A possible event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The call of this path ends.
@@ -30,7 +30,7 @@ pub(crate) enum Event {
     HangUp,
     Cancel,
     Deadline,
-    /// The time for what comes after the cancellation or the deadline is over.
+    /// The end of the grace period after a cancellation or the deadline.
     Grace,
 }
 
@@ -41,14 +41,14 @@ pub(crate) enum End {
     Permanent,
 }
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outcome {
     /// The output, or why there is none.
     pub(crate) result: Result<Value, &'static str>,
-    /// What became of each step: those inside an attempt are in braces.
+    /// The status of each step; the steps inside an attempt are in braces.
     pub(crate) steps: String,
-    /// The path of each failure, and what it blocked.
+    /// The path of each failure, with the steps that it blocked.
     pub(crate) failures: Vec<String>,
     /// Sorted, since what is independent may be undone in any order.
     pub(crate) undone: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Hand<'p> {
 #[derive(Default)]
 struct State {
     running: BTreeMap<String, Slot>,
-    /// The keys of the calls that run and know where they are, by their paths.
+    /// The keys of the running calls with a context, by their paths.
     keys: BTreeMap<String, String>,
     started: Vec<String>,
     /// The numbers of the actions that have started.
@@ -87,7 +87,7 @@ struct Slot {
     waker: Option<Waker>,
 }
 
-/// A tool whose call knows where it is.
+/// A tool whose call has a context.
 #[derive(Serialize, Deserialize)]
 struct Knowing {
     read: Vec<Value>,
@@ -172,7 +172,7 @@ fn start<'x>(number: usize, request: Request<'_>, hand: &'x Hand<'_>) -> Started
     }
 }
 
-/// What runs, which runs no more when it is dropped.
+/// A running call, which ends with its drop.
 struct Running<'h>(&'h Hand<'h>, String);
 
 impl Drop for Running<'_> {
@@ -197,7 +197,7 @@ impl<'p> Hand<'p> {
         }
     }
 
-    /// Has runs make no more calls at one time.
+    /// Limits the number of concurrent calls of runs.
     pub(crate) fn within(mut self, bound: usize) -> Self {
         self.bound = bound;
         self
@@ -228,7 +228,7 @@ impl<'p> Hand<'p> {
         self.state.lock().unwrap()
     }
 
-    /// The keys of the calls that run and know where they are, by their paths.
+    /// Returns the keys of the running calls with a context, by their paths.
     pub(crate) fn keys(&self) -> BTreeMap<String, String> {
         self.state().keys.clone()
     }
@@ -238,12 +238,13 @@ impl<'p> Hand<'p> {
         self.state().running.keys().cloned().collect()
     }
 
-    /// The numbers of the actions that have started since this was asked last, in the order of their starts.
+    /// Returns the numbers of the actions that have started since the last call of this method, in the order of their
+    /// starts.
     pub(crate) fn starts(&self) -> Vec<usize> {
         std::mem::take(&mut self.state().starts)
     }
 
-    /// The calls that have started since this was asked last, sorted.
+    /// Returns the calls that have started since the last call of this method, sorted.
     pub(crate) fn started(&self) -> Vec<String> {
         let mut started = std::mem::take(&mut self.state().started);
         started.sort();
@@ -255,7 +256,7 @@ impl<'p> Hand<'p> {
         self.begun(self.run(on_failure, grace))
     }
 
-    /// Begins a run with a journal, or goes on with it.
+    /// Begins or resumes a run with a journal.
     pub(crate) fn begin_in(
         &self,
         on_failure: OnFailure,
@@ -383,12 +384,12 @@ impl Begun<'_> {
         }
     }
 
-    /// Why it gave no output, if it has ended.
+    /// Returns the error, if the run has ended with one.
     pub(crate) fn error(&self) -> Option<&RunError> {
         self.ended.as_ref()?.0.as_ref().err()
     }
 
-    /// What became of it.
+    /// Returns the outcome of the run.
     pub(crate) fn outcome(self, steps: &[Node]) -> Outcome {
         let (result, report) = self.ended.expect("a run that has ended");
         let error = result.as_ref().err();
@@ -488,7 +489,7 @@ fn statuses(reports: &[StepReport], steps: &[Node]) -> String {
 fn status(status: &Status, role: Role) -> String {
     match status {
         Status::Blocked { by, .. } => format!("blocked by {by}"),
-        // Whether it may still run depends on the scopes around it.
+        // The enclosing scopes determine if the step may still run.
         Status::Skipped | Status::NotStarted if role != Role::Work => "idle".to_owned(),
         status => status.name().to_owned(),
     }

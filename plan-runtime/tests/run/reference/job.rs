@@ -16,19 +16,19 @@ pub(crate) struct Job<'t> {
     node: &'t Node,
     path: String,
     keys: Keys,
-    /// In the order of their starts.
+    /// The attempts, in the order of their starts.
     attempts: Vec<Attempt<'t>>,
-    /// What its elements gave. A step without elements has one, of no list.
+    /// The values of the elements. A step without a list has one element with an empty index.
     values: BTreeMap<Vec<usize>, Value>,
     /// The first element that has failed, in the order of the list.
     failed: Option<(Vec<usize>, Failed)>,
-    /// Whether something replaces the value of an element.
+    /// `true` if null or a fallback replaces the value of an element.
     missed: bool,
-    /// Whether its calls were dropped, or something of it will not start.
+    /// `true` if its calls were dropped, or a part of it will not start.
     is_cut: bool,
-    /// Whether the scope around it was ended before its time, so that nothing makes up for a failure.
+    /// `true` if the enclosing scope was ended early, so that failures have no replacement.
     is_over: bool,
-    /// What became of its elements that were undone, and of those that were cut.
+    /// The outcomes of its undone elements, and of the interrupted ones.
     left: Failed,
 }
 
@@ -38,7 +38,7 @@ struct Attempt<'t> {
     number: u32,
     doing: Doing<'t>,
     fate: Fate,
-    /// Whether the last event has started it.
+    /// `true` if the last event started the attempt.
     is_new: bool,
 }
 
@@ -52,7 +52,7 @@ enum Doing<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Runs,
-    /// It has succeeded, and may have to be undone.
+    /// The scope has succeeded, and may have to be undone.
     Kept,
     IsUndone,
     Over,
@@ -79,7 +79,7 @@ impl<'t> Job<'t> {
     /// Starts all elements of some work.
     fn enter(&mut self, work: &'t Work, element: Vec<usize>, world: &mut World) {
         match work {
-            // It ends in the moment in which it starts.
+            // The step ends at the moment of its start.
             Work::If(false, _) => world.started.push(self.place(&element)),
             Work::If(true, work) => self.enter(work, element, world),
             Work::For(work) => {
@@ -122,7 +122,7 @@ impl<'t> Job<'t> {
         });
     }
 
-    /// Does all that can be done before something happens.
+    /// Makes all progress that needs no event.
     pub(crate) fn settle(&mut self, is_stopping: bool, world: &mut World) {
         for attempt in &mut self.attempts {
             if let (Doing::Scope(scope), Fate::Runs | Fate::IsUndone) =
@@ -332,7 +332,7 @@ impl<'t> Job<'t> {
             .any(|attempt| attempt.fate == Fate::Runs)
     }
 
-    /// Its value, once all its elements have theirs.
+    /// Returns the value, after all elements have theirs.
     fn value(&self, work: &Work, element: Vec<usize>) -> Option<Value> {
         match work {
             Work::If(false, _) => Some(Value::Null),
@@ -360,7 +360,8 @@ impl<'t> Job<'t> {
         }
     }
 
-    /// How it ends, once it does. If it fails or does not go on, what its elements did is undone before.
+    /// Returns the end of the step, if it has ended. If the step fails or is interrupted, its elements are undone
+    /// first.
     pub(crate) fn take_end(&mut self, left: &mut Failed) -> Option<State> {
         if self.runs() {
             return None;
@@ -369,7 +370,7 @@ impl<'t> Job<'t> {
             && let Some(value) = self.value(&self.node.work, Vec::new())
         {
             if self.node.role != Role::Work {
-                // What an undo step or an always step did is not undone once it has succeeded.
+                // A completed undo step or always step is not undone.
                 self.left = self.absorbed();
                 self.attempts.iter_mut().for_each(|it| it.fate = Fate::Over);
             }
@@ -406,7 +407,8 @@ impl<'t> Job<'t> {
         })
     }
 
-    /// Undoes the scopes that were kept: elements together, rounds from the last to the first. Whether that is done.
+    /// Undoes the completed scopes: elements concurrently, rounds from the last to the first. Returns `true` after the
+    /// end of the undoing.
     pub(crate) fn undo(&mut self) -> bool {
         let is_loop = matches!(self.node.work, Work::Loop(..));
         for attempt in self.attempts.iter_mut().rev() {
@@ -462,7 +464,7 @@ impl<'t> Job<'t> {
         }
     }
 
-    /// What became of the scopes in it that are not undone, or were undone after they had succeeded.
+    /// Returns the outcomes of the scopes inside that are not undone, or were undone after their success.
     pub(crate) fn left(&self) -> Failed {
         let mut left = self.left.clone();
         if let Some((_, failed)) = self.failed.clone() {
@@ -487,7 +489,7 @@ impl<'t> Job<'t> {
         absorbed
     }
 
-    /// Its attempts, with what became of the steps in each.
+    /// Returns the attempts, with the statuses of the steps in each.
     pub(crate) fn attempts(&self) -> String {
         let words = self.attempts.iter().map(|attempt| {
             let element = elements(&attempt.element);

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `tree.rs` | plans as trees |
 //! | `model.rs`, `scope.rs`, `job.rs`, `failed.rs`, `keys.rs` | the model |
-//! | `hand.rs` | a run in which nothing happens but what the test does |
-//! | `play.rs` | all that may happen, in every order |
+//! | `hand.rs` | a run under the control of the test |
+//! | `play.rs` | all possible events, in every order |
 //! | `shapes.rs`, `exhaustive.rs` | all small plans |
 //! | `undos.rs` | plans whose elements have undo steps, where each call fails in each combination |
 //! | `random.rs` | random plans that are larger |
@@ -14,7 +14,7 @@
 //! | `cut_off.rs` | single runs that once went wrong |
 //!
 //! The model has no times, so that attempts follow each other without a wait and steps have no time limits; no bound on concurrent calls; and no
-//! values that steps read from each other. `faults.rs`, `endings.rs` and `blocks_undone.rs` have these.
+//! values that steps read from each other. `faults.rs`, `endings.rs` and `blocks_undone.rs` cover these.
 
 mod bounded;
 mod cut_off;

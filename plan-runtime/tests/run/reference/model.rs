@@ -1,4 +1,4 @@
-//! What a run does, as the language's description has it: a state, which each event changes.
+//! The behavior of a run, as the language's description defines it: a state, which each event changes.
 //!
 //! | | |
 //! |---|---|
@@ -6,7 +6,8 @@
 //! | `scope.rs` | scopes: plans, blocks and rounds, with their undo steps and always steps |
 //! | `job.rs` | a step that runs: its elements, rounds and attempts |
 //!
-//! After an event, everything is looked at again until nothing changes. So the model has no queues and no order of its own.
+//! After an event, the model repeats all its rules until the state is stable. So the model has no queues and no order of
+//! its own.
 
 use super::failed::Why;
 use super::hand::{End, Event, Outcome, in_order};
@@ -22,13 +23,13 @@ pub(crate) struct Model<'t> {
     world: World,
 }
 
-/// What all scopes of a run have in common.
+/// The state that all scopes of a run share.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) on_failure: OnFailure,
-    /// Whether there is time for what comes after a cancellation or the deadline.
+    /// `true` while the grace period after a cancellation or the deadline lasts.
     pub(crate) has_grace: bool,
-    /// Why the run was ended before its time.
+    /// The reason of an early end.
     pub(crate) stopped: Option<Why>,
     /// The counts of undone steps, by their keys.
     pub(crate) undone: BTreeMap<String, u32>,
@@ -37,11 +38,12 @@ pub(crate) struct World {
     pub(crate) hung_up: bool,
     /// The calls and waits that started because of the last event.
     pub(crate) started: Vec<String>,
-    /// Whether something has failed in the moment in which it started, together with others, or several waits have failed together: which of them was first is not said.
+    /// `true` if a call has failed at the moment of its start, together with others, or several waits have failed together: the language does not
+    /// define which of them was first.
     pub(crate) is_unclear: bool,
 }
 
-/// What runs.
+/// The running calls.
 #[derive(Default)]
 pub(crate) struct Running {
     pub(crate) calls: Vec<String>,
@@ -69,7 +71,7 @@ impl<'t> Model<'t> {
         model
     }
 
-    /// The same, where there is no time for what comes after a cancellation or the deadline.
+    /// Returns a model without a grace period.
     pub(crate) fn without_grace(mut self) -> Self {
         self.world.has_grace = false;
         self
@@ -111,7 +113,7 @@ impl<'t> Model<'t> {
         self.root.grow_old();
     }
 
-    /// Whether it is not said what comes next.
+    /// Returns `true` if the language does not define the next state.
     pub(crate) fn is_unclear(&self) -> bool {
         self.world.is_unclear
     }
@@ -135,7 +137,8 @@ impl<'t> Model<'t> {
         running.keys
     }
 
-    /// The calls that have started since this was asked last, sorted. One that was dropped since has done nothing.
+    /// Returns the calls that have started since the last call of this method, sorted. A call that was dropped since
+    /// has no effect.
     pub(crate) fn started(&mut self) -> Vec<String> {
         let mut started = std::mem::take(&mut self.world.started);
         let running = self.running();
@@ -144,7 +147,7 @@ impl<'t> Model<'t> {
         started
     }
 
-    /// What may happen next, where calls end in these ways and these steps may be sent a value.
+    /// Returns the next possible events, for these ends of calls and these steps that accept values.
     pub(crate) fn events(&self, ends: &[End], waits: &[String]) -> Vec<Event> {
         let mut events = Vec::new();
         for path in self.running() {

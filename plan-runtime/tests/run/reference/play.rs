@@ -1,4 +1,4 @@
-//! All that may happen in a run, in every order: the run goes as the model does.
+//! All possible events of a run, in every order: the run equals the model.
 
 use super::hand::{Begun, End, Event, GRACE, Hand};
 use super::model::Model;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 use std::time::Duration;
 
-/// What was tried.
+/// The counts of tried cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
     pub(crate) plans: usize,
@@ -18,9 +18,9 @@ pub(crate) struct Tried {
     pub(crate) ended: usize,
     /// Runs that were dropped, one in each state before that.
     pub(crate) dropped: usize,
-    /// How often a run crashed, and went on.
+    /// The number of crashed and resumed runs.
     pub(crate) crashed: usize,
-    /// States of which the language does not say how they go on.
+    /// The number of states whose next state the language does not define.
     pub(crate) unclear: usize,
 }
 
@@ -34,7 +34,7 @@ impl AddAssign for Tried {
     }
 }
 
-/// What happens, and the calls that start then and run after that.
+/// An event, the calls that start with it, and the calls that run after it.
 pub(crate) struct Moment {
     event: Option<Event>,
     started: Vec<String>,
@@ -54,7 +54,7 @@ impl Moment {
     }
 }
 
-/// One plan under one policy.
+/// A plan under a policy.
 pub(crate) struct Play<'t> {
     steps: &'t [Node],
     plans: &'t [Executable<'t>],
@@ -62,9 +62,9 @@ pub(crate) struct Play<'t> {
     ends: &'static [End],
     waits: Vec<String>,
     pub(crate) grace: Duration,
-    /// Of how many runs one crashes, after each moment.
+    /// The number of runs for each one that crashes after each moment.
     pub(crate) crash_each: usize,
-    /// How many come before the first of these.
+    /// The number of runs before the first crash.
     first_crash: usize,
     pub(crate) tried: Tried,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Play<'t> {
 pub(crate) const POLICIES: [OnFailure; 3] =
     [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
 
-/// Tries a plan under all policies. From each state, everything happens that can.
+/// Tries a plan under all policies. From each state, every possible event happens.
 pub(crate) fn try_all(steps: &[Node]) -> Tried {
     let mut tried = Tried {
         plans: 1,
@@ -138,7 +138,7 @@ impl<'t> Play<'t> {
         }
     }
 
-    /// What may happen next.
+    /// Returns the next possible events.
     pub(crate) fn events(&self, model: &Model<'_>) -> Vec<Event> {
         model.events(self.ends, &self.waits)
     }
@@ -219,7 +219,7 @@ impl<'t> Play<'t> {
             drop(run);
         }
         assert!(hand.running().is_empty() && hand.started().is_empty());
-        // On the way there, it has crashed in each state before. Of the many ways through small plans, some do.
+        // The run on this path crashed in each state before. Only some of the many paths through small plans do.
         if is_over && (self.tried.ended + self.first_crash).is_multiple_of(self.crash_each) {
             self.resume(path, model);
         }
@@ -241,8 +241,8 @@ impl<'t> Play<'t> {
         left
     }
 
-    /// Has a run with a journal go the same way, and crash after each moment: it goes on as if nothing had happened, and makes only the calls
-    /// again that ran.
+    /// Repeats the path in a run with a journal that crashes after each moment: it resumes in an equal state, and repeats only the running
+    /// calls.
     fn resume(&mut self, path: &[Moment], model: &Model<'_>) {
         // A journal never hangs up.
         if path.iter().any(|it| it.event == Some(Event::HangUp)) {
@@ -347,7 +347,7 @@ fn undone_by(steps: &[Node], call: &str) -> Option<String> {
     None
 }
 
-/// How calls end: whether a failure is permanent matters where there are attempts.
+/// Returns the ends of calls: the permanence of a failure matters only with several attempts.
 pub(super) fn ends(steps: &[Node]) -> &'static [End] {
     if any(steps, &|node| node.attempts > 1) {
         &[End::Ok, End::Transient, End::Permanent]

@@ -84,7 +84,7 @@ fn work(random: &mut Rng, size: usize, may_wait: bool) -> Work {
     }
 }
 
-/// What an element or a branch may do.
+/// Returns the work of an element or a branch.
 fn work_in(random: &mut Rng, size: usize, may_wait: bool) -> Work {
     match (size, random.u8(..8)) {
         (1, _) => Work::Call,

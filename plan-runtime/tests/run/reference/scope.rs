@@ -14,21 +14,21 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scope<'t> {
     steps: &'t [Node],
-    /// How many scopes are around it, and itself.
+    /// The number of enclosing scopes, including itself.
     depth: usize,
-    /// What the paths of its steps begin with.
+    /// The prefix of its steps' paths.
     path: String,
     keys: Keys,
     states: Vec<State>,
     jobs: Vec<Option<Job<'t>>>,
     phase: Phase,
-    /// Why its calls were dropped, if something around it has done that.
+    /// The reason why its calls were dropped, if an enclosing scope dropped them.
     cut: Option<Why>,
-    /// Whether its work has failed.
+    /// `true` if its work has failed.
     failed: bool,
-    /// Whether it is undone although it had succeeded, since something around it fails.
+    /// `true` if it is undone after its success, since an enclosing scope fails.
     is_undone: bool,
-    /// What became of scopes inside it that were cut, or undone after they had succeeded.
+    /// The outcomes of scopes inside it that were interrupted, or undone after their success.
     left: Failed,
 }
 
@@ -40,7 +40,7 @@ enum Phase {
     Over,
 }
 
-/// What has become of a step.
+/// The state of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Waiting,
@@ -123,14 +123,14 @@ impl<'t> Scope<'t> {
         undo.first().copied()
     }
 
-    /// Whether it starts nothing more of its work.
+    /// Returns `true` if it starts no more work.
     fn is_stopping(&self, world: &World) -> bool {
         let has_failed = self.states.iter().any(|it| matches!(it, State::Failed(_)));
         self.phase == Phase::Work
             && (self.cut.is_some() || has_failed && world.on_failure != OnFailure::Continue)
     }
 
-    /// Does all that can be done before something happens.
+    /// Makes all progress that needs no event.
     pub(crate) fn settle(&mut self, world: &mut World) {
         loop {
             let before = self.progress();
@@ -149,7 +149,7 @@ impl<'t> Scope<'t> {
         }
     }
 
-    /// How far it has come: the same as before if nothing has changed.
+    /// Returns a measure of its progress, which is equal if the state has not changed.
     fn progress(&self) -> Vec<u8> {
         let mut progress = Vec::new();
         self.add_progress(&mut progress);
@@ -203,7 +203,7 @@ impl<'t> Scope<'t> {
         }
     }
 
-    /// Lets a step that runs go on. If it has failed for good, so has the scope.
+    /// Lets a running step continue. If the step has failed finally, so has the scope.
     fn settle_step(&mut self, place: usize, world: &mut World) {
         let is_stopping = self.is_stopping(world);
         let Some(job) = &mut self.jobs[place] else {
@@ -236,7 +236,7 @@ impl<'t> Scope<'t> {
         }
     }
 
-    /// Marks all that needs a step that has failed.
+    /// Marks all steps that need a failed step.
     fn block(&mut self, by: usize) {
         let mut blocked = vec![by];
         for place in self.work() {
@@ -295,7 +295,7 @@ impl<'t> Scope<'t> {
         self.phase = Phase::Undo;
     }
 
-    /// A step is undone after all that needs it, and before what it needs.
+    /// Undoes each step after its dependents, and before its dependencies.
     fn undo(&mut self, world: &mut World) {
         if self.failed || self.is_undone {
             let mut open = Vec::new();
@@ -316,7 +316,8 @@ impl<'t> Scope<'t> {
         };
     }
 
-    /// Whether a step is undone: first by its own undo step, then what was handed on by the scopes in it.
+    /// Undoes a step: first with its own undo step, then with the undo steps of the scopes in it. Returns `true` after
+    /// the end of the undoing.
     fn undo_step(&mut self, place: usize, world: &mut World) -> bool {
         let has_completed = matches!(self.states[place], State::Completed(_));
         if let Some(undo) = self.undo_of(place).filter(|_| has_completed) {
@@ -365,7 +366,7 @@ impl<'t> Scope<'t> {
         }
     }
 
-    /// Its value or its failure, once it is over.
+    /// Returns the value or the failure, after the end of the scope.
     pub(crate) fn result(&self) -> Result<Value, Failed> {
         if !self.failed {
             let values = self
@@ -389,7 +390,7 @@ impl<'t> Scope<'t> {
         Err(failed)
     }
 
-    /// What became of its steps, and of the scopes in them.
+    /// Returns the outcomes of its steps, and of the scopes in them.
     pub(crate) fn undoing(&self) -> Failed {
         let mut all = Failed::default();
         for (place, state) in self.states.iter().enumerate() {
@@ -440,7 +441,7 @@ impl<'t> Scope<'t> {
         absorbed
     }
 
-    /// What became of each step.
+    /// Returns the status of each step.
     pub(crate) fn statuses(&self) -> String {
         let words = self.steps.iter().zip(&self.states).enumerate();
         let words = words.map(|(place, (node, state))| {

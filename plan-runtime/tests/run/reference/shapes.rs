@@ -1,4 +1,4 @@
-//! The plans of a size: how many steps and calls they have, with those inside others.
+//! The plans of a size: the number of their steps and calls, including nested ones.
 
 use super::play::any;
 use super::tree::{Node, Recovers, Work};
@@ -6,11 +6,11 @@ use plan_runtime::plan::Role;
 
 /// All plans with as many steps. A `for`, a `loop`, an `if` and a block are steps of their own, with at least one inside.
 ///
-/// The steps of a scope come in this order: the work, each after all that it waits for, then undo steps, then always steps. Their order in
-/// the text means nothing.
+/// Returns the plans. The steps of a scope come in this order: the work, each after its dependencies, then undo steps, then always steps.
+/// Their order in the plan has no meaning.
 pub(crate) fn plans(size: usize) -> Vec<Vec<Node>> {
     let mut plans = scopes(size);
-    // Which of two waits hears first that nobody can send values is a matter of the order in which they are polled.
+    // The order of polls determines which of two waits first notices that no sender remains.
     plans.retain(|steps| waits(steps) <= 1);
     plans
 }
@@ -118,7 +118,7 @@ fn subsets(count: usize) -> impl Iterator<Item = Vec<usize>> {
     (0..1_usize << count).map(move |set| (0..count).filter(|it| set & (1 << it) != 0).collect())
 }
 
-/// Whether all of it has happened or nothing, and something has.
+/// Returns `true` for work that happens completely or not at all, with an effect.
 pub(super) fn can_be_undone(work: &Work) -> bool {
     match work {
         Work::Call | Work::Plan(_) => true,
@@ -144,7 +144,7 @@ fn works(size: usize) -> Vec<Work> {
     };
     let mut works = Vec::new();
     for work in works_in(inner) {
-        // What is in a branch that is not taken makes no difference.
+        // The content of a branch that is not taken has no effect.
         if work == Work::Call {
             works.push(Work::If(false, Box::new(work.clone())));
         }
@@ -162,7 +162,7 @@ fn works(size: usize) -> Vec<Work> {
     works
 }
 
-/// What an element or a branch may do.
+/// Returns the work of an element or a branch.
 fn works_in(size: usize) -> Vec<Work> {
     let mut works = works(size);
     works.retain(|work| !matches!(work, Work::Await | Work::Loop(..)));

@@ -23,14 +23,14 @@ pub(crate) struct Node {
     pub(crate) after: Vec<usize>,
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Work {
     Call,
     Await,
-    /// Whether its condition holds, and what is done then.
+    /// The result of a condition, and the work if it holds.
     If(bool, Box<Work>),
-    /// For each of two elements.
+    /// The work for each of two elements.
     For(Box<Work>),
     /// Two rounds; whether the condition still holds after them, which are the most.
     Loop(bool, Vec<Node>),
@@ -101,7 +101,7 @@ impl Node {
         }
     }
 
-    /// What the step at a place of its scope is called. The name of a step in a block must not be known around it.
+    /// Returns the name of the step at an index of its scope. The name of a step in a block must be unknown outside.
     pub(crate) fn id(&self, depth: usize, place: usize) -> String {
         let kind = match self.role {
             Role::Undo(_) => 'u',
@@ -113,7 +113,8 @@ impl Node {
 
     fn step(&self, place: usize, shift: usize, calls: &mut Calls) -> Step {
         let id = self.id(calls.depth, place);
-        // A call reads all that its step waits for. An undo step reads the undone step, and an always step the first step.
+        // A call reads all dependencies of its step. An undo step reads the undone step, and an always step the first
+        // step.
         let reads: Vec<usize> = match self.role {
             Role::Undo(undone) => vec![undone],
             Role::Always => vec![0],
@@ -148,7 +149,7 @@ impl Node {
 
 /// The plans that these steps call, and then the plan that they are. Its output is the list of the values of its work.
 pub(crate) fn plans(steps: &[Node]) -> Vec<Plan> {
-    // The calls of every second plan know their keys.
+    // The calls of every second plan have keys.
     let knows = format!("{steps:?}").len().is_multiple_of(2);
     let mut calls = Calls {
         plans: Vec::new(),
@@ -164,7 +165,7 @@ pub(crate) fn plans(steps: &[Node]) -> Vec<Plan> {
 /// The plans that are called, and where a call is.
 struct Calls {
     plans: Vec<Plan>,
-    /// How many scopes are around it.
+    /// The number of enclosing scopes.
     depth: usize,
     /// The path of the scope. `None` if the scope has several runs at a time, or if its calls have a context.
     path: Option<String>,
@@ -198,7 +199,7 @@ impl Calls {
     fn body(&mut self, work: &Work, id: &str) -> Body {
         let part = format!("{id}.");
         match work {
-            // Where its path is known beforehand, it is a call without a context.
+            // With a path that is known beforehand, the call has no context.
             Work::Call => {
                 let reads = self.reads.iter();
                 let reads = reads.map(|step| of(Source::Step(*step), vec![], "step"));
@@ -255,7 +256,7 @@ impl Calls {
     }
 }
 
-/// What the step of a round is called that says whether there is another.
+/// The name of a round's step that determines if another round follows.
 pub(crate) const MORE: &str = "more";
 
 impl Work {
@@ -263,7 +264,7 @@ impl Work {
         *self == Self::Await
     }
 
-    /// Whether a condition does not hold, of a step without elements.
+    /// Returns `true` if a condition of a step without elements does not hold.
     pub(crate) fn is_skipped(&self) -> bool {
         match self {
             Self::If(holds, work) => !holds || work.is_skipped(),

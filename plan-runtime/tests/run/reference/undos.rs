@@ -1,8 +1,8 @@
 //! Plans whose elements have undo steps. Each call succeeds and fails in each combination, including each call of an undo step. The run reports the same undone steps and the same steps that were
 //! not undone as the model.
 //!
-//! The elements are blocks, or calls of plans, of two or three steps. The calls end one after the other: the first of the running calls, or the last. With `PLAN_TESTS=100`, each plan is tried
-//! under each policy and in both orders. Without, some plans are tried in one of these ways.
+//! The elements are blocks, or calls of plans, of two or three steps. The calls end one after the other: the first of the running calls, or the last.
+//! With `PLAN_TESTS=100`, each plan is tried under each policy and in both orders. Without it, some plans are tried in one of these combinations.
 
 use super::exhaustive::all_of_three;
 use super::play::{Tried, try_ends};

@@ -1,5 +1,6 @@
-//! Random plans with every attribute, and random events in random order: answers come late, timers fire at any time, and a driver hands over several events before it takes commands.
-//! The machine ends, drops exactly the calls that run, and reaches the same state when another machine receives the same events.
+//! Random plans with every attribute, and random events in random order: answers come late, timers fire at any time, and a driver passes several
+//! events before it takes commands. The machine ends, drops exactly the running calls, and reaches an equal state when another machine receives these
+//! events.
 
 use super::super::random::cases;
 use fastrand::Rng;
@@ -57,7 +58,7 @@ fn block(random: &mut Rng, depth: u32) -> NodeBlock {
     }
 }
 
-/// Returns some of the first places.
+/// Returns some of the first indices.
 fn some(random: &mut Rng, places: usize) -> Vec<usize> {
     (0..places).filter(|_| random.u8(..3) == 0).collect()
 }
@@ -179,7 +180,7 @@ impl Driver {
         }
     }
 
-    /// Nothing runs in a scope that is over for good.
+    /// Checks that a finally ended scope has no running step.
     fn free(&mut self, scope: ScopeId) {
         self.freed += 1;
         let view = self.machine.view();

@@ -6,11 +6,11 @@ use plan_runtime::plan::Role;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A plan of the model as the machine has it. The labels of steps are places in `ids` and `answers`.
+/// A plan of the model as the machine represents it. The labels of steps are indices in `ids` and `answers`.
 pub(super) struct Described {
     pub(super) tables: Arc<Tables>,
     pub(super) ids: Vec<String>,
-    /// The answers about the bodies of a step, in the order of the text.
+    /// The answers about the bodies of a step, in the order of the plan.
     answers: Vec<Vec<u32>>,
     /// The labels of the steps inside a step, and of the steps of the plan.
     pub(super) inside: BTreeMap<Option<u32>, Vec<u32>>,

@@ -171,7 +171,7 @@ fn try_all<'t>(plans: impl Iterator<Item = &'t Vec<Node>>, way: Way) -> Counts {
     counts
 }
 
-/// Returns how many plans there are for one that is tried, in the quick, the long and the exhaustive form.
+/// Returns the number of plans for each tried one, in the quick, the long and the exhaustive form.
 fn one_in([quick, long, exhaustive]: [usize; 3]) -> usize {
     match form() {
         Form::Quick => quick,

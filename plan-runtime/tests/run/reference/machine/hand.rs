@@ -27,7 +27,7 @@ struct Tried {
     inside: Option<Inside>,
 }
 
-/// The scope that an attempt has opened, or the statuses in the scope once it is over for good.
+/// The scope of an attempt, or the statuses in the scope after its final end.
 #[derive(Clone)]
 enum Inside {
     Open(ScopeId),
@@ -206,7 +206,7 @@ impl<'p> Hand<'p> {
                 let call = call_of(&self.running, path).expect("a call that runs");
                 self.running.remove(&call);
                 self.end(call, *end);
-                // A second end does nothing before the machine goes on.
+                // A second end has no effect before the machine continues.
                 self.end(call, End::Permanent);
             }
             Happening::Send(path) => {
@@ -244,7 +244,7 @@ impl<'p> Hand<'p> {
         running
     }
 
-    /// The end of a run in words, as the model has it. In place of its value is none.
+    /// Returns the end of a run in words, in the format of the model, without its value.
     pub(super) fn outcome(&self) -> Outcome {
         let failures = self.machine.view().result().err();
         let result = match failures.as_ref().map(|it| it.cutoff) {

@@ -17,7 +17,8 @@ struct Count {
     is_undone: bool,
 }
 
-/// A plan with everything that counts, in which every failure is caught. Steps with the label 1 are values. Calls with the label 5 fail once.
+/// Returns plans with everything that counts, in which every failure is caught. Steps with the label 1 are values. Calls with the label 5
+/// fail once.
 fn plans() -> [NodeBlock; 2] {
     let caught = |body| Node {
         recovery: Recovery::Catch,

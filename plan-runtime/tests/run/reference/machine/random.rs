@@ -1,4 +1,5 @@
-//! Random plans of 8 to 12 steps with attempts, with random events: the machine and the model agree. With a bound, the machine makes no more calls at one time, and the run ends.
+//! Random plans of 8 to 12 steps with attempts, with random events: the machine agrees with the model. With a bound, the machine makes no more
+//! concurrent calls, and the run ends.
 
 use super::super::hand::{End, Event};
 use super::super::model::Model;

@@ -19,7 +19,7 @@ fn stale_answers_are_ignored() {
     assert!(hand.machine == before && hand.is_done);
 }
 
-/// The place of a question serves another question, which the old answer does not reach.
+/// The row of a question is reused for another question, which the old answer does not reach.
 #[test]
 fn an_answer_does_not_reach_the_next_question() {
     let optional = Node {
@@ -188,7 +188,7 @@ fn a_description_that_contradicts_itself_has_no_tables() {
     assert_eq!(of(vec![each(repeat)]), BadNodes::ListedLoop(0));
 }
 
-/// In each graph with a circle, the error names a step that waits for itself.
+/// In each graph with a cycle, the error names a step of the cycle.
 #[test]
 fn the_error_of_a_circle_names_a_step_of_the_circle() {
     let mut random = fastrand::Rng::with_seed(1);

@@ -51,7 +51,7 @@ fn an_attempt_that_takes_too_long_is_dropped_and_made_again() {
         hand.fire(Pause::Timeout);
         assert_eq!(hand.calls(), ["0#2"]);
         assert_eq!(hand.timers().len(), 1 + usize::from(has_deadline));
-        // The time limit of all attempts goes on.
+        // The time limit of all attempts continues.
         assert_eq!(hand.timer(Pause::Deadline), deadline);
         if has_deadline {
             hand.fire(Pause::Deadline);
@@ -63,7 +63,7 @@ fn an_attempt_that_takes_too_long_is_dropped_and_made_again() {
     }
 }
 
-/// The undo steps of a block do not count in its time limit. If one fails, there is no other attempt.
+/// The undo steps of a block do not count toward its time limit. If one fails, the block has no other attempt.
 #[test]
 fn a_block_that_takes_too_long_is_undone_and_run_again() {
     let mut inner = held();
@@ -403,7 +403,7 @@ fn a_block_that_takes_too_long_names_failures_inside() {
     );
 }
 
-/// If no call can end any more, a run that has failed drops its calls and undoes its steps.
+/// A failed run whose calls can no longer end drops these calls and undoes its steps.
 #[test]
 fn a_failed_run_drops_the_calls_that_cannot_end() {
     let mut steps = held();
