@@ -1,4 +1,4 @@
-//! Arguments out of outputs, and the same by hand. `benches/run` has the other comparisons.
+//! Arguments from outputs, compared with hand-written code. `benches/run` has the other comparisons.
 
 mod cases;
 

@@ -1,4 +1,4 @@
-//! 10,000 steps that do nothing, and the same by hand. `benches/run` has the other comparisons.
+//! 10,000 steps without work, compared with hand-written code. `benches/run` has the other comparisons.
 
 mod cases;
 

@@ -1,4 +1,4 @@
-//! Plans as data, and documents: how they are read, checked, written and drawn, and what hostile ones do.
+//! Plans as data, and documents: reading, checks, writing, diagrams, and hostile documents.
 
 #[path = "../../tests/common/mod.rs"]
 mod common;

@@ -1,4 +1,5 @@
-//! Reports as pages. They are kept in cargo's directory for tests, too, where `tests/pictures/run` opens them in a browser.
+//! Reports as pages. They are stored in cargo's directory for tests as well, where `tests/pictures/run` opens them in a
+//! browser.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::run::OnFailure;
@@ -29,7 +30,7 @@ fn plan(json: Value) -> Plan {
     serde_json::from_value(json).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A step that is given these members and whatever it refers to.
+/// Returns a step with these members and references as arguments.
 fn step(id: &str, mut given: Value, needs: &[&str]) -> Value {
     for (number, need) in needs.iter().enumerate() {
         given[format!("from {number}")] = json!({"reference": {"step": need, "pointer": ""}});
@@ -69,7 +70,7 @@ fn tags(html: &str) -> Vec<&str> {
     let mut tags = Vec::new();
     let mut rest = html;
     while let Some((_, after)) = rest.split_once('<') {
-        // All quotes are double, and there is none of them in a value.
+        // All quotes are double, and values contain none.
         let mut inside = false;
         let end = after.find(|c| {
             inside ^= c == '"';
@@ -95,7 +96,7 @@ fn attributes(tag: &str) -> impl Iterator<Item = &str> {
     outside.map(|name| name.trim_end_matches('=')).skip(1)
 }
 
-/// A page needs no more than a style sheet and a script, and one with links has neither in itself.
+/// A page needs only a style sheet and a script, and a page with links contains no style and no script.
 fn strict(html: &str, linked: &str) {
     for tag in tags(html).into_iter().chain(tags(linked)) {
         let wrong = attributes(tag).find(|name| *name == "style" || name.starts_with("on"));
@@ -128,7 +129,7 @@ fn strict(html: &str, linked: &str) {
     }
 }
 
-/// The part of a page between two texts.
+/// Returns the part of a page between two strings.
 fn between<'h>(html: &'h str, from: &str, to: &str) -> &'h str {
     let (_, rest) = html
         .split_once(from)

@@ -57,7 +57,7 @@ fn a_line_for_each_step_that_runs() {
     let run = Run::<_, ()>::new(&plan, Ok(vec![]), &timer, start);
     let mut run = pin!(run.timer(timer.clone()).observe(progress));
     let mut cx = Context::from_waker(Waker::noop());
-    // What spins and what counts real time is left out.
+    // Spinners and real times are removed.
     let mut shown = |seconds, text: &str| {
         timer.advance(Duration::from_secs(seconds));
         let ended = run.as_mut().poll(&mut cx).is_ready();
@@ -89,7 +89,7 @@ fn a_line_for_each_step_that_runs() {
     assert!(end.contains("(1 completed, 1 failed, 1 blocked)"), "{end}");
 }
 
-/// Names, intents and errors neither draw lines nor do anything else to a terminal.
+/// Names, intents and errors draw no lines, and have no other effect on a terminal.
 #[test]
 fn lines_are_no_more_than_steps() {
     let plan: Plan = serde_json::from_str(

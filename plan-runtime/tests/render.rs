@@ -1,4 +1,4 @@
-//! Findings with the places underlined.
+//! Findings with underlined positions.
 
 use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
 use serde_json::json;
@@ -141,7 +141,7 @@ error[missing-member]: the step names no `tool`
     );
 }
 
-/// A plan on one line, with a mistake in its middle.
+/// Returns a plan on one line, with an error in its middle.
 fn line(steps: usize) -> String {
     let mut text = String::from(r#"{"steps": ["#);
     for step in 0..steps {

@@ -317,7 +317,7 @@ fn what_has_no_effect_in_a_policy_is_not_written() {
     }
 }
 
-/// A text that somebody wrote about another name is not shown.
+/// Notation that an author wrote about another name is not shown.
 #[test]
 fn messages_name_steps_and_local_values_as_they_are_called_now() {
     let call = |value| Action::call("t", Template::object([("a", value)]));

@@ -1,4 +1,4 @@
-//! Plans run with tools that are looked up by their names.
+//! Runs of plans with tools that are found by name.
 #![cfg(feature = "macros")]
 
 use plan_runtime::dynamic::{Contract, Toolbox};
@@ -341,7 +341,8 @@ fn inputs_are_an_object() {
     );
 }
 
-/// A value of another type than the plan states is refused before any tool is called. What it is, is not shown: it may be secret.
+/// A value of another type than the plan declares is refused before any tool is called. The error does not show the value, which
+/// may be secret.
 #[test]
 fn inputs_have_their_types() {
     let toolbox = Toolbox::<()>::new();
@@ -425,7 +426,7 @@ fn inputs_have_their_types() {
         ("f32", json!(3)),
         ("Option<u8>", json!(null)),
         ("Vec<Option<u8>>", json!([null, 1])),
-        // Of other types, only the tools know.
+        // Only the tools know the other types.
         ("Email", json!(5)),
         ("", json!(null)),
         ("Vec<Email>", json!([1, "a"])),
@@ -439,7 +440,7 @@ fn inputs_have_their_types() {
     }
 }
 
-/// An input that only references name has the type of the arguments that it is used as; where these say none, any value is right.
+/// An input that only references name has the type of the arguments that use it; without such a type, any value fits.
 #[test]
 fn the_type_of_an_input_may_not_be_known() {
     let text = r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_x}}"}}]"#;
@@ -480,7 +481,7 @@ fn errors_of_tools_and_arguments_are_those_of_every_run() {
     );
 }
 
-/// Actions are numbered by where they are, also in branches that are not taken and in loops.
+/// Actions are numbered by position, including branches that are not taken and loops.
 #[test]
 fn each_call_finds_its_tool() {
     let call = |tool: &str| json!({"tool": {"name": tool}});
@@ -507,7 +508,7 @@ fn each_call_finds_its_tool() {
     }
     let output = smol::block_on(toolbox.run(&plan, (), &())).unwrap();
     assert_eq!(output, json!({"one": ["b", "b"], "two": "c", "four": "d"}));
-    // It is the same each time, however it was checked.
+    // The output is equal each time, for each form of the plan.
     let executable = Executable::new(&plan);
     for _ in 0..2 {
         assert_eq!(
@@ -723,7 +724,7 @@ fn a_single_call() {
         call("fail", json!({})).unwrap_err(),
         "plan `fail` failed: step `called` (fail): `fail` needs the argument `x`"
     );
-    // What looks like a reference is data.
+    // Data may look like a reference.
     let text = json!({"a": "{{called.result}}", "b": "$ref:called"});
     assert_eq!(call("echo", text.clone()), Ok(text));
 }
@@ -823,7 +824,7 @@ plan! {
     }
 }
 
-/// The scope around a plan of a toolbox undoes the plan after it has succeeded, whoever has checked the plan around it.
+/// The scope around a toolbox's plan undoes the plan after its success, regardless of the check of the outer plan.
 #[test]
 fn a_plan_of_a_toolbox_is_undone() {
     let toolbox = toolbox().with::<PutAside>().with::<CutForNow>();

@@ -1,4 +1,4 @@
-//! What is measured, shared by the benches of this crate and the tables of `benches/run`.
+//! The measured cases, shared by the benches of this crate and the tables of `benches/run`.
 #![allow(
     dead_code,
     missing_docs,

@@ -74,7 +74,7 @@ pub fn inbox() -> Inbox {
     }
 }
 
-/// What is there when a step starts.
+/// The state before the start of a step.
 pub struct Ready {
     pub typed: Inbox,
     pub json: Value,
@@ -96,7 +96,7 @@ impl Ready {
         }
     }
 
-    /// What a run does.
+    /// Resolves arguments like a run.
     pub fn resolve<T: DeserializeOwned>(&self) -> T {
         resolve(self.template(), &Scope::new(self.plan, &[], &self.outputs)).unwrap()
     }
@@ -125,7 +125,7 @@ impl Ready {
         }
     }
 
-    /// `Value::pointer`, and what is there copied by hand, for which one has to know the types down to their last field.
+    /// Copies the values with `Value::pointer` and hand-written code, which needs the types of all fields.
     pub fn copied_by_pointer(&self) -> Reply {
         let at = |pointer| self.json.pointer(pointer).unwrap();
         Reply {

@@ -175,8 +175,8 @@ impl ByHand {
         outputs.pop().unwrap()
     }
 
-    /// The same with what a run does besides: calls in boxes, no more than 64 concurrently and the first of the graph first, panics that
-    /// are caught, outputs that are dropped after their last reader, and a report of when each step started and ended.
+    /// Runs the graph with the additional work of a run: boxed calls, at most 64 concurrently and in the order of the graph, caught
+    /// panics, outputs that are dropped after their last reader, and a report of each step's start and end.
     pub async fn run_guarded(&self) -> (Value, Vec<(Duration, Duration)>) {
         let begin = Instant::now();
         let mut times = vec![(Duration::ZERO, Duration::ZERO); self.needs.len()];

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// What each step refers to: steps before it.
+/// For each step, the earlier steps that it refers to.
 pub type Needs = Vec<Vec<usize>>;
 
 pub const SHAPES: [&str; 4] = ["chain", "fan", "grid", "dag"];

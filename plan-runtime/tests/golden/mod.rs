@@ -5,7 +5,7 @@ use crate::common::is_long;
 use std::path::Path;
 use std::{env, fs};
 
-/// Returns the hash FNV-1a of a text.
+/// Returns the FNV-1a hash of a string.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

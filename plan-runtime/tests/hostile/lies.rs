@@ -1,4 +1,4 @@
-//! What is printed of a plan, and what it does, where they once differed.
+//! Printed plans that once differed from their behavior.
 
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
 use plan_runtime::plan::{
@@ -220,7 +220,7 @@ fn merged_objects_are_printed_in_the_order_that_decides() {
     assert_eq!(refused(&nested(twice)), "duplicate member `id`");
 }
 
-/// What is printed to win does.
+/// The printed winner is the one that counts.
 #[test]
 fn the_last_one_of_a_name_counts() {
     let tools = Toolbox::new().with_fn(
@@ -330,7 +330,7 @@ fn a_branch_that_is_skipped_for_null_says_so() {
         let some = format!("Some({pattern})");
         let text = printed(&with(&some, &value));
         assert!(text.contains(&format!("if let {some} = x {{")), "{text}");
-        // The code that computes a value says itself whether the pattern matches.
+        // The code that computes a value decides by itself if the pattern matches.
         let computed = json!({"computed": {"written": "x.clone()", "reads": [{"input": "x"}]}});
         assert!(printed(&with(pattern, &computed)).contains(&format!("if let {pattern} = ")));
     }
@@ -443,7 +443,7 @@ fn a_default_that_nothing_leads_to_is_refused() {
     }
 }
 
-/// What an author wrote is forgotten with the path that it was written for.
+/// The author's notation is dropped with the path that it was written for.
 #[test]
 fn a_reference_that_was_changed_is_not_printed_as_it_was() {
     let amount = Reference::new(Source::Input(0)).key("amount");
@@ -508,7 +508,7 @@ fn an_error_names_the_path_that_was_read() {
     assert!(error.to_string().contains("`u.password`"), "{error}");
 }
 
-/// Also where the author's text says the path as only the types know it.
+/// Even if the author's notation contains names that only the types know.
 #[test]
 fn an_error_names_what_was_read_as_it_is_called_now() {
     #[derive(Serialize, Deserialize, Shape)]
@@ -546,7 +546,7 @@ fn an_error_names_what_was_read_as_it_is_called_now() {
     );
 }
 
-/// A reference of another language is about a step, too.
+/// A reference of another language names a step as well.
 #[test]
 fn an_error_names_a_step_of_a_document_as_it_is_called_now() {
     let text = r#"[{"id": "a", "tool": "t", "arguments": {}}, {"id": "b", "tool": "t", "arguments": {"x": "{{a.result.y}}"}}]"#;

@@ -1,4 +1,4 @@
-//! Plans, outputs and servers that mean harm: none of them runs code, ends the process, or hides what happens.
+//! Malicious plans, outputs and servers: they cannot run code, end the process, or hide events.
 
 #[cfg(feature = "rust")]
 mod changed;

@@ -15,7 +15,8 @@ fn read(contract: Contract, text: &str) -> Result<(), Findings> {
     Reader::new().tools(&contracts).read(text).map(drop)
 }
 
-/// Calls `t` with arguments that no reader has checked: how often it was called, and what the run's error says.
+/// Calls `t` with arguments that no reader has checked. Returns the number of calls, and the message of the run's
+/// error.
 fn call(schema: &Value, arguments: &Value) -> (usize, String) {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
@@ -33,7 +34,7 @@ fn call(schema: &Value, arguments: &Value) -> (usize, String) {
     (calls.load(Relaxed), error)
 }
 
-/// Both checks refuse these arguments, since comparing them is too much work.
+/// Checks that both checks refuse these arguments, since comparing them is too much work.
 fn is_given_up(what: &str, schema: &Value, arguments: &Value) {
     let contract = Contract::new("t").arguments(schema.clone());
     let findings = read(contract, &plan(arguments)).expect_err(what);
@@ -93,7 +94,7 @@ fn nothing_hides_after_many_elements() {
     }
 }
 
-/// Each step has what the steps before it have left, and the values of all of them count.
+/// Each step gets the work that the earlier steps left, and the values of all steps count.
 #[test]
 fn nothing_hides_after_many_steps() {
     let list = vec![1_234_567; 5_000];
@@ -109,7 +110,7 @@ fn nothing_hides_after_many_steps() {
     assert_eq!(findings[0].code, Code::NotAllowed);
 }
 
-/// An object of which each level may have several forms, that contain the same again.
+/// Returns an object with several forms on each level, which contain the object again.
 fn nested_choices(forms: usize) -> Value {
     let form = |index: usize| {
         let tag = format!("t{index}");
@@ -173,7 +174,7 @@ fn lists_in_lists_are_wrong_at_once() {
     assert_eq!(findings[0].code, Code::WrongType);
 }
 
-/// Definitions of which each has two of the next in it.
+/// Returns definitions that each contain the next one twice.
 fn doubled(keyword: &str, levels: usize) -> Value {
     let mut definitions = Map::new();
     for level in 0..levels {
@@ -216,7 +217,7 @@ fn schemas_that_are_too_large_are_errors() {
     is_given_up("the arguments", &schema, &arguments);
 }
 
-/// What no other value has to do with is looked at all the same.
+/// A type that compares with no other value is visited as well.
 #[test]
 fn a_schema_is_too_large_only_where_it_is_used() {
     let schema = json!({
@@ -284,7 +285,7 @@ fn schemas_that_contain_themselves_end() {
     assert_eq!(call(&tree, &json!({"x": {"x": {"x": "1"}}})).0, 0);
 }
 
-/// What one tree gives another takes, or not, however deep they are.
+/// A tree as output fits another tree as argument, or does not, at any depth.
 #[test]
 fn types_that_contain_themselves_are_compared() {
     let tree = |leaf: &str| {
@@ -342,7 +343,7 @@ fn types_that_contain_themselves_are_compared() {
     );
 }
 
-/// Honest schemas of many choices and many values are compared with all of them.
+/// Realistic schemas with many choices and many values are compared completely.
 #[test]
 fn large_and_honest_is_checked() {
     let form = |index: usize| {
@@ -420,7 +421,7 @@ fn many_values_are_each_one_of_many() {
     let (calls, error) = call(&schema, &json!({"x": given}));
     assert_eq!(calls, 1, "{error}");
 
-    // The wrong ones are found, each with the value that was meant for as long as that is little work.
+    // The wrong values are found, each with its intended value while that takes little work.
     let mut wrong = given;
     for at in [0, 1500, 3000] {
         wrong[at] = json!(format!("vale number {at}"));
@@ -437,7 +438,7 @@ fn many_values_are_each_one_of_many() {
     assert!(findings.to_string().len() < 1_000_000);
 }
 
-/// Steps that hand on one of many values are compared with it once for all of them.
+/// The steps that pass on one of many values are compared once together.
 #[test]
 fn references_to_one_of_many_values_are_compared() {
     let values = |names: &str| -> Vec<String> {
@@ -463,7 +464,7 @@ fn references_to_one_of_many_values_are_compared() {
     assert!(findings[0].message.contains("is one of"), "{findings}");
 }
 
-/// Whether both checks take this argument `x`, and what the reader's findings say if not.
+/// Returns an error with the reader's findings if the two checks refuse this argument `x`.
 fn takes(schema: &Value, x: &Value) -> Result<(), String> {
     let mut whole = json!({"type": "object", "properties": {"x": schema}});
     if let Some(definitions) = schema.get("$defs") {
@@ -534,7 +535,7 @@ fn references_that_lead_nowhere_are_errors() {
                 "{error}"
             );
         }
-        // Where no value meets it, it does no harm.
+        // Without a value that reaches it, it has no effect.
         let whole = json!({"properties": {"x": with(target), "y": {"type": "string"}}});
         assert_eq!(call(&whole, &json!({"y": "a"})).0, 1);
     }

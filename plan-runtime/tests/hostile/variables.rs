@@ -11,7 +11,7 @@ fn read(contracts: impl IntoIterator<Item = Contract>, text: &str) -> Findings {
     }
 }
 
-/// Nothing else than a limit is found.
+/// Checks that all findings are about a limit.
 fn only_limits(findings: &Findings) {
     let mut others = findings.iter().filter(|it| it.code != Code::LimitPassed);
     assert!(others.next().is_none(), "{findings}");
@@ -42,7 +42,7 @@ fn values_that_grow() {
         let text = json!({"steps": steps, "output_steps": ["d"]}).to_string();
         let findings = read([take()], &text);
         let mut all = findings.iter();
-        // An element is a list, as far as that is known.
+        // An element is a list, by the information in the document.
         assert!(all.all(|it| it.code != Code::LimitPassed), "{findings}");
     }
 }
@@ -102,7 +102,7 @@ fn deep_loops_and_lists() {
     assert_eq!(codes, [Code::WrongType], "{findings}");
 }
 
-/// More patterns than there may be are an error, and nothing is read beyond them.
+/// More patterns than the limit are an error, and reading stops there.
 #[test]
 fn many_patterns_in_one_branch() {
     let all: Vec<Value> = (0..20_000)

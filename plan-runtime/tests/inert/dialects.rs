@@ -1,11 +1,11 @@
-//! What a tool gives or a user writes is data: whatever syntax of a dialect is in it, it arrives as it was.
+//! Outputs and inputs are data: syntax of any dialect in them arrives unchanged.
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, Dialect, Profile, Reader, Toolbox};
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::{Map, Value, json};
 
-/// How many random values each position is given.
+/// The number of random values for each position.
 fn cases() -> usize {
     crate::common::cases(2_000, 10_000)
 }
@@ -91,7 +91,7 @@ fn value(random: &mut fastrand::Rng, depth: usize) -> Value {
     }
 }
 
-/// Where an output may be used: how a dialect writes it, and what is to arrive.
+/// The position of an output: its notation in a dialect, and the expected value.
 struct Position {
     arguments: Value,
     arrives: fn(&Value) -> Value,
@@ -171,7 +171,7 @@ fn arrive(dialect: Dialect, document: impl Fn(&Value) -> Value, positions: &[Pos
     }
 }
 
-/// What the second step is given, where the first gave this, and inputs are this too.
+/// Returns the arguments of the second step, with this value as the output of the first step and as inputs.
 fn given(plan: &Plan, value: &Value) -> Value {
     let outputs = [Some(StoredValue::json(output(value))), None];
     let inputs: Vec<StoredValue> = plan
@@ -189,7 +189,7 @@ fn in_tool_plans() {
     let positions = positions("$ref:a", "$ref:a.x", "$ref:a.l.1.y", "$ref:a.l[*]");
     let document = |arguments: &Value| json!({ "steps": [{ "id": "a", "tool": "t" }, { "id": "b", "tool": "t", "arguments": arguments }] });
     arrive(Dialect::ToolPlan, document, &positions);
-    // The same in JSON text.
+    // The arguments as a string of JSON.
     let document = |arguments: &Value| json!({ "steps": [{ "id": "a", "tool": "t" }, { "id": "b", "tool": "t", "arguments": arguments.to_string() }] });
     arrive(Dialect::ToolPlan, document, &positions);
 }
@@ -279,7 +279,7 @@ fn from_tool_to_tool() {
     }
 }
 
-/// As a local value, as the value of the round before, and as what a block reads: a `for` in a `loop`, and a block in that.
+/// A local value, the value of the previous round, and an input of a block: a `for` in a `loop`, and a block in that.
 #[test]
 fn in_bodies() {
     let documents = [

@@ -1,4 +1,4 @@
-//! Values arrive as they were sent, whatever text is in them.
+//! Values arrive unchanged, regardless of the strings in them.
 
 use super::tools::{Same, done};
 use plan_runtime::{Shape, plan};

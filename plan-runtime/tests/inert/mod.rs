@@ -1,4 +1,4 @@
-//! Values arrive as they are: whatever text is in an output, it is never read as anything but text.
+//! Values arrive unchanged: a string in an output is never interpreted.
 
 mod dialects;
 mod language;

@@ -1,4 +1,4 @@
-//! Values arrive as they are: against serde_json and jsonptr, over random outputs and pointers.
+//! Values arrive unchanged: compared with serde_json and jsonptr, over random outputs and pointers.
 
 use crate::common::skips;
 use crate::support::{at, each, key, object, reference, resolved};

@@ -1,4 +1,4 @@
-//! The suite passes what is right, and finds each of many mistakes.
+//! The suite accepts right journals, and detects each of many errors.
 
 use super::asking::Asking;
 use plan_runtime::journal::spi::{
@@ -22,7 +22,7 @@ fn of_sqlite() {
     let folder = crate::journal::support::Folder::new();
     conformance::check(|| folder.open());
     conformance::check_store(|| folder.open());
-    // All is given up again.
+    // The suite has released all its runs.
     let owned = plan_runtime::journal::RunFilter::new().is_owned(true);
     assert_eq!(folder.open().runs_now(&owned).len(), 0);
 }
@@ -35,7 +35,7 @@ fn of_clones_of_sqlite() {
     conformance::check(|| db.clone());
 }
 
-/// What a journal may do wrong, and words of the message.
+/// The possible defects of a journal, with a part of the message.
 const DEFECTS: &[(Defect, &str)] = &[
     (Defect::ForgetsDescription, "a claim finds the description"),
     (
@@ -146,7 +146,7 @@ enum Defect {
     RunsShareRecords,
 }
 
-/// A journal with a defect. It keeps what is right in a [`Memory`].
+/// A journal with a defect, based on a [`Memory`].
 #[derive(Clone)]
 struct Broken {
     memory: Memory,

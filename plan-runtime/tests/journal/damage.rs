@@ -76,7 +76,8 @@ fn a_newer_version_is_refused() {
     drop(folder.open());
 }
 
-/// Nothing after a record that was not written is written, other runs are recorded as soon as there is space, and what was acknowledged is kept.
+/// After a record that was not written, no later one is written. Other runs are recorded as soon as the disk has space, and acknowledged records
+/// stay.
 #[test]
 fn a_full_disk() {
     let folder = Folder::new();
@@ -125,7 +126,7 @@ fn a_full_disk() {
     let fits = small.iter().filter(|fits| **fits).count();
     assert!(fits > 0 && small.is_sorted_by(|a, b| a >= b), "{small:?}");
 
-    // Whoever claims it goes on after the last record.
+    // The next claim continues after the last record.
     db.release(&claim);
     let again = db.claim_now("a");
     drop(db);
@@ -187,7 +188,7 @@ fn a_read_only_file() {
     let told = || {
         let mut command = crate::journal::killed::command("open", &folder.path());
         if is_superuser {
-            // Who may write everything. Another user may not.
+            // A superuser may write every file, so the command runs as another user.
             command.uid(65534).gid(65534);
         }
         let output = command.output().ok()?;
@@ -217,7 +218,7 @@ fn a_read_only_file() {
     drop(folder.open());
 }
 
-/// Pages with something else in them: each call has its result or an error, and what is read is what was written.
+/// Pages with other content: each call has its result or an error, and reads return only written data.
 #[test]
 fn a_damaged_page() {
     let body = |n: usize| format!("{n} {}", "x".repeat(500));
@@ -286,7 +287,7 @@ fn a_damaged_page() {
     );
 }
 
-/// A log that ends anywhere, or has something else in it: what is before is there, in order.
+/// A truncated log, or one with other content: the earlier records are present, in order.
 #[test]
 fn a_torn_log() {
     let whole = Folder::new();
@@ -295,7 +296,7 @@ fn a_torn_log() {
     for n in 0..40 {
         smol::block_on(record(&db, &claim, format!("{n}"))).unwrap();
     }
-    // While it is open, the log has all of it.
+    // While the database is open, the log contains all records.
     let file = fs::read(whole.path()).unwrap();
     let log = fs::read(whole.join("runs.db-wal")).unwrap();
     assert!(log.len() > 100_000, "{}", log.len());

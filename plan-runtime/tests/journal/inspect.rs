@@ -1,4 +1,4 @@
-//! What a database lists and deletes.
+//! Lists and deletions of a database.
 
 use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, begin, info, integrity, record};
@@ -134,7 +134,7 @@ fn ended_runs_are_deleted() {
     for n in 0..180 {
         end(&db, &format!("{n}"), n % 2 == 0);
     }
-    // One that somebody looks at.
+    // A run with an owner.
     let held = db.claim_now("3").unwrap().claim;
     assert_eq!(db.delete_now(Duration::from_secs(60)).unwrap(), 0);
     assert_eq!(db.delete_now(Duration::ZERO).unwrap(), 179);

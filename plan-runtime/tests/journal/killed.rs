@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{env, thread};
 
-/// What a process does, and the database.
+/// The work of a process, and the database.
 const WORK: &str = "JOURNAL_TEST_WORK";
 const FILE: &str = "JOURNAL_TEST_FILE";
 
@@ -42,7 +42,7 @@ fn say(line: &str) {
     out.flush().unwrap();
 }
 
-/// This binary, as a process that does some work.
+/// Returns the command of this binary, as a process with some work.
 pub(crate) fn command(work: &str, path: &Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command
@@ -58,7 +58,7 @@ fn start(work: &str, path: &Path) -> Child {
     command(work, path).spawn().unwrap()
 }
 
-/// The lines that a process says, as they come.
+/// Returns the lines of a process, as they arrive.
 fn said(child: &mut Child) -> mpsc::Receiver<String> {
     let (send, said) = mpsc::channel();
     let out = BufReader::new(child.stdout.take().unwrap());
@@ -154,7 +154,7 @@ fn what_was_acknowledged_survives() {
     println!("{kills} kills, {acknowledged} records acknowledged, none lost");
 }
 
-/// Says whether it has got the run, and holds it until its input ends.
+/// Claims runs, prints the results, and holds the claims until the input ends.
 fn claim(db: &Sqlite) {
     let mut lines = std::io::stdin().lines();
     say("ready");

@@ -1,4 +1,4 @@
-//! Journals: the suite that all of them pass, and that it finds what is wrong; the one in a file, when its process is killed and its file is damaged.
+//! Journals: the suite that each of them passes, and the journal in a file, with killed processes and damaged files.
 
 pub(crate) mod asking;
 #[cfg(feature = "sqlite")]

@@ -1,4 +1,4 @@
-//! The journal in a file, as it is used.
+//! The journal in a file, in normal use.
 
 use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, begin, info, record};
@@ -66,7 +66,7 @@ fn a_run_that_was_taken_over_is_lost() {
     }
     db.release(&claim);
     drop(db);
-    // Nor has its end given up what is not its own.
+    // Its end has not released the other owner's run either.
     let third = folder.open().claim_now("a");
     assert!(matches!(third, Err(JournalError::Owned { .. })));
     assert_eq!(other.find_now(&new.claim, "2").unwrap(), None);
@@ -114,7 +114,7 @@ fn a_claim_that_was_not_committed_releases_nothing() {
     });
 }
 
-/// Nothing else is written that would have the release tried again.
+/// No other write repeats the release.
 #[test]
 fn a_release_that_failed_is_tried_again() {
     let folder = Folder::new();
@@ -125,7 +125,7 @@ fn a_release_that_failed_is_tried_again() {
         BEGIN SELECT raise(ABORT, 'full'); END";
     database.execute_batch(trigger).unwrap();
     db.release(&claim);
-    // The thread that writes has done all that was queued before it answers.
+    // The writer thread has executed all earlier jobs before it answers.
     assert!(matches!(
         smol::block_on(record(&db, &claim, "1")),
         Err(JournalError::Lost { .. })
@@ -189,7 +189,7 @@ fn commits_are_shared() {
     assert!(commits <= 96, "{commits} commits of 640 records");
 }
 
-/// How many frames of the log end a transaction: those with the size of the database in their header.
+/// Returns the number of frames in the log that end a transaction: those with the size of the database in their header.
 fn commits(folder: &Folder) -> usize {
     let log = fs::read(folder.join("runs.db-wal")).unwrap();
     let page = usize::try_from(u32::from_be_bytes(log[8..12].try_into().unwrap())).unwrap();
@@ -224,7 +224,7 @@ fn what_is_queued_is_written_when_all_clones_are_dropped() {
         .collect();
     drop(watch);
     drop(db);
-    // They are ready without having been polled.
+    // They complete without an earlier poll.
     for write in &mut writes {
         let ready = write.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(matches!(ready, Poll::Ready(Ok(()))));
@@ -278,7 +278,7 @@ fn messages_wake_at_most_those_of_the_run() {
                 polled.is_ready()
             };
             assert!(!is_ready());
-            // The database was asked for messages that came before. Reads have one order.
+            // The database was queried for earlier messages. Reads happen in order.
             smol::block_on(db.used_bytes()).unwrap();
             assert!(!is_ready() && !is_ready());
             count.0.store(0, Ordering::SeqCst);
@@ -297,7 +297,7 @@ fn messages_wake_at_most_those_of_the_run() {
     std::thread::sleep(Duration::from_millis(700));
     let woken = counts.iter().map(|it| it.0.0.load(Ordering::SeqCst));
     assert_eq!(woken.sum::<usize>(), 2);
-    // A run that is given up wakes whoever watches it.
+    // The release of a run wakes its watchers.
     db.release(&counts[9].2);
     assert_eq!(counts[9].0.0.load(Ordering::SeqCst), 1);
 }

@@ -1,4 +1,4 @@
-//! Folders for databases, and what is kept in them.
+//! Folders for databases, and their content.
 
 use crate::journal::asking::Asking;
 use plan_runtime::journal::spi::{Claim, RunInfo, Written};
@@ -53,7 +53,7 @@ pub(crate) fn record(db: &Sqlite, claim: &Claim, key: impl Into<String>) -> Writ
     db.append(claim, key, body)
 }
 
-/// What SQLite says of a file: `ok`, or what is wrong.
+/// Returns SQLite's check of a file: `ok`, or the damage.
 pub(crate) fn integrity(path: &Path) -> String {
     let database = rusqlite::Connection::open(path).unwrap();
     let sql = "PRAGMA integrity_check";

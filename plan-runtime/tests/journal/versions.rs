@@ -1,6 +1,6 @@
-//! Databases of each version of the tables can be opened, and runs in them go on.
+//! Databases of each version of the tables, which can be opened, and whose runs resume.
 //!
-//! `versions/1.sql` has all that a database of version 1 contained, and so on. A version that was released is not changed any more.
+//! `versions/1.sql` has the full content of a database of version 1, and so on. The file of a released version never changes.
 
 use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, begin, record};
@@ -49,7 +49,7 @@ fn dump(path: &Path) -> String {
     text
 }
 
-/// A run that has been killed in the middle, one that waits, one that has failed, one that was asked for, and what is left of one that is being deleted.
+/// The database contains a run that was killed, a waiting run, a failed run, a submitted run, and the rest of a run that is being deleted.
 #[test]
 fn the_newest_is_kept() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! What some plans look like, in full.
+//! The complete diagrams of some plans.
 
 use super::{drawn, keep};
 use plan_runtime::plan::Direction;
@@ -319,7 +319,7 @@ flowchart LR
     assert!(dot.contains("rankdir=LR"), "{dot}");
 }
 
-/// A block in a step, in a loop and in another one, and one in which nothing is.
+/// A block in a step, in a loop and in another block, and an empty one.
 #[test]
 fn blocks() {
     let reference = |kind: &str, name: &str, pointer: &str| json!({"reference": {kind: name, "pointer": pointer}});

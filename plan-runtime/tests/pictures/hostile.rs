@@ -1,4 +1,4 @@
-//! Names and texts that mean something to those who draw.
+//! Names and strings with a meaning to the drawing programs.
 
 use super::{Statement, count, drawn, keep, statements};
 use plan_runtime::Plan;
@@ -134,7 +134,7 @@ fn keywords_as_names() {
 fn plans_that_no_one_would_write() {
     use plan_runtime::plan::{Action, Body, Input, Output, Reference, Source, Step, Template};
     let reference = |source| Template::Reference(Reference::new(source));
-    // Steps of one name, which need themselves and what is not there.
+    // Steps with one name, which need themselves and missing steps.
     let sources = [
         Source::Step(0),
         Source::Step(7),

@@ -1,7 +1,6 @@
 //! Plans as Mermaid and DOT.
 //!
-//! All that is drawn here is also kept in cargo's directory for tests, where `tests/pictures/run` hands it to those who draw such
-//! pictures.
+//! All diagrams are also stored in cargo's directory for tests, where `tests/pictures/run` passes them to drawing programs.
 
 mod expected;
 mod hostile;
@@ -13,14 +12,14 @@ use plan_runtime::Plan;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Where pictures are kept for the drivers.
+/// Returns the folder of the diagrams for `tests/pictures/run`.
 fn directory() -> PathBuf {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
     std::fs::create_dir_all(&directory).unwrap();
     directory
 }
 
-/// Keeps both pictures of a plan under a name, and has Graphviz read one where it is installed.
+/// Stores both diagrams of a plan under a name, and lets Graphviz read one if it is installed.
 fn keep(name: &str, mermaid: &str, dot: &str) {
     let path = directory().join(name);
     std::fs::write(path.with_extension("mmd"), mermaid).unwrap();
@@ -38,7 +37,7 @@ fn keep(name: &str, mermaid: &str, dot: &str) {
     }
 }
 
-/// What a line of Mermaid is.
+/// The kind of a Mermaid line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Statement {
     Node,
@@ -128,7 +127,7 @@ fn label(text: &str, open: &str, close: &str) -> bool {
     text.is_some_and(|text| !text.is_empty() && inert(text))
 }
 
-/// Whether a label has nothing in it but text, numeric character references, and breaks between lines.
+/// Returns `true` if a label contains only characters, numeric character references, and line breaks.
 fn inert(text: &str) -> bool {
     let text = text.replace("<br/>", "");
     let mut pieces = text.split('#');
@@ -148,7 +147,7 @@ fn count(statements: &[(Statement, &str)], of: Statement) -> usize {
     statements.iter().filter(|(it, _)| *it == of).count()
 }
 
-/// Both pictures of a plan, whose form was looked at.
+/// Returns both diagrams of a plan, after a check of their form.
 fn drawn(plan: &Plan) -> (String, String) {
     let (mermaid, dot) = (plan.mermaid().to_string(), plan.dot().to_string());
     let found = statements(&mermaid);
@@ -167,7 +166,7 @@ fn drawn(plan: &Plan) -> (String, String) {
     (mermaid, dot)
 }
 
-/// The lines of DOT, without quoted text.
+/// Returns the lines of DOT, without quoted strings.
 fn dot_lines(dot: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in dot.lines() {

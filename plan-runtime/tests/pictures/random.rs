@@ -1,4 +1,4 @@
-//! Random plans: whatever they hold, there is a node for each part and an edge for each pair of a part and what it reads.
+//! Random plans: a diagram has a node for each part, and an edge for each pair of a part and its source.
 
 use super::{Statement, count, drawn, plans, statements};
 use plan_runtime::Plan;
@@ -6,13 +6,13 @@ use plan_runtime::plan::{Body, Condition, Role, Source, Template};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The edges of a plan, counted in another way: each part has a number, and each pair of a source and the part that reads it is one edge.
+/// The edges of a plan, counted independently: each part has a number, and each pair of a source and a part that reads it is one edge.
 #[derive(Default)]
 struct Edges {
     parts: usize,
     data: BTreeSet<(Read, usize)>,
     flow: BTreeSet<(usize, usize)>,
-    /// Those in blocks.
+    /// The edges in blocks.
     inside: usize,
 }
 
@@ -120,7 +120,7 @@ fn edges(plan: &Plan) -> usize {
     if !matches!(plan.output.value, Template::Null) {
         all.read(&plan.output.value, &[], usize::MAX);
     }
-    // What goes the way of a condition or a loop anyway shares its edge.
+    // A reference on the route of a condition or a loop shares its edge.
     let shared = |(read, part): &&(Read, usize)| match read {
         Read::Part(binder) => all.flow.contains(&(*binder, *part)),
         _ => false,

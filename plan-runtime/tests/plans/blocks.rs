@@ -32,7 +32,7 @@ fn block<const N: usize>(
     Block::new(Template::object(reads), plan)
 }
 
-/// One plan with all there is.
+/// Returns a plan with every construct.
 fn trip() -> Plan {
     let mut plan = Plan::new("travel");
     plan.inputs = vec![
@@ -156,7 +156,7 @@ fn a_block_is_printed_as_it_would_be_written() {
     assert_eq!(plan.to_string(), expected);
 }
 
-/// Without a difference in what is printed, somebody would take one for the other.
+/// Plans with different behavior print differently, so that nobody confuses them.
 #[test]
 fn what_does_something_else_is_printed_otherwise() {
     let plan = |body: Body| {
@@ -268,7 +268,7 @@ fn plan_json() {
     assert_eq!(Executable::new(&read).mistake(), None);
 }
 
-/// What is written as the tail of a block is no more than that.
+/// The tail of a block is nothing but a call.
 #[test]
 fn a_tail_that_says_more_is_a_step() {
     let tail = Step::new("_", call("t", []));

@@ -170,7 +170,7 @@ fn plan_json() {
         }}, "spec": ">8"}]})
         .as_object()
         .map(|o| {
-            // The written form is what a reader would make of the path, so it is left out.
+            // The notation equals the derived one, so it is left out.
             let mut o = o.clone();
             o["text"][1]["value"]["reference"]
                 .as_object_mut()

@@ -81,7 +81,7 @@ fn unwritten(reference: &Reference) -> Reference {
     bare
 }
 
-/// The text that says what is equal, if there is one.
+/// Returns the JSON that defines equality, if the plan has JSON.
 fn json(mut plan: Plan) -> Option<String> {
     each(&mut plan, &mut |template| {
         if let Template::Reference(reference) = template {
@@ -91,14 +91,14 @@ fn json(mut plan: Plan) -> Option<String> {
     serde_json::to_string(&plan).ok()
 }
 
-/// What is done to a part of a plan. Some of it changes what the plan is as JSON, and some does not.
+/// The number of changes to a part of a plan. Some of them change its JSON.
 const CHANGES: usize = 23;
 
 /// Changes a template; `false` where it cannot be changed so.
 fn change(template: &mut Template, kind: usize) -> bool {
     match (kind, &mut *template) {
         (0, Template::Text(parts)) => {
-            // Text beside text is one text.
+            // Adjacent strings are one string.
             parts.push(Part::Literal("".into()));
             parts.push(Part::Literal("a".into()));
             parts.push(Part::Literal("b".into()));
@@ -117,7 +117,7 @@ fn change(template: &mut Template, kind: usize) -> bool {
             *reference = unwritten(reference).written("something else");
         }
         (6, Template::Reference(reference)) => {
-            // What it means that an element of `[..]` is missing.
+            // The effect of a missing element of `[..]`.
             let mut each = reference.path.iter_mut();
             match each.find(|segment| segment.selector == Selector::Each) {
                 Some(each) => each.absent = Absent::End,
@@ -171,7 +171,7 @@ fn change(template: &mut Template, kind: usize) -> bool {
     true
 }
 
-/// Does something to what is around templates.
+/// Changes a part of the plan outside of templates.
 fn change_around(plan: &mut Plan, kind: usize) {
     let steps = &mut plan.steps;
     match kind {
@@ -265,7 +265,7 @@ proptest! {
         prop_assume!(count > 0);
         let (chosen, mut seen) = (at.index(count), 0);
         let mut changed = plan.clone();
-        // What is wrapped is not wrapped again inside.
+        // The inside of a wrapped part is not wrapped again.
         let mut done = false;
         each(&mut changed, &mut |template| {
             if !done && change(&mut template.clone(), kind) {
@@ -320,7 +320,7 @@ fn what_is_no_part_of_the_json_makes_no_difference() {
         }
     });
     let steps = &mut other.steps;
-    // It is read, too.
+    // The step reads it as well.
     steps[1].after = vec![];
     assert_eq!(plan, other);
     assert_eq!(json(plan), json(other));

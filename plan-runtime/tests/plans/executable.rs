@@ -1,4 +1,4 @@
-//! A plan that was made in Rust and is illegal says so where it is checked and at each run, and nothing panics.
+//! An invalid plan built in Rust: the check and each run return the error, and never panic.
 
 use plan_runtime::check::Request;
 use plan_runtime::dynamic::Toolbox;
@@ -52,7 +52,7 @@ fn refused(plan: &Plan, mistake: &str) {
         let run = toolbox.run(plan, serde_json::json!({"x": 1}), &());
         assert_eq!(smol::block_on(run).unwrap_err().to_string(), expected);
     }
-    // What prints a plan has no reason to fail.
+    // Printing a plan never fails.
     let _ = (plan.to_string(), plan.levels(), plan.blocked_by("a"));
 }
 
@@ -140,7 +140,7 @@ fn local_values_that_are_not_around() {
     assert_eq!(Executable::new(&chain(binds(), 0)).mistake(), None);
     refused(&chain(binds(), 1), one);
     refused(&chain(None, 0), none);
-    // A branch after one that binds has nothing of it.
+    // A branch after a binding one cannot use its variables.
     let branches = vec![
         Branch::new(binds(), Action::value(local(0))),
         Branch::new(None, Action::value(local(0))),
@@ -355,7 +355,7 @@ fn objects_with_a_member_twice() {
     let mistake = "step `b` has an object with two members `b`";
     refused(&computing(twice()), mistake);
     refused(&computing(vec![twice()]), mistake);
-    // What is in another object, or flattened into one, is another matter: there the last one counts.
+    // Members of another object, or of a flattened one, may repeat a name: the last one counts.
     let inner = Template::object([("a", Template::Null), ("b", Template::Null)]);
     let flattened = Entry::new(Key::Flattened, inner.clone());
     let named = Entry::new(Key::Name("a".into()), inner);
@@ -464,7 +464,7 @@ fn patterns_that_are_compared_with_data() {
     }
 }
 
-/// As many local values as a document may have: what may run can be stored.
+/// The limit on local values equals that of documents, so that a plan that may run can be stored.
 #[test]
 fn local_values_in_each_other() {
     let chain = |count: usize| {

@@ -33,7 +33,7 @@ proptest! {
                 prop_assert_eq!(&read, &plan);
                 READ.fetch_add(1, Ordering::Relaxed);
             }
-            // Only what no plan of an author has: a name twice in what tagging makes one object.
+            // Only a plan that no author writes: a duplicate name in the single object that tagging produces.
             Err(e) => prop_assert!(e.to_string().contains("duplicate member"), "{e}\n{text}"),
         }
     }
@@ -80,7 +80,7 @@ fn what_is_wrong_is_said_to_serde() {
     let error = Plan::deserialize(&value).unwrap_err().to_string();
     assert_eq!(error, said(pointers));
 
-    // Any other format: here what serde keeps of a value that it does not know yet.
+    // Another format: serde's buffer of a value with an unknown type.
     #[derive(Debug, Deserialize)]
     #[serde(untagged)]
     enum Either {
@@ -98,7 +98,8 @@ fn what_is_wrong_is_said_to_serde() {
     assert_eq!(plan.steps[1].references().len(), 2);
 }
 
-/// `.ci/run` tests it with serde_json's numbers of any precision, too, which other formats hold as objects.
+/// `.ci/run` also runs this test with serde_json's numbers of arbitrary precision, which other formats represent as
+/// objects.
 #[test]
 fn numbers_and_repeated_members_reach_the_reader_from_any_format() {
     #[derive(Debug, Deserialize)]

@@ -1,4 +1,4 @@
-//! Conditions, loops, blocks, roles and policies in the dialects of strings: each mistake, with its place.
+//! Conditions, loops, blocks, roles and policies in the dialects of strings: each error, with its position.
 
 use crate::reading::{of, said, say};
 use plan_runtime::dynamic::{Dialect, Profile};
@@ -721,7 +721,8 @@ error[duplicate-id]: the input `a` has the name of a step
     );
 }
 
-/// What the systems ignore stays ignored unless it has the form of plan JSON, and a step with a tool still calls it.
+/// Members that the original systems ignore stay ignored without the form of plan JSON, and a step with a tool still
+/// calls the tool.
 #[test]
 fn compat() {
     say(
@@ -879,7 +880,7 @@ fn a_block_without_steps() {
     assert!(found.starts_with(message), "{found}");
 }
 
-/// In the compat profile too, plan JSON of the plan reads back.
+/// Even in the compat profile, plan JSON of the plan reads back.
 #[test]
 fn compat_plans_are_plans() {
     let reader = of(Dialect::ActionPlan).profile(Profile::Compat);

@@ -1,4 +1,4 @@
-//! What the fuzzer found worth keeping, read again: a sample of the texts that lead somewhere new, for each of its targets.
+//! Cases of the fuzzer, repeated: a sample of the documents that reach new code, for each of its targets.
 
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, dead_code)]
@@ -15,7 +15,7 @@ fn replay(property: impl Fn(&str), texts: &str) {
     }
 }
 
-/// What the fuzzer starts with.
+/// Replays the seeds of the fuzzer.
 fn replay_seeds(property: impl Fn(&[u8]), targets: &[&str]) {
     for target in targets {
         let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
@@ -27,7 +27,8 @@ fn replay_seeds(property: impl Fn(&[u8]), targets: &[&str]) {
     }
 }
 
-/// Texts that random bytes choose; the same each time. One in 20 of them or more comes to the assertions that only some reach.
+/// Runs a property on documents from pseudorandom bytes, equal each time. At least one in 20 reaches the assertions that only
+/// some documents reach.
 fn generated(cases: usize, property: impl Fn(&[u8])) {
     fuzz::take_reached();
     let mut random = fastrand::Rng::with_seed(1);

@@ -1,4 +1,4 @@
-//! What is read of a document that is too large.
+//! Reading of documents that are too large.
 
 use crate::reading::limited;
 use plan_runtime::dynamic::{Code, Contracts, DocumentLimits, Reader};

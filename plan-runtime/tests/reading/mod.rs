@@ -1,4 +1,4 @@
-//! All dialects: the finding for each mistake, and how the rest of the document is read.
+//! All dialects: the finding for each error, and the reading of the rest of the document.
 
 mod action_plan_references;
 mod action_plans;

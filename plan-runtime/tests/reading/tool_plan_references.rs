@@ -197,7 +197,7 @@ fn references_of_tool_plans() {
     );
 }
 
-/// Reading a document full of mistakes is not slower than reading a correct one.
+/// Reading a document full of errors is not slower than reading a correct one.
 #[test]
 fn many_unknown_steps_are_said_without_many_searches() {
     let step = |index| {
@@ -209,7 +209,7 @@ fn many_unknown_steps_are_said_without_many_searches() {
     let findings = Reader::new()
         .read(&format!(r#"{{"steps": [{}]}}"#, steps.join(", ")))
         .unwrap_err();
-    // The last one says how many there are besides.
+    // The last finding contains the number of the omitted ones.
     assert_eq!(findings.len(), 257);
     let helped = findings.iter().filter(|it| it.help.is_some()).count();
     assert_eq!(helped, 32 + 1);

@@ -1,4 +1,4 @@
-//! Outputs become JSON as they are, or not at all.
+//! Outputs become exact JSON, or an error.
 
 use plan_runtime::resolve::{ErrorKind, StoredValue, encode};
 use proptest::prelude::*;
@@ -71,7 +71,7 @@ struct Unit;
 #[derive(serde::Serialize)]
 struct Newtype<T>(T);
 
-/// A patch that tells apart what to leave, what to remove and what to set.
+/// A patch that distinguishes fields to leave, to remove and to set.
 #[derive(serde::Serialize)]
 struct Patch {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "inner")]
@@ -136,7 +136,7 @@ fn a_some_that_would_be_none() {
         json!({"name": null})
     );
     assert_eq!(encode(&Patch { name: None }).unwrap(), json!({}));
-    // Where JSON of any kind is null, it is absent.
+    // A null of untyped JSON means an absent value.
     assert_eq!(encode(&Some(Value::Null)).unwrap(), Value::Null);
 }
 
@@ -231,7 +231,7 @@ fn depth() {
         }
     }
     assert_eq!(error(&Deep(100_000)), "the value is nested too deep");
-    // What can be held can be read back from text.
+    // A value that JSON can represent can be read back from text.
     let text = encode(&Deep(127)).unwrap().to_string();
     assert!(serde_json::from_str::<Value>(&text).is_ok());
     assert!(encode(&Deep(128)).is_err());

@@ -1,4 +1,4 @@
-//! The text of every error of resolving.
+//! The message of every error of resolving.
 
 use crate::support::{at, each, key, object, plan, reference, resolved, string};
 use plan_runtime::plan::{Absent, Computed, Part, Reference, Source, Template};
@@ -282,8 +282,8 @@ fn too_deep() {
     assert!(e.to_string().len() < 600, "{} bytes", e.to_string().len());
 }
 
-/// An error names the step that was read, whatever it was called when the reference was written; a reference of another language is as it
-/// was written.
+/// An error uses the current name of the step that was read, instead of its name when the reference was written; a reference of another
+/// language keeps its notation.
 #[test]
 fn a_step_that_was_renamed() {
     use plan_runtime::Plan;

@@ -1,4 +1,4 @@
-//! From templates and outputs to arguments, and from values to outputs.
+//! Arguments from templates and outputs, and outputs from values.
 
 mod encode;
 mod errors;

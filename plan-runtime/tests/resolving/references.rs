@@ -1,4 +1,4 @@
-//! What references give of a value, compared with a model of one line for each rule.
+//! The values of references, compared with a model of one line for each rule.
 
 use crate::support;
 use jsonptr::PointerBuf;

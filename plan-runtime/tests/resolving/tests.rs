@@ -1,4 +1,4 @@
-//! What tests say, in which order, and what fails.
+//! Tests as data: their results, their order of evaluation, and their errors.
 
 use crate::support::{each, key, object, reference, resolved, string};
 use plan_runtime::plan::{

@@ -1,4 +1,4 @@
-//! What a schema accepts is read.
+//! A reader accepts the documents that a schema accepts.
 
 use super::json_schema::JsonSchema;
 use super::{DIALECTS, tools};
@@ -55,7 +55,7 @@ const WORDS: &[&str] = &[
     "Text.",
 ];
 
-/// Whether a finding is about the form of a document, and not about what there is in a plan or what types are.
+/// Returns `true` for a finding about the form of a document, instead of the existence of names or the types.
 fn is_syntax(code: Code) -> bool {
     matches!(
         code,
@@ -74,7 +74,7 @@ fn is_syntax(code: Code) -> bool {
     )
 }
 
-/// Whether it is about a name, all the same.
+/// Returns `true` for such a finding that is about a name.
 fn is_of_name(dialect: Dialect, finding: &Finding) -> bool {
     let message = &finding.message;
     // In a blueprint, only the name of a value makes a reference.
@@ -82,7 +82,7 @@ fn is_of_name(dialect: Dialect, finding: &Finding) -> bool {
         && finding.code == Code::MalformedReference
         && message.ends_with("is not a reference to a step")
         && !message.starts_with("`${step["))
-        // In plan JSON, any string is text, and what looks like a reference is only a warning.
+        // In plan JSON, any string is literal, and one that looks like a reference is only a warning.
         || (dialect == Dialect::PlanJson
             && finding.code == Code::MalformedReference
             && finding.severity == Severity::Warning)
@@ -90,7 +90,7 @@ fn is_of_name(dialect: Dialect, finding: &Finding) -> bool {
         || (finding.code == Code::DuplicateMember && message.ends_with("is listed twice"))
 }
 
-/// Whether a message is about a pattern like `(a, a)`.
+/// Returns `true` for a message about a pattern like `(a, a)`.
 fn names_twice(message: &str) -> bool {
     let pattern = message.strip_prefix("the pattern `");
     let Some((pattern, _)) = pattern.and_then(|it| it.split_once('`')) else {
@@ -136,7 +136,8 @@ fn what_a_schema_accepts_is_read() {
                 Code::UnknownArgument,
                 Code::MissingArgument,
             ];
-            // What replaces the reference that all arguments are is for the checker, and so is which form a reference does not fit.
+            // Only the checker decides on the replacement of a reference to all arguments, and on the form that a reference does
+            // not fit.
             let is_of_type = |it: &&Finding| {
                 it.message.starts_with("if the reference ends") || it.message.contains("`either`")
             };

@@ -1,4 +1,4 @@
-//! What a prompt shows is a plan: each example of each dialect is read, checked and run.
+//! The examples of a prompt are plans: each example of each dialect is read, checked and run.
 
 use super::DIALECTS;
 use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
@@ -45,10 +45,10 @@ fn toolbox() -> Toolbox<()> {
         .with_fn(unsend, |_| async move { Ok(Value::Null) })
 }
 
-/// What a prompt shows of a dialect.
+/// The examples in the prompt of a dialect.
 struct Shown {
     dialect: Dialect,
-    /// What is before the steps of the whole example, its steps, and what is after them.
+    /// The beginning of the whole example, its steps, and its end.
     open: String,
     first: String,
     second: String,
@@ -100,10 +100,10 @@ fn shown(dialect: Dialect) -> Shown {
 }
 
 impl Shown {
-    /// What a plan of the first step and others gives. Nothing is wrong with it.
+    /// Returns the output of a plan with the first step and others, which has no findings.
     fn runs(&self, steps: &str) -> Value {
         let toolbox = toolbox();
-        // Where a document names its output, that is the step of the whole example.
+        // If a document names its output, it is the step of the whole example.
         let steps = format!("{}, {steps}", self.first);
         let close = match self.dialect {
             Dialect::ToolPlan => "]}",
@@ -154,7 +154,7 @@ fn every_step_runs() {
         if dialect == Dialect::PlanJson {
             continue;
         }
-        // Each has the output that the text says.
+        // Each has the documented output.
         let of = |at: usize| {
             let steps: Vec<&Value> = outputs[at].as_object().unwrap().values().collect();
             // The mails are a list of objects; the other one is the step of the example.
@@ -192,7 +192,7 @@ fn every_condition_is_one() {
     }
 }
 
-/// What the notes say about text is so.
+/// The notes about strings are true.
 #[test]
 fn text_is_text_unless_it_looks_like_a_reference() {
     for dialect in DIALECTS {

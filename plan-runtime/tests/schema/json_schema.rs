@@ -7,14 +7,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// How deep values are made, before only the least is.
+/// The depth from which generated values are minimal.
 const DEEP: usize = 7;
 
-/// A schema of which each keyword is understood.
+/// A schema with only supported keywords.
 pub(crate) struct JsonSchema {
     pub(crate) root: Value,
     patterns: RefCell<HashMap<String, Rc<(Regex, Hir)>>>,
-    /// How deep the least value of a schema with a name is.
+    /// The depth of the smallest value of each named schema.
     heights: HashMap<String, usize>,
 }
 
@@ -104,7 +104,7 @@ impl JsonSchema {
         Rc::clone(made)
     }
 
-    /// Why a value does not fit.
+    /// Returns the reason why a value does not fit.
     pub(crate) fn mistake(&self, value: &Value) -> Option<String> {
         self.check(&self.root, value, "").err()
     }
@@ -368,7 +368,7 @@ impl JsonSchema {
         members.into()
     }
 
-    /// A string, often one of these words if one fits.
+    /// Returns a string, often one of these words if one fits.
     fn string(&self, schema: &Value, random: &mut fastrand::Rng, words: &[&str]) -> String {
         for _ in 0..2_000 {
             let text = if random.bool() {
@@ -428,7 +428,7 @@ fn is_of(name: &Value, value: &Value) -> bool {
     }
 }
 
-/// A text that matches, if what it asserts of its place is so.
+/// Appends a string that matches, if its assertions about positions hold.
 fn matching(hir: &Hir, random: &mut fastrand::Rng, text: &mut String) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}

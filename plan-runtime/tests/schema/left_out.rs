@@ -1,4 +1,4 @@
-//! What a schema leaves out of the types of arguments, and where it says so.
+//! The argument types that a schema leaves out, and its notes about them.
 
 use super::json_schema::JsonSchema;
 use super::promises::nested;
@@ -11,7 +11,7 @@ fn arguments_in(dialect: Dialect, contract: Contract) -> (Value, Value) {
     (schema["$defs"]["arguments0"].clone(), schema)
 }
 
-/// What a chain of objects in one another has at this depth.
+/// Returns the type at this depth in a chain of nested objects.
 fn at_depth(schema: &Value, depth: usize) -> Value {
     let mut ty = schema["$defs"]["arguments0"]["anyOf"][0].clone();
     for _ in 0..depth {
@@ -64,7 +64,7 @@ fn a_schema_says_which_types_are_cut() {
         let call = json!({"steps": [{"id": "a", "tool": "t", "arguments": {"other": 1}}]});
         assert_eq!(JsonSchema::new(schema).mistake(&call).is_none(), is_cut);
     }
-    // A type of which nothing is known is not cut.
+    // An unknown type is not incomplete.
     let any = json!({"type": "object", "properties": {"a": {}, "b": {"$ref": "#/nowhere"}}});
     let (_, schema) = arguments_in(Dialect::ToolPlan, Contract::new("t").arguments(any));
     assert!(!schema.to_string().contains("$comment"), "{schema}");
@@ -145,7 +145,7 @@ fn what_cannot_be_written_is_a_reference() {
         assert!(schema.mistake(&call(&without)).is_some(), "{dialect}");
         assert!(schema.mistake(&call(&with)).is_some(), "{dialect}");
         assert_eq!(schema.mistake(&call(&reference)), None, "{dialect}");
-        // The reader has a finding for what the schema refuses.
+        // The reader has a finding for each value that the schema refuses.
         let text = call(&with).to_string();
         let read = Reader::new().dialect(dialect).read(&text);
         let findings = read.err().unwrap_or_else(|| panic!("{text}"));
@@ -156,7 +156,7 @@ fn what_cannot_be_written_is_a_reference() {
             "{findings}"
         );
     }
-    // It is the same where the schema of the tool contradicts itself.
+    // An equal result for a contradictory schema of the tool.
     let object = json!({"type": "object", "required": ["a"], "additionalProperties": false});
     let (arguments, _) = arguments_in(Dialect::PlanJson, Contract::new("t").arguments(object));
     assert_eq!(arguments["anyOf"][0]["$ref"], "#/$defs/never_written");

@@ -56,7 +56,7 @@ fn tools() -> Contracts {
                 "required": ["value"],
             }},
         })),
-        // It needs members whose names look like references in some dialects.
+        // A tool whose members look like references in some dialects.
         Contract::new("odd").arguments(json!({
             "type": "object",
             "properties": {

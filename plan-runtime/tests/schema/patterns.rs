@@ -5,7 +5,7 @@ use super::{DIALECTS, tools};
 use plan_runtime::dynamic::{Contract, Dialect, Reader};
 use serde_json::{Value, json};
 
-/// Engines like RE2 refuse a schema if they do not know an escape, or a group, in one of its patterns.
+/// Engines like RE2 refuse a schema if an escape or a group in one of its patterns is unsupported.
 #[test]
 fn patterns_are_of_what_all_engines_have() {
     fn collect(schema: &Value, patterns: &mut Vec<String>) {
@@ -54,7 +54,7 @@ fn patterns_are_of_what_all_engines_have() {
     }
 }
 
-/// Spaces alone are not a name, whatever the spaces are.
+/// A name cannot consist of spaces, of any kind.
 #[test]
 fn names_are_not_blank() {
     let schema =

@@ -1,4 +1,4 @@
-//! What schemas and prompts promise about hostile contracts: they are bounded, say what is left out, and show no secrets.
+//! The promises of schemas and prompts about hostile contracts: they are bounded, mark omissions, and show no secrets.
 
 use super::json_schema::JsonSchema;
 use super::{DIALECTS, tools};
@@ -38,7 +38,7 @@ either({a: string} | {b: integer}) -> …
     );
 }
 
-/// The text before the tools says what is data.
+/// The introduction declares that strings are data.
 #[test]
 fn names_and_texts_are_data() {
     let prompt = tools().prompt(Dialect::ToolPlan);
@@ -85,7 +85,7 @@ fn only_formats_of_json_schema_are_shown() {
     }
 }
 
-/// The only argument of a tool, as it is shown.
+/// Returns the only argument of a tool, as the prompt shows it.
 fn argument(schema: &Value) -> String {
     let contract = Contract::new("t").arguments(json!({
         "type": "object", "properties": {"a": schema}, "required": ["a"], "additionalProperties": false,
@@ -116,7 +116,7 @@ fn elements_of_several_types_are_in_parentheses() {
             "(string | string[])[]",
         ),
         (vec![object], "{a: string}[]"),
-        // One value, with what looks like two types in it.
+        // One value that looks like two types.
         (vec![json!({"const": "a | b"})], "\"a | b\"[]"),
     ] {
         let list = json!({"type": "array", "items": {"anyOf": choices}});
@@ -124,7 +124,7 @@ fn elements_of_several_types_are_in_parentheses() {
     }
 }
 
-/// Where several schemas bound a number, the tightest bounds hold, in prompts and in schemas.
+/// If several schemas bound a number, the tightest bounds apply, in prompts and in schemas.
 #[test]
 fn the_tightest_bounds_hold() {
     let least = |first: u8, second: u8| json!({"type": "integer", "allOf": [{"minimum": first}, {"minimum": second, "maximum": 20}, {"maximum": 30}]});
@@ -436,7 +436,7 @@ fn very_many_tools_are_named_or_counted() {
         format!("{} more tools.", 5_001 - shown - named)
     );
     assert!(names.starts_with(&format!("tool{shown}, ")), "{names}");
-    // A schema has all of them.
+    // A schema lists all tools.
     let schema = Dialect::ToolPlan.schema(&contracts);
     let calls = schema["$defs"]["body"]["anyOf"].as_array().unwrap().iter();
     let tools = calls.filter_map(|call| call["properties"]["tool"]["enum"][0].as_str());
@@ -449,7 +449,7 @@ fn very_many_tools_are_named_or_counted() {
     assert!(told(&Contracts::new()).starts_with("There are no tools."));
 }
 
-/// A type that doubles itself with each of 40 levels, of which each has a name.
+/// Returns a type that doubles with each of 40 named levels.
 fn doubled(double: impl Fn(Value) -> Value) -> Value {
     let name = |level: usize| format!("level{level}");
     let reference = |level: usize| json!({"$ref": format!("#/$defs/{}", name(level))});
@@ -464,7 +464,7 @@ fn doubled(double: impl Fn(Value) -> Value) -> Value {
     json!({"type": "object", "properties": {"a": reference(40)}, "required": ["a"], "$defs": defs})
 }
 
-/// The limits are for all tools together, and what they leave out is reported.
+/// The limits apply to all tools together, and omissions are reported.
 #[test]
 fn very_many_large_tools_have_a_limit() {
     let kinds = [
@@ -500,7 +500,7 @@ fn very_many_large_tools_have_a_limit() {
     }
 }
 
-/// The schema lists all tools, but not what all of them take.
+/// The schema lists all tools, but not the arguments of all tools.
 #[test]
 fn a_schema_has_a_limit() {
     let argument = |at: usize| json!({"type": "object", "properties": {(format!("argument{at}")): {"type": "string"}}, "required": [format!("argument{at}")], "additionalProperties": false});
@@ -525,7 +525,7 @@ fn a_schema_has_a_limit() {
         let others = defs["others"]["enum"].as_array().unwrap().len();
         assert_eq!(listed + others, 16_000);
         assert!(listed > 1_000, "{listed}");
-        // What it accepts is read, also where it says little.
+        // A reader accepts every document that the schema accepts, even a vague schema.
         let schema = JsonSchema::new(schema);
         let call = match dialect {
             Dialect::PlanJson => {
@@ -550,7 +550,7 @@ fn a_schema_has_a_limit() {
     }
 }
 
-/// One pass over the members of all schemas, which a member of each would make quadratic.
+/// Takes one pass over the members of all schemas, where a pass for each schema would be quadratic.
 #[test]
 fn very_many_schemas_of_one_object_are_listed() {
     let schemas: Vec<Value> = (0..2_000)

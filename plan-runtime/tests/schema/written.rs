@@ -1,4 +1,4 @@
-//! What the writers write, a schema accepts.
+//! A schema accepts the output of the writers.
 
 use super::DIALECTS;
 use super::json_schema::JsonSchema;
@@ -7,7 +7,7 @@ use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, Contracts, Dialect};
 use serde_json::{Map, Value};
 
-/// Members that are text in any case.
+/// Members that are always literal.
 const FREE: [&str; 15] = [
     "tool",
     "undo",
@@ -26,7 +26,7 @@ const FREE: [&str; 15] = [
     "await",
 ];
 
-/// Makes of a document one without what its schema leaves to the reader, and says whether that was anything.
+/// Removes the parts of a document that the schema leaves to the reader, and records if it removed any.
 struct Plainer {
     dialect: Dialect,
     text: regex::Regex,
@@ -53,7 +53,7 @@ impl Plainer {
 
     fn of(&mut self, value: &mut Value, around: &str) {
         match value {
-            // Text with braces or dollars in it that is still no reference.
+            // Strings with braces or dollars that are no references.
             Value::String(text) if !FREE.contains(&around) && !self.text.is_match(text) => {
                 self.change(value, "text".into());
             }
@@ -84,7 +84,7 @@ impl Plainer {
             let is_test = value.is_object();
             let is_text = self.is_text(&value);
             match name.as_str() {
-                // What is true or false in a condition is a reference, a test or `true`.
+                // A boolean in a condition is a reference, a test or `true`.
                 "condition" | "while" | "not"
                     if !value.is_boolean() && !is_test && (is_text || !value.is_string()) =>
                 {
@@ -105,7 +105,7 @@ impl Plainer {
                         }
                     }
                 }
-                // The text of a reference follows from what it reads.
+                // The notation of a reference follows from its source and path.
                 "written" if self.dialect == Dialect::PlanJson => continue,
                 // A list is one, or a reference.
                 "list" if !value.is_array() && !is_test && (is_text || !value.is_string()) => {
@@ -119,14 +119,14 @@ impl Plainer {
         }
     }
 
-    /// Whether it is a string that is not one reference.
+    /// Returns `true` for a string that is not a reference.
     fn is_text(&self, value: &Value) -> bool {
         value
             .as_str()
             .is_some_and(|text| !self.reference.as_ref().is_some_and(|it| it.is_match(text)))
     }
 
-    /// Amounts that a block is given, and what is for the elements of a list in a condition.
+    /// Removes amounts from inputs of a block, and policies for list elements in a condition.
     fn policy(&mut self, policy: &mut Value, repeats: bool, _: bool) {
         let Value::Object(policy) = policy else {
             return;
@@ -163,7 +163,7 @@ impl Plainer {
     }
 }
 
-/// Whether it is an object, a list or a text of plan JSON, where a condition is meant.
+/// Returns `true` for an object, a list or a formatted string of plan JSON in the position of a condition.
 fn is_object_of_data(value: &Value) -> bool {
     let data = ["object", "merge", "text"];
     data.iter().any(|name| value.get(name).is_some())

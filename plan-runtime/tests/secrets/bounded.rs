@@ -45,7 +45,7 @@ fn any_number_of_pointers() {
     assert_eq!(some.pointers().len(), 100);
     let many: Secrets = pointers(50_000).iter().collect();
     assert_eq!(many, Secrets::whole());
-    // What they are in is read from them as often as a document can.
+    // Their container is read from them as often as a document can.
     let reference = input("/k7");
     let list = vec![reference; 5_000];
     let step = |id: String| json!({"id": id, "value": list});

@@ -1,4 +1,4 @@
-//! Where secrets go in a plan.
+//! The flow of secrets in a plan.
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::{Plan, Result, Shape, plan, tool};
@@ -257,7 +257,7 @@ fn an_error_of_a_value_with_a_secret_is_not_shown() {
     }
 }
 
-/// Nothing but the condition of the loop reads the secret.
+/// Only the condition of the loop reads the secret.
 #[test]
 fn the_condition_of_a_loop_shows_no_secret() {
     let toolbox = Toolbox::new().with::<FindSession>();
@@ -295,7 +295,7 @@ fn the_condition_of_a_loop_shows_no_secret() {
         let seen = run(condition.clone());
         assert!(!seen.contains("hunter2"), "{condition}\n{seen}");
     }
-    // What is not secret is shown.
+    // A value that is not secret is shown.
     let seen = run(json!({"compare": [of("/user"), "<", 3]}));
     assert!(seen.contains("sarah"), "{seen}");
 }

@@ -44,11 +44,11 @@ struct Plain {
     name: String,
 }
 
-/// Is a text in JSON, so that it can be a key of a map, and secret.
+/// A secret that is a string in JSON, so that it can be the key of a map.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Shape)]
 struct Password(#[shape(secret)] String);
 
-/// Types of a crate that knows nothing of plans.
+/// Types of a crate without plans.
 mod other {
     use serde::{Deserialize, Serialize};
 
@@ -123,7 +123,7 @@ struct Default2<T = Card> {
     value: T,
 }
 
-/// Its field is of a type of another crate.
+/// A struct with a field of another crate's type.
 #[derive(Clone, Serialize, Deserialize, Shape)]
 struct InWrapper<T> {
     wrapper: Wrapper<T>,
@@ -189,7 +189,7 @@ where
     row: <Number<N> as Model>::Row,
 }
 
-/// Its JSON is that of another type.
+/// A struct with the JSON of another type.
 #[derive(Clone, Serialize, Deserialize, Shape)]
 #[serde(from = "Card", into = "Card")]
 struct Converted {
@@ -273,7 +273,7 @@ pub(crate) struct PublicRows<M: Model, T> {
     other: T,
 }
 
-/// What it marks is somewhere in the JSON of another type.
+/// A struct whose marked field is somewhere in the JSON of another type.
 #[derive(Clone, Serialize, Deserialize, Shape)]
 #[serde(from = "String", into = "String")]
 struct MarkedConverted {
@@ -363,12 +363,12 @@ make! {
     {} serde_json::Value = serde_json::json!({"a": 1});
 }
 
-/// What a tool's contract says is secret of its output and of its arguments.
+/// The secrets of a tool's output and arguments in its contract.
 struct Found {
     name: &'static str,
     output: Secrets,
     arguments: Secrets,
-    /// What serde writes.
+    /// The serialized value.
     value: serde_json::Value,
 }
 
@@ -399,7 +399,7 @@ macro_rules! tools {
     };
 }
 
-/// One for each wrapper of each of these types.
+/// Generates a tool for each wrapper of each of these types.
 macro_rules! wrapped {
     ($($ty:ty),* $(,)?) => {
         [$(tools![
@@ -541,7 +541,7 @@ fn other_forms_of_types_without_a_secret() {
     }
 }
 
-/// What is not in a parameter with a secret is shown.
+/// A value outside of secret parameters is shown.
 #[test]
 fn exactly_the_secrets_are_found() {
     let all = tools![
@@ -615,7 +615,7 @@ where
     }
 }
 
-/// A tool whose contract is written by hand.
+/// A tool with a hand-written contract.
 #[derive(Serialize, Deserialize, Shape)]
 struct Same<T> {
     value: T,

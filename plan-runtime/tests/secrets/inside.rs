@@ -1,4 +1,4 @@
-//! Secrets in plans inside plans, and what gates see.
+//! Secrets in plans inside plans, and in the view of gates.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::run::{Decision, Gate, Observer, PendingCall, StepError, StepRef};
@@ -174,7 +174,7 @@ fn what_fails_in_a_plan_does_not_say_the_secret_that_it_was_given() {
     let said = format!("{error} {error:?} {report} {report:?} {}", log.text());
     assert!(!said.contains(MARKER), "{said}");
     assert!(said.contains("its other members are secret"), "{said}");
-    // The same plan says what it found where that is not secret.
+    // The plan reports a value that is not secret.
     let members = HashMap::from([("public".to_owned(), String::new())]);
     let error = smol::block_on(Fail { members }.run(&())).unwrap_err();
     assert!(error.to_string().contains("public"), "{error}");
@@ -194,7 +194,7 @@ fn a_toolbox_knows_the_secrets_of_its_tools_and_plans() {
             }})),
             |_| async { Ok(json!(null)) },
         );
-    // Whatever a document says of them.
+    // Independently of the document's own declarations.
     let text = r#"[
         {"id": "token", "tool": "log_in", "arguments": {"user": "sarah"}},
         {"id": "echo", "tool": "echo", "arguments": {"text": "<{{token.result.text}}>"}},
@@ -222,10 +222,10 @@ fn a_toolbox_knows_the_secrets_of_its_tools_and_plans() {
         assert!(error.to_string().contains("step `kept` (keep)"), "{error}");
         assert_eq!(report.step("echo").unwrap().output().unwrap(), "(secret)");
     }
-    // What is not secret is shown, also of a tool that gives a secret.
+    // A value that is not secret is shown, even for a tool with a secret output.
     let error = smol::block_on(toolbox.call("log_in", json!({"user": 5}), &())).unwrap_err();
     assert!(error.to_string().contains("number 5"), "{error}");
-    // A single call, too.
+    // A single call as well.
     let error =
         smol::block_on(toolbox.call("keep", json!({"key": "hunter2 long"}), &())).unwrap_err();
     assert!(!error.to_string().contains(MARKER), "{error}");
@@ -263,7 +263,7 @@ fn what_a_plan_writes_as_a_secret_is_not_printed() {
     for shown in [plan.mermaid().to_string(), plan.dot().to_string()] {
         assert!(!shown.contains(MARKER), "{shown}");
     }
-    // It is what runs, and what is stored.
+    // The plan is shown as it runs, and as it is stored.
     let run = toolbox
         .run(plan, json!({"x": "y"}), &())
         .capture_arguments(true);

@@ -1,4 +1,4 @@
-//! Random plans with a marker in all that is secret: nothing that a host can see has it.
+//! Random plans with a marker in all secrets: the marker is in no value that a host can see.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const MARKER: &str = "Hunter2";
 
-/// A random plan, of which each value refers to what there is before it.
+/// A random plan, whose values each refer to earlier ones.
 struct Random {
     random: fastrand::Rng,
     is_secret: bool,
@@ -201,7 +201,7 @@ impl Observer for Log {
     }
 }
 
-/// All that can be seen of a run beside its output.
+/// Returns everything visible of a run except its output.
 fn seen(plan: &Plan, toolbox: &Toolbox<()>) -> String {
     let log = Arc::new(Log::default());
     let events = super::events::Events::default();

@@ -1,4 +1,4 @@
-//! What is secret of a type.
+//! The secrets of a type.
 
 use plan_runtime::plan::Secrets;
 use plan_runtime::{Result, Shape, plan, tool};

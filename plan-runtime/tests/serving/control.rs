@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was called, and whether something fails.
+/// The calls, and a switch for failures.
 #[derive(Default)]
 struct Shop {
     calls: Mutex<Vec<String>>,
@@ -273,7 +273,7 @@ fn a_cancelled_run_undoes_and_can_go_on<P: Place>() {
     at(&db, &toolbox, &shop).signal("a", "sure", true).unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
-    // What was undone is done again, and nothing else again.
+    // Undone steps are repeated, and no other steps.
     assert_eq!(shop.take(), ["a/held~1", "a/paid", "a/closed~1"]);
     assert_eq!(shop.reserved(), 1);
     let error = at(&db, &toolbox, &shop).retry_failed("a").unwrap_err();
@@ -397,7 +397,7 @@ fn failed_attempts_are_made_again<P: Place>() {
         };
         let mut expected = vec![mark("a/held"), "a/paid".to_owned(), "a/paid".to_owned()];
         expected.extend([mark("a/released"), mark("a/closed")]);
-        // It was reserved before the value was sent.
+        // The room was reserved before the value was sent.
         assert_eq!(shop.take(), expected[usize::from(n == 0)..]);
         assert_eq!(shop.reserved(), 0);
         let report = at(&db, &toolbox, &shop).report("a").unwrap();
@@ -591,7 +591,7 @@ fn failed_attempts_inside_a_call_are_made_again<P: Place>() {
         at(&db, &toolbox, &shop).retry_failed("a").unwrap();
         serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
         assert_eq!(summary(&db, "a").state, RunState::Failed);
-        // What has succeeded inside the call is not done again.
+        // Completed calls inside the call are not repeated.
         assert_eq!(shop.take(), first[1..]);
     }
     shop.is_closed.store(false, Ordering::Relaxed);
@@ -689,7 +689,7 @@ plan! {
     }
 }
 
-/// Allows what is asked for once the shop is open.
+/// Allows calls after the shop has opened.
 struct WhenOpen;
 
 impl Gate for WhenOpen {
@@ -723,7 +723,7 @@ fn decisions_that_failed_are_made_again<P: Place>() {
     for id in all {
         assert_eq!(summary(&db, id).state, RunState::Failed, "{id}");
         if id == "gate" {
-            // Who looks at it has no gate.
+            // A reader of a run has no gate.
             let report = at(&db, &toolbox, &shop).report(id).unwrap();
             let error = report
                 .step("paid")
@@ -763,7 +763,7 @@ plan! {
     }
 }
 
-/// What needs something of a block that was undone is done again, too.
+/// A step that needs an undone block is repeated as well.
 fn what_needs_an_undone_block_is_done_again<P: Place>() {
     let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let toolbox = Toolbox::new().with::<NeedsBlock>();

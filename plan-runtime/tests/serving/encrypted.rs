@@ -241,7 +241,7 @@ fn seen(report: &Report) -> Vec<Value> {
     seen.collect()
 }
 
-/// No file of a folder has a secret. Base64 of it at any of the three positions is looked for as well.
+/// Checks that no file of a folder contains a secret, in plain text or in base64 at any of the three positions.
 fn no_secret_in(folder: &Path) {
     let mut files = 0;
     let mut folders = vec![folder.to_owned()];
@@ -684,7 +684,7 @@ fn what_cannot_keep_a_secret_names_the_key() {
         assert_eq!(error.unwrap_err().to_string(), says);
     }
     assert!(db.look_now("r").unwrap().is_none());
-    // A run that is in plain text stays without secrets.
+    // A run in plain text cannot get secrets.
     let stopped = Shop::new(1);
     let run = Plain { n: 1 }.run(&*stopped).durable(&db, "plain");
     assert!(stopped.run_until_it_hangs(run).is_none());

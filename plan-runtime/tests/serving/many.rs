@@ -86,7 +86,7 @@ plan! {
     }
 }
 
-/// If runs hold too much together, the run that asks for more is ended. Its memory is free again.
+/// If runs exceed a limit on memory together, the run that needs more is ended, which frees its memory.
 fn runs_hold_no_more_than_a_limit_together<P: Place>() {
     let (folder, hall) = (P::new(), Arc::new(Hall::default()));
     let toolbox = Toolbox::new().with::<Holds>();

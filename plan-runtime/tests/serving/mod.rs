@@ -1,4 +1,4 @@
-//! Runs that another process runs, and what is seen and done from outside.
+//! Runs in another process, with their inspection and control from outside.
 
 mod changed;
 mod control;

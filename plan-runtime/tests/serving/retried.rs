@@ -202,7 +202,7 @@ plan! {
     }
 }
 
-/// Nothing made up for a failure that came from outside the step.
+/// A failure from outside of the step has no replacement.
 fn a_block_that_was_dropped_goes_on<P: Place>() {
     let case = Case::<P>::of::<Cut>();
     case.world.on("z.q", &[Goes::Hangs]);
@@ -533,7 +533,7 @@ plan! {
     }
 }
 
-/// Both branches have steps of the same names. Only the branch that has run decides which steps are repeated.
+/// Both branches have steps with equal names. Only the branch that has run decides which steps are repeated.
 fn branches_with_the_same_names_are_told_apart<P: Place>() {
     for (flag, repeated) in [(true, "z.h z.r"), (false, "z.h z.q z.r")] {
         let case = Case::<P>::of::<Twins>();

@@ -455,7 +455,7 @@ fn retried_runs_end_as_if_nothing_had_failed() {
         retries += found.1;
     }
     println!("{retries} retries, {others} replays with another error");
-    // Which steps a failure has kept from their starts depends on permits that plans inside calls took.
+    // The steps that a failure kept from starting depend on the permits of plans inside calls.
     assert!(
         retries > 10 && others * 100 <= retries,
         "{retries} {others}"

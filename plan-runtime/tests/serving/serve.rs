@@ -1,4 +1,4 @@
-//! Runs that were submitted are run, wait without an owner, and go on.
+//! Submitted runs: they run, wait without an owner, and resume.
 
 use crate::journal::asking::Asking;
 use crate::serving::support::{
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What was called.
+/// The calls so far.
 #[derive(Default)]
 pub(crate) struct Shop(Mutex<Vec<String>>);
 
@@ -89,7 +89,7 @@ fn plans() -> Toolbox<Shop> {
         .with::<AskBriefly>()
 }
 
-/// A server with one place runs the other run.
+/// A server with room for one run continues with the other run.
 #[test]
 fn an_unreadable_run_is_refused() {
     for damage in [
@@ -109,7 +109,7 @@ fn an_unreadable_run_is_refused() {
         let run = summary(&db, "damaged");
         assert_eq!(run.state, RunState::Running, "{damage}");
         assert!(run.refusal.is_some(), "{damage}");
-        // Nobody knows whether the value would have to be encrypted.
+        // It is unknown if the value has to be encrypted.
         let (path, body) = ("sure".to_owned(), "true".to_owned());
         let signal = Message::Signal { path, body };
         let sent = smol::block_on(db.send("damaged", &signal));
@@ -160,7 +160,7 @@ fn plans_with_code_and_plans_in_json_are_run<P: Place>() {
     let tools = tools();
     let run = tools.run(&plan, json!({"cents": 7}), &shop);
     smol::block_on(run.submit(&db, "json")).unwrap();
-    // Of a name of a tool, but another plan.
+    // The name of a tool, with another plan.
     let mut other = plan.clone();
     other.name = "order".into();
     let run = tools.run(&other, json!({"cents": 9}), &shop);

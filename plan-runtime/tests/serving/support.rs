@@ -92,7 +92,7 @@ pub(crate) fn at<J: Store + Clone + 'static, App: Send + Sync>(
 }
 
 impl<J: Store + Clone + 'static, App: Send + Sync> Blocking<J, App> {
-    /// Serves until this is so.
+    /// Serves until this returns `true`.
     pub(crate) fn serve_until(&self, is_so: impl FnMut() -> bool + Send) {
         smol::block_on(self.0.serve().cancel_on(until(is_so))).unwrap();
     }
@@ -142,7 +142,7 @@ pub(crate) fn rests(db: &(impl Store + Clone + 'static), id: &str) -> bool {
     run.ended.is_none() && !run.is_owned && !due.iter().any(|due| due.id == run.id)
 }
 
-/// Is ready once this is so.
+/// Completes after this returns `true`.
 pub(crate) async fn until(mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
@@ -151,7 +151,7 @@ pub(crate) async fn until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Serves a journal until this is so.
+/// Serves a journal until this returns `true`.
 pub(crate) fn serve<J: Store + Clone + 'static, App: Send + Sync>(
     db: &J,
     toolbox: &Toolbox<App>,

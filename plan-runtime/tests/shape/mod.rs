@@ -1,4 +1,4 @@
-//! `derive(Shape)` says what serde does: serde itself is the oracle.
+//! `derive(Shape)` agrees with serde, which is the oracle.
 #![allow(missing_docs, clippy::missing_errors_doc)]
 
 mod enums;
@@ -35,10 +35,10 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Checks the shape of a struct whose fields all have names and none of which is flattened: the names of an output are those
-/// that serde wrote, and serde reads the arguments under theirs, and misses just those that are required.
+/// Checks the shape of a struct with named fields and without flattened ones: an output has the names that serde wrote,
+/// serde reads the arguments under their names, and serde misses exactly the required ones.
 ///
-/// `extra` holds, by Rust name, what serde reads but did not write.
+/// `extra` contains, by Rust name, the fields that serde reads but did not write.
 fn agrees_with_serde<T>(value: &T, extra: Value)
 where
     T: Shape + Serialize + DeserializeOwned + PartialEq + Debug,
@@ -88,7 +88,7 @@ fn five() -> u8 {
     5
 }
 
-/// Whether it is left out does not depend on the value, so that the tests need no value.
+/// Returns `true` for every value, so that the tests need no particular one.
 fn always<T>(_: &T) -> bool {
     true
 }
@@ -110,7 +110,7 @@ fn tuple<T: Shape>() -> (Elements, Elements) {
     (outputs, arguments)
 }
 
-/// What a literal of `variant` is in JSON, with these values for its fields.
+/// Returns the JSON of a literal of `variant`, with these values for its fields.
 fn literal<T: Shape>(ident: &str, values: &[Value]) -> Value {
     let TypeShape::Enum(tagging, variants) = T::SHAPE else {
         panic!("no enum");

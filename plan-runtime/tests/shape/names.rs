@@ -1,4 +1,4 @@
-//! Names of fields: the rules of serde, in each way that it can be told them.
+//! Names of fields: the rules of serde, in each of their notations.
 
 use crate::shape::{agrees_with_serde, field, fields};
 use plan_runtime::Shape;

@@ -1,4 +1,4 @@
-//! What has a shape at all: types without serde, generic ones, and those of the standard library.
+//! Types with a shape: types without serde, generic ones, and those of the standard library.
 
 use crate::shape::{agrees_with_serde, field, fields, literal, tuple};
 use plan_runtime::Shape;

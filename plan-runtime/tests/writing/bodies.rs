@@ -31,17 +31,17 @@ const TEXTS: &[&str] = &[
 
 const KEYS: &[&str] = &["x", "odd key", "0", "é", "a-b", "result", "data", ""];
 
-/// What can be referred to at a place.
+/// The names in scope.
 #[derive(Clone, Default)]
 struct Place {
     /// The steps that come before and are work.
     steps: Vec<usize>,
     inputs: usize,
-    /// Whether inputs are those of a block, so that they have a path.
+    /// `true` if inputs are those of a block, so that they have a path.
     in_block: bool,
     /// The inputs that are the value of the round before.
     last: Vec<usize>,
-    /// For each local value, which of its parts have names; `None` if it is a name for the whole.
+    /// For each local value, the indices of its parts with names; `None` if the whole has a name.
     locals: Vec<Option<Vec<usize>>>,
     depth: usize,
 }
@@ -199,7 +199,7 @@ impl Maker {
         }
     }
 
-    /// A block, and what is known at its end. The name of the round before is its first input.
+    /// Returns a block, and the names in scope at its end. The name of the previous round is its first input.
     fn block(&mut self, at: &Place, last: Option<&str>) -> (Block, Place) {
         let mut plan = Plan::new("");
         let mut inside = Place {
@@ -353,7 +353,7 @@ impl Maker {
     }
 }
 
-/// What may be lacking of such a plan.
+/// The parts that such a plan may lack.
 const LACKS: &[&str] = &[
     "of a loop or a condition",
     "whose name a pattern around it has",

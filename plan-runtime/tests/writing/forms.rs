@@ -1,4 +1,4 @@
-//! What is written looks as the dialect's documents do, and has no more in it than is needed.
+//! Written documents in the style of their dialect, without needless parts.
 
 use super::read;
 use plan_runtime::dynamic::{Dialect, Profile, Reader};
@@ -107,7 +107,7 @@ fn a_plan_goes_from_one_dialect_into_another() {
     let plan = Reader::new()
         .read(r#"{"steps": [{"id": "a", "tool": "t", "arguments": {}}, {"id": "b", "tool": "u", "arguments": {"x": "$ref:a.list[*].id", "literal": "${step[0].data} and {{a.result}}"}}]}"#)
         .unwrap_err();
-    // What looks like another dialect's reference needs its escape.
+    // A string that looks like another dialect's reference needs its escape.
     assert_eq!(plan.iter().count(), 2);
     let plan = Reader::new()
         .read(r#"{"steps": [{"id": "a", "tool": "t", "arguments": {}}, {"id": "b", "tool": "u", "arguments": {"x": "$ref:a.list[*].id", "literal": "$ref:\"${step[0].data} and {{a.result}}\""}}]}"#)

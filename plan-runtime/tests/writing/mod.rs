@@ -1,4 +1,4 @@
-//! Plans → text of a dialect → plans.
+//! Plans → document of a dialect → plans.
 
 mod bodies;
 mod forms;

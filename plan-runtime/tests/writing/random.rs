@@ -1,4 +1,4 @@
-//! Random plans, and texts full of the marks of dialects.
+//! Random plans, and strings full of the marks of dialects.
 
 use super::{DIALECTS, plans, read};
 use plan_runtime::Plan;
@@ -77,7 +77,7 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof![3 => simple.prop_map(str::to_owned), 1 => text()]
 }
 
-/// Of 2 inputs, or else of the steps before this one.
+/// Returns a reference to one of 2 inputs, or to an earlier step.
 fn reference(place: usize, inputs: usize) -> impl Strategy<Value = Option<Reference>> {
     let segment = prop_oneof![
         3 => name().prop_map(Selector::Key),
@@ -238,7 +238,7 @@ fn outputs(steps: &[Step], chosen: &[usize]) -> Template {
     }))
 }
 
-/// What may be lacking of such a plan.
+/// Returns `true` for a construct that such a plan may lack.
 fn is_known(construct: &str) -> bool {
     [
         "an empty name",

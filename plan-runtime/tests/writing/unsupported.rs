@@ -113,7 +113,7 @@ fn of(json: serde_json::Value) -> Plan {
     serde_json::from_value(json).unwrap()
 }
 
-/// What is in bodies has the step that it is in, and the part of it.
+/// A part of a body is reported with its step and its position in it.
 #[test]
 fn parts_of_bodies() {
     let computed = json!({"computed": {"written": "1 + 1", "reads": []}});
@@ -148,7 +148,7 @@ fn parts_of_bodies() {
 fn what_names_cannot_say() {
     let local =
         |depth: usize, pointer: &str| json!({"reference": {"local": depth, "pointer": pointer}});
-    // What plan JSON itself refuses is made by hand.
+    // A plan that plan JSON refuses is built in Rust.
     let mut plan = of(json!({"name": "p", "steps": [
         {"id": "a", "for": {"pattern": "x", "list": [], "body": {"value": local(0, "/y")}}},
         {"id": "b", "loop": {"steps": [], "while": false}, "policy": {"at_most": 1}},

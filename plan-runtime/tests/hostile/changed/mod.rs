@@ -1,4 +1,4 @@
-//! Plans of a program that were changed: either they cannot run, or what they print is what runs.
+//! Changed plans of a program: they cannot run, or they run as they print.
 
 mod says;
 
@@ -66,7 +66,8 @@ fn inputs(plan: &Plan) -> (Value, HashMap<String, Said>) {
     (data, said)
 }
 
-/// What a run of the plan does: the arguments of its calls, in order, and its output. An error if it cannot run.
+/// Returns the behavior of a run: the arguments of its calls, in order, and its output. Returns an error if the plan
+/// cannot run.
 fn outcome(plan: &Plan) -> std::result::Result<(Vec<String>, Value), String> {
     let app = App::default();
     let toolbox = Toolbox::<App>::new().with::<Record>().with::<Note>();
@@ -110,7 +111,7 @@ fn bodies<'p>(body: &'p mut Body, sites: &mut Sites<'p>) {
     }
 }
 
-/// What may be changed inside of steps.
+/// The parts of steps to change.
 #[derive(Default)]
 struct Sites<'p> {
     templates: Vec<&'p mut Template>,
@@ -143,7 +144,7 @@ fn edit<T>(list: &mut [T], place: usize, change: impl FnOnce(&mut T)) {
     }
 }
 
-/// One change; the numbers choose what is changed, and to what.
+/// Makes a change. The numbers choose the part to change, and its new value.
 fn change(plan: &mut Plan, kind: u8, first: usize, second: usize) {
     let (name, pattern) = (
         NAMES[second % NAMES.len()],
@@ -230,7 +231,7 @@ fn change(plan: &mut Plan, kind: u8, first: usize, second: usize) {
     }
 }
 
-/// Why the plan cannot run after a change.
+/// Returns the reason why the plan cannot run after a change.
 fn mistake(change: impl FnOnce(&mut Plan)) -> String {
     let mut plan = Pay::PLAN.clone();
     change(&mut plan);
@@ -328,7 +329,7 @@ fn what_was_changed_is_said() {
     );
 }
 
-/// A format that was replaced has no code, and says so.
+/// A replaced format has no code, which is an error.
 #[test]
 fn another_format_is_only_text() {
     let mut plan = Pay::PLAN.clone();
@@ -356,7 +357,7 @@ fn an_output_of_another_type_is_an_error() {
     assert!(error.contains(message), "{error}");
 }
 
-/// What a pattern has no name for cannot be printed, whatever it is.
+/// A part without a name in the pattern cannot be printed, whatever its value.
 #[test]
 fn a_reference_needs_a_name_in_the_pattern() {
     let with = |pattern: &str, tokens: &[Segment]| {
@@ -429,7 +430,7 @@ fn a_plan_that_was_changed_runs_as_it_is_printed_or_not_at_all() {
         };
         let texts = [Some(plan.to_string()), plan.to_rust().ok()];
         for text in texts.into_iter().flatten() {
-            // Says itself that it has no words for it.
+            // The output marks a reference without a notation.
             if text.contains("reference(\"") {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What a plan does that is printed like this: a second reading of the little language that these tests use.
+//! The behavior of a printed plan: a second interpreter of the small language of these tests.
 
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -10,7 +10,7 @@ pub(super) enum Said {
     Bool(bool),
     Text(String),
     List(Vec<Said>),
-    /// What is not there.
+    /// A missing value.
     Nothing,
 }
 
@@ -45,7 +45,7 @@ enum Body {
     ),
 }
 
-/// A plan that was read from `Display` or from `to_rust`, and what it is run with.
+/// A plan read from the output of `Display` or `to_rust`, with the values for its run.
 pub(super) struct Reading {
     steps: Vec<(String, Body)>,
     output: Expr,
@@ -55,7 +55,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// `None` if the text is not one of a plan of these tests.
+    /// Returns the reading, or `None` for a plan from elsewhere.
     pub(super) fn of(text: &str, inputs: HashMap<String, Said>) -> Option<Self> {
         let lines = text
             .lines()

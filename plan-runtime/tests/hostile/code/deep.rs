@@ -1,4 +1,4 @@
-//! Text that a parser would call itself for, once for each character, on a stack of 2 MB.
+//! Code for which a parser would recurse once for each character, on a stack of 2 MB.
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::RustSource;
@@ -49,7 +49,7 @@ fn plan(kind: &str, text: &str) -> Plan {
     plan
 }
 
-/// Whether it is written, on a small stack.
+/// Returns `true` if the code is written, on a small stack.
 fn is_written(plan: Plan) -> bool {
     let thread = std::thread::Builder::new().stack_size(2 << 20);
     let thread = thread.spawn(move || {
@@ -107,7 +107,7 @@ fn what_is_nested_is_written_or_refused_and_never_ends_the_process() {
             for count in [1, 20, 60, 120, 250, 500, 2_000, 30_000] {
                 let text = before.repeat(count) + middle + &after.repeat(count);
                 let is = is_written(plan(kind, &text));
-                // What people write is taken; whether a character is of this kind is checked elsewhere.
+                // Realistic code is accepted. Another test checks the kind of a character.
                 let few = count == 1 && !["return ", "x = ", "'a: ", "#[a] "].contains(before);
                 assert!(!few || is || *kind == "condition", "{kind}: {text}");
                 assert!(!is || count <= 500, "{kind}: {count} times {before}{after}");
@@ -139,7 +139,7 @@ fn templates_are_nested_as_deep_as_that_is_written() {
                     thread.unwrap().join().unwrap()
                 });
                 assert_eq!(written.is_ok(), fits, "{depth}");
-                // Code could be in what nobody looks at.
+                // A part that is not visited could contain code.
                 let foreign = RustSource::new(&plan).foreign_code();
                 match foreign {
                     Ok(found) => assert!(fits && found.is_empty()),

@@ -6,10 +6,10 @@ use plan_runtime::dynamic::{Reader, RustSource};
 use plan_runtime::plan::RustText;
 use serde_json::json;
 
-/// A text in which characters that nobody sees are numbers, by the tables of Unicode.
+/// Returns a string with numbers in place of invisible characters, by the tables of Unicode.
 pub(crate) fn seen(text: &str) -> String {
     let mut seen = String::new();
-    // How many more marks the letter before may have.
+    // The number of further marks for the preceding letter.
     let mut marks = 0;
     for c in text.chars() {
         let is_mark = c == '\u{301}';

@@ -1,4 +1,4 @@
-//! What a source must be, token by token, from the plan alone: nothing of how it is laid out.
+//! The expected source, token by token, from the plan alone and independent of the layout.
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
@@ -38,7 +38,7 @@ fn flat(tokens: TokenStream, out: &mut Vec<Token>) {
     }
 }
 
-/// Says where a source is something else than the plan.
+/// Returns an error if a source differs from the plan.
 pub(crate) fn check(plan: &Plan, source: &str) -> Result<(), String> {
     let bad = |c: char| {
         c.is_control() && c != '\n' || "\u{202e}\u{2066}\u{200b}\u{2028}\u{feff}".contains(c)
@@ -150,7 +150,7 @@ impl Reader<'_> {
         }
     }
 
-    /// These very tokens; commas at the end of lists are nobody's.
+    /// Reads exactly these tokens; a comma at the end of a list does not count.
     fn code(&mut self, code: &str) -> Checked {
         let mut meant = Vec::new();
         let tokens: TokenStream = code.parse().map_err(|_| format!("{code} is not Rust"))?;
@@ -293,7 +293,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One doc comment for each line, which says the same when markup is taken out of it.
+    /// Reads one doc comment for each line, whose content without markup is the line.
     fn docs(&mut self, text: &str) -> Checked {
         for line in text.trim_end().lines() {
             self.signs("#[")?;
@@ -439,7 +439,7 @@ impl Reader<'_> {
 
     fn bind(&mut self, pattern: &str, value: &Template) {
         let computed = matches!(value, Template::Computed(_));
-        // Comments and spaces say nothing.
+        // Comments and spaces have no meaning.
         let tokens: TokenStream = pattern.parse().unwrap_or_default();
         let spaced = [(" (", "("), ("( ", "("), (" )", ")"), (" ,", ",")];
         let text = spaced.iter().fold(tokens.to_string(), |text, (from, to)| {
@@ -476,7 +476,7 @@ impl Reader<'_> {
         if self.has(',') && !self.has('.') {
             return self.sign('}');
         }
-        // The `..`, of which a first point may be taken.
+        // The `..`, whose first dot may have been read.
         while self.has('.') {}
         self.sign('}')
     }
@@ -602,7 +602,7 @@ impl Reader<'_> {
         self.sign(')')
     }
 
-    /// The name that a reference begins with, and how many segments that is.
+    /// Returns the first name of a reference, and the number of its segments.
     fn root(&self, reference: &Reference) -> Result<(String, usize), String> {
         let name = match reference.source {
             Source::Step(step) => self.steps[step].clone(),
@@ -627,7 +627,7 @@ impl Reader<'_> {
                 let name = part.and_then(|part| names.split(',').map(str::trim).nth(part));
                 match (computed, Some(&*inside).filter(plain), name.filter(plain)) {
                     (false, Some(whole), _) => whole.to_owned(),
-                    // One name means the whole value also where code has found it.
+                    // One name means the whole value even if code has found the value.
                     (true, Some(whole), _) if is_wrapped => {
                         return self.unhidden(whole.to_owned(), reference, 0);
                     }
@@ -730,7 +730,7 @@ fn bound(pattern: &str) -> Vec<String> {
     names.0
 }
 
-/// A field is its key, but for what tells words apart.
+/// A field equals its key, except for the separation of words.
 fn spelled(field: &str, key: &str) -> Checked {
     let letters = |text: &str| -> String {
         let letters = text.chars().flat_map(char::to_lowercase);
@@ -743,7 +743,7 @@ fn spelled(field: &str, key: &str) -> Checked {
     }
 }
 
-/// A line of Markdown without markup, as it shows. Says so if it has any.
+/// Returns a rendered line of Markdown without markup, or an error if it has markup.
 fn shown(line: &str) -> Result<String, String> {
     let line = line.strip_prefix(' ').unwrap_or(line);
     if line.starts_with([' ', '\t', '-', '+', '=']) {

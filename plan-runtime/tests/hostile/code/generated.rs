@@ -1,4 +1,5 @@
-//! Hostile text at every place of every dialect: the generated source has the tokens of its plan, or writing it fails.
+//! Hostile strings in every position of every dialect: the generated source has the tokens of its plan, or writing it
+//! fails.
 
 use super::expected;
 use fastrand::Rng;
@@ -7,7 +8,7 @@ use plan_runtime::dynamic::{Dialect, Reader, RustSource};
 use plan_runtime::plan::{Body, Condition, Template};
 use serde_json::{Value, json};
 
-/// What means something to a parser of Rust, of Markdown, or to who reads.
+/// Strings with a meaning to a parser of Rust, of Markdown, or to a reader.
 const HOSTILE: &[&str] = &[
     "(",
     ")",
@@ -214,10 +215,10 @@ const HOSTILE: &[&str] = &[
     "",
 ];
 
-/// What a text is at one place, where it is right.
+/// A string of the right form for a position.
 struct Maker {
     random: Rng,
-    /// How many of a hundred texts are hostile.
+    /// The number of hostile strings among a hundred.
     rate: u8,
 }
 
@@ -245,7 +246,7 @@ impl Maker {
         of[self.random.usize(..of.len())]
     }
 
-    /// JSON with hostile keys and texts in it.
+    /// JSON with hostile keys and strings in it.
     fn json(
         &mut self,
         depth: usize,
@@ -430,7 +431,7 @@ impl Maker {
     }
 }
 
-/// Whether there is code in a plan, as far as a look tells.
+/// Returns `true` if a plan contains code, by a simple search.
 fn has_computed(plan: &Plan) -> bool {
     let mut text = String::new();
     let mut found = false;
@@ -516,7 +517,7 @@ fn a_source_has_the_tokens_of_its_plan_or_there_is_none() {
             }
             Err(unsupported) => {
                 assert!(!unsupported.all().is_empty());
-                // What is refused for its code alone is what is listed.
+                // A plan refused only for its code has exactly the listed parts.
                 assert!(
                     open.is_err() || unsupported.all().len() == foreign.len(),
                     "case {case}: {unsupported}"

@@ -1,4 +1,4 @@
-//! No text of a plan becomes code.
+//! Strings of a plan never become code.
 
 mod deep;
 mod docs;

@@ -1,4 +1,4 @@
-//! Each place of a plan that held code once.
+//! Each position of a plan that once contained code.
 
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource};
@@ -21,7 +21,7 @@ fn said(plan: &Plan) -> String {
     plan.to_rust().unwrap_err().to_string()
 }
 
-/// Both with and without code, this is what is lacking.
+/// Checks that this is missing, with code and without code.
 fn lacks(plan: &Plan, what: &str) {
     let found = RustSource::new(plan).allow_code().write().unwrap_err();
     assert!(found.to_string().contains(what), "{found}");
@@ -437,11 +437,11 @@ fn what_plan_made_is_part_of_the_program_and_json_never_is() {
         RustSource::new(&read).allow_code().write().as_ref(),
         Ok(&source)
     );
-    // One step of another plan does not lend its trust, nor lose it.
+    // A step of another plan does not make this plan trusted, and this plan does not make the step trusted.
     let mut mixed = Talk::PLAN.clone();
     mixed.steps[0] = read.steps[0].clone();
     assert_eq!(RustSource::new(&mixed).foreign_code().unwrap().len(), 2);
-    // Nor do parts of a step, or a text alone.
+    // Parts of a step do not either, and single strings do not.
     let mut mixed = Talk::PLAN.clone();
     let (Body::For(own), Body::For(other)) = (&mut mixed.steps[0].body, &read.steps[0].body) else {
         panic!("`said` is a `for`");

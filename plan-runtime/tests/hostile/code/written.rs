@@ -1,4 +1,4 @@
-//! What a plan says of a reference is what the reference reads.
+//! The written form of a reference matches its source and path.
 
 use fastrand::Rng;
 use plan_runtime::Plan;
@@ -121,13 +121,13 @@ fn a_local_value_goes_by_the_name_that_its_pattern_gives() {
     assert_eq!(read(plan("mail", "", json!("list"))), None);
 }
 
-/// What is printed of a call inside two loops over these patterns, or why that is not read.
+/// Returns the printed form of a call inside two loops over these patterns, or the reason why it is not read.
 fn looped(pattern: &str, inner: &str, reference: Value) -> Result<Plan, String> {
     let list = json!({"computed": {"written": "all()", "reads": []}});
     looped_over(list, pattern, inner, reference)
 }
 
-/// The same over data, which has only patterns that name things.
+/// Returns the printed form over data, whose patterns only name things.
 fn looped_over_data(pattern: &str, inner: &str, reference: Value) -> Result<Plan, String> {
     let list = json!({"reference": {"input": "list", "pointer": ""}});
     looped_over(list, pattern, inner, reference)
@@ -332,7 +332,7 @@ fn a_part_goes_by_its_name_in_any_plain_pattern() {
             found.contains(&format!("a: {printed}\n")),
             "{pattern}: {found}"
         );
-        // Both are derived in one way, so what has no name has none in Rust.
+        // Both are derived in one function, so a part without a name has none in Rust.
         if let Ok(source) = RustSource::new(&plan).allow_code().write() {
             assert!(!printed.starts_with("local1"), "{pattern}: {source}");
             assert!(source.contains(printed), "{pattern}: {source}");

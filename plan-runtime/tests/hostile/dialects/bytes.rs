@@ -1,4 +1,4 @@
-//! Bytes that are not text, marks of encodings, and characters that few texts have.
+//! Bytes that are not UTF-8, byte order marks, and rare characters.
 
 use plan_runtime::dynamic::{Code, DocumentLimits, Findings, Reader, Toolbox};
 use plan_runtime::plan::Template;
@@ -187,7 +187,7 @@ fn signs_that_few_texts_have_are_read_as_they_are_or_refused() {
 }
 
 proptest! {
-    /// Whatever the bytes: they are read like the text that they are, or refused at a place that exists.
+    /// Any bytes are read as the string that they encode, or refused at an existing position.
     #[test]
     fn bytes_are_read_as_text_or_refused(
         start in prop::sample::select(vec![&b""[..], b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"[", b"\0", b"[{\"id\": \""]),

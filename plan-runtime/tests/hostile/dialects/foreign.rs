@@ -1,4 +1,4 @@
-//! Text that names a step or an input as another dialect does.
+//! Strings that name a step or an input in the notation of another dialect.
 
 use plan_runtime::dynamic::{Code, Dialect, Findings, Profile, Reader, Severity};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ const ALL: [Dialect; 4] = [
     Dialect::ActionPlan,
 ];
 
-/// A step `b` with a text as its argument `x`, after a step `now`.
+/// Returns a step `b` with a string as its argument `x`, after a step `now`.
 fn document(dialect: Dialect, text: &Value) -> String {
     let document = match dialect {
         Dialect::PlanJson => json!({
@@ -53,7 +53,7 @@ fn found_in(reader: &Reader<'_>, dialect: Dialect, text: &str) -> Findings {
     }
 }
 
-/// Each text is a warning in each dialect that has a form for it here, and the help has that form.
+/// Each string is a warning in each dialect that has a form for it here, and the help has that form.
 #[test]
 fn what_names_a_step_is_told_with_the_form_of_the_document() {
     const NONE: &str = "";
@@ -98,7 +98,7 @@ fn what_names_a_step_is_told_with_the_form_of_the_document() {
             assert_eq!(findings.len(), 1, "{dialect}, {text}: {findings}");
             let help = findings[0].help.as_deref().unwrap_or(NONE);
             assert!(help.contains(form.as_str()), "{dialect}, {text}: {help}");
-            // Each dialect is strict about what is nearly its own form.
+            // Each dialect is strict about malformed references of its own.
             let is_own = own == Some(dialect)
                 || (dialect == Dialect::ActionPlan && text.contains("{now.result"))
                 || (dialect == Dialect::Blueprint && text.contains("{step[0]"));
@@ -139,7 +139,7 @@ fn what_names_an_input_is_told() {
     }
 }
 
-/// The name of an input that only a text or the name of another input contains is not an input of the plan.
+/// The name of an input that only a string or the name of another input contains is not an input of the plan.
 #[test]
 fn what_looks_like_the_name_of_an_input_is_none() {
     let read = |document: Value| {
@@ -159,7 +159,7 @@ fn what_looks_like_the_name_of_an_input_is_none() {
     let told = read(with("{{PLACEHOLDER_a}}"));
     assert!(told.contains("it names the input `a`"), "{told}");
     assert!(told.contains("{{PLACEHOLDER_a}}"), "{told}");
-    // What is wrong besides is reported once.
+    // Each further error is reported once.
     let wrong = step(json!({"x": "$ref:a", "y": "PLACEHOLDER_a}}", "z": "{{c.result}}"}));
     let told = read(wrong);
     assert_eq!(told.matches("error[").count(), 1, "{told}");
@@ -191,7 +191,7 @@ fn the_whole_of_it() {
     );
 }
 
-/// There are no findings for unknown names, for marks that also occur in other texts, and for escaped text.
+/// Unknown names, marks with other uses, and escaped strings have no findings.
 #[test]
 fn text_is_text() {
     for text in [
@@ -233,9 +233,9 @@ fn in_the_compat_profile_and_in_texts_of_parts_too() {
     let parts = json!({"text": ["at ", {"value": "{{now.datetime}}"}, " ${now.x} "]});
     let text = document(Dialect::PlanJson, &parts);
     let read = Reader::new().read(&text).unwrap();
-    // A part that is text anyway is not told of.
+    // A literal part has no finding.
     assert_eq!(read.warnings().len(), 1, "{}", read.warnings());
-    // JSON text in a string has its places in the document.
+    // JSON in a string has positions in the document.
     let inner = json!({"x": "{{now.datetime}}"}).to_string();
     let text = json!({"steps": [
         {"id": "now", "tool": "t"},
@@ -254,7 +254,7 @@ fn of_many_in_one_text_a_few_are_told_and_the_rest_counted() {
     assert_eq!(findings[7].label.text, "it is text, as are 92 more like it");
 }
 
-/// What reads a long text takes time in proportion to it: in the square of it, these would take minutes.
+/// Reading a long string takes linear time: with quadratic time, these would take minutes.
 #[test]
 fn long_texts_of_nearly_references_are_read_in_time() {
     for part in [
@@ -307,7 +307,7 @@ fn what_is_found_lies_in_the_text() {
 }
 
 proptest! {
-    /// For any text, the found references are inside it and in order, and their help is in the document's dialect.
+    /// For any string, the found references are inside it and in order, and their help is in the document's dialect.
     fn each_finding_lies_in_the_text(
         parts in prop::collection::vec(prop::sample::select(vec![
             "{{now.x}}", "${now.x}", "$now.x", "{now.result}", "${step[0].data}", "{{reply}}",

@@ -1,4 +1,4 @@
-//! Text that looks like a reference of another dialect, and bytes that are not text.
+//! Strings that look like a reference of another dialect, and bytes that are not UTF-8.
 
 mod bytes;
 mod foreign;

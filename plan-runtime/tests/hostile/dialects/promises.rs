@@ -1,4 +1,4 @@
-//! Members that no reader knows, and that promise that a step runs only sometimes or several times.
+//! Unknown members that promise a conditional or a repeated step.
 
 use plan_runtime::dynamic::{Code, Profile, Reader, Severity};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ const REPETITIONS: [&str; 7] = [
     "for_each", "foreach", "forEach", "loop", "while", "repeat", "until",
 ];
 
-/// A plan of each other dialect with a member in its step, and what the arguments of a step are called.
+/// Returns a plan of each other dialect with a member in its step, and the name of a step's arguments.
 fn in_steps(name: &str, value: &Value) -> [(Value, &'static str); 3] {
     let with = |mut step: Value| {
         step[name] = value.clone();
@@ -197,7 +197,7 @@ fn what_promises_nothing_is_ignored_in_compat_alone() {
     }
 }
 
-/// Members that promise what is done about order, failures and time, with what is written instead in a dialect of ids and in a blueprint.
+/// Returns members about order, failures and time, with their equivalents in a dialect of IDs and in a blueprint.
 fn order_and_policies() -> Vec<(&'static str, Value, &'static str, &'static str)> {
     let after = r#"`"after": ["#;
     let depends = r#"`"dependsOn": [0]`"#;
@@ -306,7 +306,7 @@ fn an_order_or_a_policy_is_never_ignored() {
             assert_eq!(read.warnings().len(), 1);
             assert_eq!(read.warnings()[0].help.as_deref(), Some(help));
         }
-        // In plan JSON, too.
+        // Plan JSON as well.
         let document = json!({"name": "p", "inputs": [], "steps": [{"id": "s", "tool": {"name": "pay"}, (name): value}]});
         let text = document.to_string();
         let found = Reader::new().read(&text).unwrap_err();
@@ -320,7 +320,7 @@ fn an_order_or_a_policy_is_never_ignored() {
     }
 }
 
-/// What says no more than what happens anyway.
+/// Members that only restate the default.
 #[test]
 fn what_happens_anyway_is_ignored_in_compat_alone() {
     for (name, value) in [

@@ -1,4 +1,4 @@
-//! Errors whose words look like those of others: what they are about does not follow from their text.
+//! Errors with the messages of other errors, whose kind does not follow from their message.
 
 use plan_runtime::Plan;
 use plan_runtime::resolve::{ErrorKind, Scope, StoredValue, resolve};
@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Refuses every value with an error of its own, in the words of a wrong type.
+/// Refuses every value with an error of its own, whose message is that of a wrong type.
 #[derive(Debug)]
 struct Refuses;
 
@@ -67,7 +67,7 @@ fn an_error_of_a_type_is_not_taken_for_a_wrong_type() {
         assert_eq!(error.kind(), ErrorKind::Other, "{error}");
         assert!(error.to_string().contains("expected a bribe"), "{error}");
     }
-    // What no visitor has is a wrong type.
+    // A value without a visitor method is a wrong type.
     let error = read::<Refuses>(json!(true));
     assert_eq!(error.kind(), ErrorKind::Type);
 }

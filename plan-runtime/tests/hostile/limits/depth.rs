@@ -1,4 +1,4 @@
-//! As deep as the largest limits allow, on the stack of a test: what was read is printed, written, copied and dropped.
+//! The largest allowed depth, on the stack of a test: reading, printing, writing, copying and dropping.
 
 use super::UNLIMITED;
 use plan_runtime::Plan;
@@ -19,7 +19,7 @@ fn plan(arguments: &str) -> String {
     format!(r#"{{"name":"p","inputs":[],"steps":[{step}],"output":{{"value":null}}}}"#)
 }
 
-/// Reads, prints, writes, copies and drops, or says what is wrong.
+/// Reads, prints, writes, copies and drops a plan, or returns the codes of its errors.
 fn all(text: &str) -> Result<(), Vec<Code>> {
     let schema = json!({"$defs": {"s": {"anyOf": [
         {"type": "array", "items": {"$ref": "#/$defs/s"}},
@@ -79,7 +79,7 @@ fn as_deep_as_json_may_be() {
     assert!(all(&body(1_000)).is_err());
 }
 
-/// A format that is not text has no limit of its own.
+/// A format other than text has no limit of its own.
 #[test]
 fn plans_of_other_formats_have_the_limit_too() {
     let deep = |levels: usize| {
@@ -131,7 +131,7 @@ fn types_of_inputs_are_read_however_deep() {
     );
 }
 
-/// The output type of a step that only passes on another step's output is known, also after many such steps.
+/// The output type of a step that only passes on another step's output is known, even after many such steps.
 #[test]
 fn values_that_are_handed_on_are_known() {
     let schema = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
@@ -148,7 +148,7 @@ fn values_that_are_handed_on_are_known() {
         };
         let mut steps = vec![r#"{"id":"s0","tool":{"name":"t"}}"#.to_owned()];
         steps.extend((1..=length).map(step));
-        // The order in which they are written does not matter.
+        // The order of their definitions has no effect.
         steps.reverse();
         let call = format!(
             r#"{{"id":"c","tool":{{"name":"t"}},"arguments":{{"object":{{"x":{{"reference":{{"step":"s{length}","pointer":""}}}}}}}}}}"#
@@ -242,7 +242,8 @@ const DIALECTS: [Dialect; 4] = [
     Dialect::Blueprint,
 ];
 
-/// Indentation makes a text quadratic in its depth, so that what is too deep is refused before it is text.
+/// Indentation makes the size of a document quadratic in its depth, so a plan that is too deep is refused before it is
+/// written.
 #[test]
 fn too_deep_a_plan_is_refused_before_it_is_written() {
     let deep_values = VALUES.map(|around| built(around, 2_000, BODIES[0], 0));

@@ -1,4 +1,4 @@
-//! How much memory and work reading takes, and how deep it goes.
+//! The memory, the work and the depth of reading.
 
 mod depth;
 mod documents;
@@ -17,10 +17,10 @@ const UNLIMITED: DocumentLimits = DocumentLimits::DEFAULT
     .inputs(usize::MAX)
     .references(usize::MAX);
 
-/// What reading takes beyond 20 times the document, whatever it is.
+/// The memory of reading in addition to 20 times the document, for any document.
 const CONSTANT: u64 = 1 << 20;
 
-/// What comparing with a schema takes beyond that: what was found is remembered, up to a number of values.
+/// The additional memory of a comparison with a schema, which caches results for a limited number of values.
 const REMEMBERED: u64 = 8 << 20;
 
 fn read<'t>(case: &'t Case, tools: &Contracts) -> Result<Document<'t>, Findings> {
@@ -31,7 +31,7 @@ fn read<'t>(case: &'t Case, tools: &Contracts) -> Result<Document<'t>, Findings>
         .read(&case.text)
 }
 
-/// A document of n bytes takes at most 20 n bytes and a constant, what is found in it included. What is printed of it is bounded, too.
+/// A document of n bytes takes at most 20 n bytes and a constant, including its findings. The printed findings are bounded as well.
 #[test]
 fn memory_grows_with_the_document() {
     for shape in some(shapes()) {
@@ -68,8 +68,8 @@ fn some(shapes: Vec<Shape>) -> impl Iterator<Item = Shape> {
     shapes.into_iter().step_by(crate::common::amount(3, 1))
 }
 
-/// Documents of which each value is compared with each part of a schema, or with each name. The comparisons have a limit of their
-/// own, which small documents do not reach: the bench `hostile` counts what large ones take.
+/// Documents whose values are compared with each part of a schema, or with each name. The comparisons have a limit of their own,
+/// which small documents do not reach: the bench `hostile` counts the cost of large ones.
 const PRODUCTS: [&str; 6] = [
     "allOf of many (schema)",
     "an output of many forms (schema)",
@@ -98,7 +98,7 @@ fn work_grows_with_the_document() {
     assert!(grown.is_empty(), "{}", grown.join("\n"));
 }
 
-/// What is read with raised limits is what an honest document of that size has.
+/// With raised limits, reading accepts the content of a realistic document of that size.
 #[test]
 fn many_values_are_read_if_they_are_not_the_shortest() {
     let plan =
@@ -189,7 +189,7 @@ fn errors_are_found_after_many_warnings() {
     assert_eq!(rest, "the document has at least 745 more warnings");
 }
 
-/// A line is cut around the place, wherever the other place is that belongs to it.
+/// A line is truncated around its own position, regardless of related positions.
 #[cfg(feature = "diagnostics")]
 #[test]
 fn long_lines_are_cut() {

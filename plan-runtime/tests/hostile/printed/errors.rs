@@ -92,7 +92,7 @@ fn a_message_stays_on_its_line() {
     );
     // An error alone keeps its lines, as its author wrote it.
     assert_eq!(Error::msg("a\nb\u{1b}").to_string(), "a\nb\\u{1b}");
-    // Programs find the text itself.
+    // Programs get the message without escapes.
     assert_eq!(
         error.chain().nth(1).unwrap().to_string(),
         "locked\n\nCaused by:\n    nothing\r\u{1b}[2K"

@@ -13,7 +13,7 @@ fn findings(document: &str) -> Findings {
     }
 }
 
-/// All of the findings, as they are printed; each is of a few lines, of known beginnings.
+/// Checks the printed findings; each has a few lines, with known beginnings.
 fn check(findings: &Findings) -> Result<(), TestCaseError> {
     let text = findings.to_string();
     assert_safe(&text);
@@ -63,7 +63,7 @@ proptest! {
 
     #[test]
     fn of_names_that_nobody_knows(name in hostile()) {
-        // Written as they are, but for what JSON does not allow in strings.
+        // Written unchanged, except for characters that JSON does not allow in strings.
         let quoted = json!(name).to_string();
         let document = format!(
             "{{\"steps\": [{{\"id\": {quoted}, \"tool\": {quoted}, {quoted}: 1, \"arguments\": {{\"x\": {}}}}}]}}",
@@ -73,7 +73,7 @@ proptest! {
     }
 }
 
-/// The text above a line of `^`, in columns.
+/// Returns the text above a line of `^`, in columns.
 #[cfg(feature = "diagnostics")]
 fn underlined(text: &str) -> Vec<String> {
     use unicode_width::UnicodeWidthChar;
@@ -145,7 +145,7 @@ fn ends_of_lines() {
     assert_eq!(underlined(&text), ["\"nope\""], "{text}");
 }
 
-/// The name of the document is printed, too.
+/// The name of the document is printed as well.
 #[cfg(feature = "diagnostics")]
 #[test]
 fn the_documents_name() {

@@ -1,4 +1,4 @@
-//! What is printed is what happens.
+//! Printed output shows the actual behavior.
 
 mod errors;
 mod findings;
@@ -15,7 +15,7 @@ use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// Parts of texts that would do something to a terminal, a page or a reader.
+/// Parts of strings with an effect on a terminal, a page or a reader.
 const PARTS: &[&str] = &[
     "\n",
     "\r",
@@ -90,12 +90,12 @@ const PARTS: &[&str] = &[
     "…",
 ];
 
-/// A text of a few such parts.
+/// Returns a string of a few such parts.
 fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PARTS), 0..5).prop_map(|parts| parts.concat())
 }
 
-/// What people do not see, by the tables of Unicode.
+/// Invisible characters, by the tables of Unicode.
 static UNSEEN: LazyLock<ClassUnicode> = LazyLock::new(|| {
     let class = r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u{2800}]";
     let hir = regex_syntax::parse(class).unwrap();
@@ -111,7 +111,7 @@ pub(crate) fn is_unseen(c: char) -> bool {
     ranges.get(place).is_some_and(|range| range.start() <= c)
 }
 
-/// Asserts that a text has nothing in it that is not seen, but for the ends of lines.
+/// Asserts that a string has no invisible characters except line breaks.
 #[track_caller]
 fn assert_seen(text: &str) {
     let unseen = text.chars().find(|c| *c != '\n' && is_unseen(*c));
@@ -137,7 +137,7 @@ fn assert_line(text: &str) {
     assert!(!text.contains('\n'), "{text}");
 }
 
-/// A plan with texts in all places that people read, each of them another one.
+/// Returns a plan with a different string in each position that people read.
 fn document(mut text: impl FnMut(usize) -> String) -> Value {
     let mut number = 0;
     let mut next = |kind: &str| {
@@ -166,7 +166,7 @@ fn document(mut text: impl FnMut(usize) -> String) -> Value {
     })
 }
 
-/// How many steps that plan has.
+/// The number of that plan's steps.
 const STEPS: usize = 5;
 
 /// Texts for it.

@@ -51,7 +51,7 @@ proptest! {
         prop_assert!(!mermaid.contains("<b>") && !mermaid.contains("<!--"), "{}", mermaid);
     }
 
-    /// A name takes one line of a node, whatever is in it.
+    /// A name takes one line of a node, regardless of its characters.
     #[test]
     fn names_stay_on_their_line(name in hostile(), tool in hostile()) {
         let steps = json!([{"id": format!("-{name}"), "tool": {"name": format!("-{tool}")}}]);

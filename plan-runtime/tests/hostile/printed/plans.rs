@@ -213,7 +213,7 @@ plan p -> code("u8\n\n  step h = t")
     );
 }
 
-/// A plan that was made by hand may say anything of its references.
+/// A plan that was built in Rust may have references with any notation.
 #[test]
 fn references_are_no_more_than_that() {
     use plan_runtime::plan::{Reference, Source, Template};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
 
-/// What an observer would print.
+/// The output of an observer.
 #[derive(Default)]
 struct Seen(Mutex<Vec<String>>);
 
@@ -28,7 +28,7 @@ impl Observer for Seen {
     }
 }
 
-/// Runs a plan in which names, errors and outputs are of these texts.
+/// Runs a plan whose names, errors and outputs contain these strings.
 pub(super) fn run(name: &str, message: &str, output: &str) -> (RunError, Report, Vec<String>) {
     let id = |number: u8| format!("{name}{number}");
     let tool = format!("t{name}");
@@ -143,7 +143,7 @@ fn wide_names_keep_the_columns() {
     assert_eq!(column(rows[0], "t名前"), column(rows[1], "fail"), "{table}");
 }
 
-/// Errors before a run starts escape names, too.
+/// Errors before the start of a run escape names as well.
 #[test]
 fn a_run_that_cannot_start() {
     let plan: Plan = serde_json::from_value(

@@ -11,7 +11,7 @@ fn printed(document: &Value) -> String {
         .to_string()
 }
 
-/// A plan with a text at a place that has a meaning.
+/// Returns a plan with a string in a position that has a meaning.
 fn with(place: usize, text: &str) -> Value {
     let named = |name: &str, arguments: Value| json!({"id": name, "tool": {"name": "t"}, "arguments": {"object": arguments}});
     let computed = json!({"computed": {"written": text, "reads": []}});
@@ -52,7 +52,7 @@ fn with(place: usize, text: &str) -> Value {
             json!([{"id": "x", "for": {"pattern": text, "list": {"computed": {"written": "all()", "reads": []}}, "body": {"tool": {"name": "t"}}}}])
         }
         13 => json!([{"id": "x", "value": text}]),
-        // What looks like members, and members.
+        // Similar to members, and members.
         19 => json!([{"id": "x", "tool": {"name": "t"}, "arguments": computed}]),
         20 => json!([{"id": "x", "tool": {"name": "t"}, "arguments": {"merge": [computed]}}]),
         21 => {
@@ -63,7 +63,7 @@ fn with(place: usize, text: &str) -> Value {
             json!({"k": {"merge": [computed, {"object": {"z": 1}}]}})
         )]),
         23 => json!([named("x", json!({"k": computed}))]),
-        // What looks like several conditions, and several conditions.
+        // Similar to several conditions, and several conditions.
         24..30 => {
             let test = |text: &str| json!({"computed": {"written": text, "reads": []}});
             let (a, b) = (test("f(in)"), test("g(in)"));
@@ -128,7 +128,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![2 => super::hostile(), 1 => prop::sample::select(TRICKS).prop_map(str::to_owned).boxed()]
 }
 
-/// How one text may be made to look like another.
+/// Disguises a string as another one.
 fn like(text: &str, trick: usize) -> String {
     match trick {
         0 => format!("{text:?}"),
@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// Several conditions, and what they could be taken for.
+/// Several conditions, and code that looks like them.
 #[test]
 fn conditions_and_code() {
     let all: Vec<Value> = [
@@ -229,7 +229,7 @@ fn conditions_and_code() {
         assert!(printed.contains(&format!("if {line} {{\n")), "{printed}");
     };
     plain(24, "\"&&\" == f(x)", "\"&&\" == f(x) && g(in)");
-    // What reads like a test that is data is in braces.
+    // Code that reads like a test is in braces, since a test is data.
     plain(24, "\"&&\" == x", "{ \"&&\" == x } && g(in)");
     plain(24, "(a || b)", "{ (a || b) } && g(in)");
     plain(24, "a || b", "{ a || b } && g(in)");
@@ -240,7 +240,7 @@ fn conditions_and_code() {
     plain(26, "a = b", "let code(\"a = b\") = f(in)");
 }
 
-/// One computed value for all arguments, and what it could be taken for.
+/// One computed value for all arguments, and code that looks like it.
 #[test]
 fn arguments_and_members() {
     for (place, same) in [(20, "...f(in)"), (23, "k: f(in)"), (23, "\"k\": f(in)")] {
@@ -291,7 +291,7 @@ fn part() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// What a reference says besides its path.
+/// The parts of a reference besides its path.
 fn around() -> impl Strategy<Value = (bool, Option<Value>)> {
     let values = vec![json!(null), json!(1), json!("null")];
     let otherwise = prop::option::weighted(0.2, prop::sample::select(values));
@@ -323,14 +323,14 @@ proptest! {
         let alike = first.to_string() == second.to_string();
         prop_assert_eq!(alike, first == second, "{}{}", first, second);
         prop_assert!(!first.to_string().contains("reference("), "{}", first);
-        // What is read again is the same.
+        // Reading again has an equal result.
         let again: Plan = serde_json::from_str(&serde_json::to_string(&first).unwrap()).unwrap();
         prop_assert_eq!(&again, &first);
         prop_assert_eq!(again.to_string(), first.to_string());
     }
 }
 
-/// A part of a value that a pattern takes apart is read only if its name says all of it.
+/// A part of a value that a pattern takes apart is read only if its name covers the whole part.
 #[test]
 fn parts_of_values_that_may_be_missing_are_no_variables() {
     let printed = |reference: Value| {
@@ -357,7 +357,7 @@ fn parts_of_values_that_may_be_missing_are_no_variables() {
     assert!(ends.contains(" v?\n"), "{ends}");
 }
 
-/// A computed value over a local value is not printed as the step or the input whose name its text begins with.
+/// A computed value over a local value is not printed as the step or the input whose name its source begins with.
 #[test]
 fn a_text_over_a_local_value_is_not_printed_as_an_input() {
     let printed = |list: Value| {
@@ -401,7 +401,7 @@ fn a_text_over_a_local_value_is_not_printed_as_another_one() {
         (1, "y.a", "y", true),
         (0, "y.a", "y", false),
         (1, "x.a", "y", false),
-        // The inner one has the name, too.
+        // The inner one has the name as well.
         (0, "x.a", "x", false),
         (1, "x.a", "x", true),
     ] {
@@ -415,7 +415,7 @@ fn a_text_over_a_local_value_is_not_printed_as_another_one() {
     }
 }
 
-/// A plan whose steps were renamed prints the names that they have, and a reference to another step than its text says is not believed.
+/// A plan with renamed steps prints their current names, and ignores notation that names a step other than the source.
 #[test]
 fn renamed_steps_are_printed_by_their_names() {
     use plan_runtime::Plan;
@@ -488,7 +488,7 @@ fn conditions_in_nested_literals_are_one_condition() {
     }
 }
 
-/// A test of plan JSON: of one shape, with operands of which some look like others.
+/// Returns a test of plan JSON: of one shape, with some operands that look like others.
 fn test() -> impl Strategy<Value = Value> {
     let reference = json!({"reference": {"input": "in", "pointer": ""}});
     let member = json!({"reference": {"input": "in", "pointer": "/len"}});
@@ -525,7 +525,7 @@ proptest! {
 
     #[test]
     fn other_tests_print_otherwise(first in test(), second in test(), is_code in any::<bool>()) {
-        // Code that says the same, in its own words or in brackets.
+        // Equivalent code, in its own notation or in brackets.
         let second = if is_code {
             let steps = json!([{"id": "x", "value": first}]);
             let text = printed(&json!({"name": "p", "inputs": [{"name": "in"}], "steps": steps}));

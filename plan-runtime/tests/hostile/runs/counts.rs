@@ -1,4 +1,4 @@
-//! Limits on what a run does: calls, attempts, elements, time.
+//! Limits on the work of a run: calls, attempts, elements, time.
 
 use super::{plan, step};
 use plan_runtime::dynamic::{Contract, Toolbox};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What a run did, and how it ended.
+/// The work and the end of a run.
 struct Done {
     result: Result<Value, RunError>,
     calls: usize,
@@ -271,7 +271,7 @@ fn elements(body: &Value) -> usize {
 }
 
 proptest! {
-    /// What a run does without limits, it may do with limits that allow just that, and not with less.
+    /// The work of a run without limits fits exactly equal limits, and exceeds smaller ones.
     #[test]
     fn limits_are_exact(bodies in prop::collection::vec(body(), 1..4)) {
         let steps: Vec<Value> = bodies.iter().enumerate().map(|(i, body)| {

@@ -30,7 +30,7 @@ async fn step(left: u64, base: u64) -> Result<u64> {
     .await
 }
 
-/// On a thread with as little stack as any has by default.
+/// Runs on a thread with the smallest common default stack.
 fn on_a_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let thread = std::thread::Builder::new().stack_size(2 << 20);
     thread.spawn(run).unwrap().join().unwrap()
@@ -71,7 +71,7 @@ fn the_text_of_an_error_is_written_once() {
     assert!(format!("{error:?}").contains("there is no ground"));
 }
 
-/// An error as many are: it writes its cause, and gives it as its source, too.
+/// A typical error: its message contains its cause, which is also its source.
 #[derive(Debug)]
 struct Lost(RunError);
 
@@ -265,7 +265,7 @@ async fn forked(left: u64) -> Result<()> {
     Ok(())
 }
 
-/// 2⁴⁰ calls that never wait are all made while the outermost run is polled. It has its turns all the same, in which it sees that it is over.
+/// The outermost run makes 2⁴⁰ calls that never wait within its polls. It still gets turns to notice its end.
 #[test]
 fn a_recursion_that_branches_ends_with_the_run() {
     let cancel = poll_fn(|_| match FORKS.load(Ordering::Relaxed) {

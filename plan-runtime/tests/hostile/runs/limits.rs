@@ -20,7 +20,7 @@ fn total(bytes: usize) -> Limits {
     Limits::DEFAULT.total(bytes)
 }
 
-/// Runs a plan, and says how it ended and how much memory that took at most.
+/// Runs a plan, and returns its end and its peak memory.
 fn measured(plan: &Plan, limits: Limits) -> (Result<Value, RunError>, usize) {
     let tools = tools();
     let mut result = Ok(Value::Null);
@@ -28,7 +28,7 @@ fn measured(plan: &Plan, limits: Limits) -> (Result<Value, RunError>, usize) {
     (result, usize::try_from(memory.bytes_max).unwrap())
 }
 
-/// The only failure of a plan under limits: its text, which says a step, and its kind.
+/// Returns the only failure of a plan under limits: its message, which names a step, and its kind.
 fn failure(plan: &Plan, limits: Limits) -> String {
     let (result, memory) = measured(plan, limits);
     let error = result.unwrap_err();
@@ -49,7 +49,7 @@ fn failure(plan: &Plan, limits: Limits) -> String {
     failure.to_string()
 }
 
-/// Each step is a text of the one before, twice.
+/// Returns a plan whose steps each contain the previous string twice.
 fn doubling(steps: usize) -> Plan {
     let mut all = vec![json!({"id": "s0", "value": "lol"})];
     for i in 1..steps {
@@ -190,7 +190,7 @@ async fn count() -> Result<Endless> {
     Ok(Endless {})
 }
 
-/// Its text never ends.
+/// A tool whose message never ends.
 #[derive(Deserialize, Shape)]
 struct Chatter {}
 

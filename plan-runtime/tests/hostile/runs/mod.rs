@@ -32,7 +32,8 @@ fn step(id: &str) -> Value {
     json!({"reference": {"step": id, "pointer": ""}})
 }
 
-/// `echo` returns its argument, `list` a list of `n` numbers, `text` a text of `n` bytes; `fail` fails, and `hang` never ends.
+/// `echo` returns its argument, `list` a list of `n` numbers, `text` a string of `n` bytes; `fail` fails, and `hang` never
+/// ends.
 fn tools() -> Toolbox<()> {
     Toolbox::new()
         .with_fn(Contract::new("echo"), |given| async move { Ok(given) })

@@ -1,4 +1,4 @@
-//! What is named of several failures does not depend on which came first.
+//! The named failure among several, which does not depend on their order in time.
 
 use super::plan;
 use plan_runtime::dynamic::{Contract, Toolbox};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// `fail` takes a while, and fails; each call says how long.
+/// `fail` fails after the time in each call.
 fn tools(timer: &ManualTimer) -> Toolbox<()> {
     let timer = Arc::new(timer.clone());
     Toolbox::new().with_fn(Contract::new("fail"), move |given: Value| {

@@ -1,4 +1,4 @@
-//! Whatever a run calls may panic: nothing unwinds out of it, and nothing of it is lost.
+//! Panics in all code that a run calls: they never unwind out of the run, and lose no data of it.
 
 use plan_runtime::run::{
     Observer, OnFailure, Run, RunErrorKind, Status, StepError, StepRef, Timer, TimerFuture, Totals,
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// Panics when it is touched for the nth time, and only then. The application is one.
+/// Panics when it is used for the nth time, and only then. It is an application.
 #[derive(Clone, Debug, Default)]
 struct Fuse(Arc<(AtomicUsize, usize)>);
 
@@ -145,7 +145,7 @@ impl Observer for Watching {
     }
 }
 
-/// A timer of which everything may panic. Its sleeps end when they are polled for the second time.
+/// A timer whose methods and sleeps may panic. A sleep ends at its second poll.
 struct Ticking(Fuse, Instant);
 
 struct Nap(Fuse, bool);
@@ -210,7 +210,7 @@ plan! {
     }
 }
 
-/// What nobody expects to go wrong: a run ends, however it does, and is dropped.
+/// Checks that a run ends in any form, and is dropped.
 fn ends<O>(run: impl Future<Output = O>) -> O {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut run = Box::pin(run);

@@ -1,4 +1,4 @@
-//! Runs that are polled after their end, dropped inside of a poll, and woken by what they drop.
+//! Runs that are polled after their end, dropped inside of a poll, and woken by their own drops.
 
 use plan_runtime::run::{Limits, Run};
 use plan_runtime::{Result, plan, tool};
@@ -70,7 +70,7 @@ impl Drop for Dropped<'_> {
 
 type Held = Pin<Box<Run<'static, AtomicUsize, (u64, u64)>>>;
 
-/// A run that waits, and whose calls are counted when they are dropped.
+/// A run that waits, and counts the drops of its calls.
 #[derive(Default)]
 struct Shelf {
     run: Mutex<Option<Held>>,
@@ -101,7 +101,7 @@ fn a_run_may_be_dropped_inside_of_the_poll_of_another() {
     assert_eq!(DROPPED.load(Ordering::SeqCst), 2);
 }
 
-/// Wakes a call when it is dropped, as a task does that holds the last handle of another.
+/// Wakes a call when it is dropped, like a task with the last handle of another one.
 #[derive(Default)]
 struct Parting(Mutex<Option<Waker>>);
 

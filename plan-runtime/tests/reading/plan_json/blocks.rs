@@ -163,13 +163,13 @@ fn becomes(members: &str, printed: &str, inputs: &[&str]) {
 
 #[test]
 fn what_is_around_a_block_becomes_its_inputs() {
-    // In the order in which they are mentioned, each once.
+    // In the order of their first references, each once.
     becomes(
         r#""steps": [{"id": "a", "value": [{"reference": {"step": "page", "pointer": "/x"}}, {"reference": {"input": "city", "pointer": ""}}, {"reference": {"step": "page", "pointer": ""}}]}], "value": {"reference": {"step": "a", "pointer": ""}}"#,
         "  step b = {\n    step a = [page.x, city, page]\n    a\n  }\n",
         &["page", "city"],
     );
-    // As they are written, and beside those that are given.
+    // As written, and beside the declared ones.
     becomes(
         r#""inputs": {"page": {"reference": {"step": "page", "pointer": ""}}}, "steps": [{"id": "a", "value": [{"reference": {"input": "city", "pointer": ""}}, {"reference": {"step": "page", "pointer": "/x"}}, {"reference": {"input": "page", "pointer": ""}}]}]"#,
         "  step b = {\n    step a = [city, page.x, page]\n  }\n",
@@ -181,13 +181,13 @@ fn what_is_around_a_block_becomes_its_inputs() {
         "  step b = {\n    step a = {\n      step c = {\n        [city, page]\n      }\n      step d = page\n    }\n  }\n",
         &["city", "page"],
     );
-    // What a computed value mentions.
+    // The sources of a computed value.
     becomes(
         r#""steps": [{"id": "a", "value": {"computed": {"written": "page + city", "reads": [{"step": "page"}, {"input": "city"}]}}}]"#,
         "  step b = {\n    step a = page + city\n  }\n",
         &["page", "city"],
     );
-    // What gives the amounts of a policy.
+    // The sources of a policy's amounts.
     becomes(
         r#""steps": [{"id": "a", "tool": {"name": "t"}, "policy": {"attempts": {"reference": {"input": "city", "pointer": ""}}, "fallback": {"reference": {"step": "page", "pointer": ""}}}}]"#,
         "  step b = {\n    #[retry(city)]\n    #[fallback(page)]\n    step a = t\n  }\n",
@@ -245,7 +245,7 @@ fn local_values_around_a_block_become_its_inputs() {
     );
 }
 
-/// In a loop over pairs, whose second local value is that of an `if let`.
+/// Returns a document with the members in a loop over pairs, whose second local value is that of an `if let`.
 fn in_flow(members: &str) -> String {
     format!(
         r#"{{"name": "p", "inputs": [{{"name": "q"}}], "steps": [

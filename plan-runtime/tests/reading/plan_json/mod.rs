@@ -1,4 +1,4 @@
-//! All mistakes in plan JSON are reported together, each with its place.
+//! All errors in plan JSON are reported together, each with its position.
 
 mod blocks;
 mod flow;
@@ -30,7 +30,7 @@ fn say(document: fn(&str) -> String, parts: &[(&str, &str)]) {
     for (part, expected) in parts {
         let document = document(part);
         assert_eq!(said(reader(), &document), *expected, "of {document}");
-        // serde accepts an order that an older version may have recorded, and refuses all other mistakes.
+        // serde accepts an order that an older version may have recorded, and refuses all other errors.
         let is_recorded = expected.contains("but an always step runs after");
         assert_eq!(
             serde_json::from_str::<Plan>(&document).is_ok(),

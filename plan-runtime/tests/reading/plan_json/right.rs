@@ -1,4 +1,4 @@
-//! What is right next to what is wrong in the other tables.
+//! Correct documents, similar to the wrong ones in the other tables.
 
 use super::plans;
 use plan_runtime::Plan;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What is right next to what is wrong above.
+/// A correct document, similar to the wrong ones above.
 #[test]
 fn what_is_right() {
     let document = r#"{"name": "p", "inputs": [{"name": "q"}], "steps": [
@@ -89,12 +89,12 @@ proptest! {
             Ok(read) => {
                 prop_assert_eq!(read.dialect(), Dialect::PlanJson);
                 prop_assert_eq!(read.plan(), &plan);
-                // Text that names a step as another dialect does stays text.
+                // A string that names a step in another notation stays literal.
                 let mut warnings = read.warnings().iter();
                 prop_assert!(warnings.all(|it| it.code == Code::MalformedReference));
                 READ.fetch_add(1, Ordering::Relaxed);
             }
-            // Only what no plan of an author has: a name twice in what tagging makes one object.
+            // Only a plan that no author writes: a duplicate name in the single object that tagging produces.
             Err(findings) => prop_assert!(
                 findings.iter().all(|it| it.code == Code::DuplicateMember),
                 "{findings}\n{text}"

@@ -1,4 +1,4 @@
-//! Documents of any size that are about graphs, names, texts within texts, and Rust.
+//! Documents of any size about graphs, names, nested strings, and Rust.
 
 use super::{Shape, list, plan, plan_json, step, steps, unknown};
 use plan_runtime::dynamic::Dialect;
@@ -235,7 +235,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             }),
         );
     }
-    // Of texts in texts.
+    // Nested strings.
     let dialect = Dialect::ToolPlan;
     for (name, value) in [
         ("quotes", "\"\\\"v\""),

@@ -7,7 +7,7 @@ use plan_runtime::dynamic::{Contract, Contracts, Dialect};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 
-/// A document, and what the tools are that it is checked against.
+/// A document, and the tools of its check.
 pub(crate) struct Case {
     pub(crate) dialect: Dialect,
     pub(crate) text: String,
@@ -156,7 +156,7 @@ pub(crate) fn shapes() -> Vec<Shape> {
             let name = format!("{name} ({dialect})");
             shapes.borrow_mut().push(Shape::plain(name, dialect, make));
         };
-        // What is in one argument of one step.
+        // The content of one argument of one step.
         let argument = |name: &str, make: Box<dyn Fn(usize) -> String>| {
             add(
                 name,
@@ -646,7 +646,7 @@ pub(crate) fn shapes() -> Vec<Shape> {
         }
         let condition = move |condition: &str| {
             let call = step(dialect, "b", "{}");
-            // What the step would do, it does if the condition holds.
+            // The step does its work if the condition holds.
             let tool = call
                 .trim_start_matches(r#"{"id":"b","#)
                 .trim_start_matches('{');

@@ -1,4 +1,4 @@
-//! Schemas of any size, with documents that meet all of it or nothing.
+//! Schemas of any size, with documents that reach the whole schema or no part of it.
 
 use super::{Case, Shape, list, object};
 use plan_runtime::dynamic::Dialect;
@@ -67,7 +67,7 @@ fn doubled(keyword: &str) -> Value {
     schema
 }
 
-/// Objects of which each has a member that no other one has.
+/// Returns objects that each have a unique member.
 fn forms(count: usize) -> Value {
     let form = |at: usize| {
         let name = format!("a{at}");
