@@ -1,5 +1,5 @@
-//! A plan is data before it runs: it is shown, someone says yes or no, and only then does it do anything. What is dangerous is asked for again, call by
-//! call, with the arguments that it will have.
+//! A plan is data before it runs: the example prints the plan, waits for approval, and only then runs it. A dangerous call needs another approval,
+//! which shows its actual arguments.
 
 use plan_runtime::run::{Decision, Gate, PendingCall};
 use plan_runtime::{Plan, Result, Shape, plan, tool};
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 struct Customer {
     name: String,
     email: String,
-    /// In cents.
+    /// The debt in cents.
     owed: u64,
 }
 
@@ -57,7 +57,7 @@ plan! {
     }
 }
 
-/// The tools that a plan may call, each with what it is for.
+/// Returns the tools that a plan may call, each with its description.
 fn tools(plan: &Plan) -> Vec<(&str, &str)> {
     let actions = plan.steps.iter().flat_map(|step| step.actions());
     let tools = actions.filter_map(|action| action.tool.as_ref());

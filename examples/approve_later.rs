@@ -1,6 +1,6 @@
 //! A run that waits for days, and for which no process has to live: `cargo run --features sqlite --example approve_later`.
 //!
-//! With `-- serve` it runs orders until it is killed, and `runs` shows them, and sends the approvals.
+//! With `-- serve`, the example runs orders until it is killed. `runs` lists the orders and sends the approvals.
 
 mod shop;
 

@@ -1,4 +1,4 @@
-//! An order, step by step: what happens depends on the customer, the goods, and what goes wrong.
+//! An order, step by step: its course depends on the customer, the goods, and failures.
 
 use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 struct Customer {
     name: String,
     orders: u32,
-    /// Where someone takes parcels in.
+    /// The neighbor who accepts parcels.
     neighbor: Option<String>,
 }
 
@@ -15,7 +15,7 @@ struct Customer {
 struct Line {
     item: String,
     count: u32,
-    /// In cents.
+    /// The price in cents.
     price: u32,
 }
 

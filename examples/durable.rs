@@ -1,7 +1,7 @@
-//! A run that survives that its process is killed: `cargo run --features sqlite --example durable`.
+//! A run that survives the kill of its process: `cargo run --features sqlite --example durable`.
 //!
-//! The run takes 12 seconds. Kill its process during this time (Ctrl+C, `kill -9`, the task manager), and start the example again: the run resumes. The calls that
-//! the kill cut off are made again, with the same keys. No other call is made again.
+//! The run takes 12 seconds. Kill its process during this time (Ctrl+C, `kill -9`, the task manager), and start the example again: the run resumes.
+//! It repeats only the calls that the kill interrupted, with their original keys.
 
 use plan_runtime::journal::{Sqlite, Store};
 use plan_runtime::run::CallContext;

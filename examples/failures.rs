@@ -1,4 +1,4 @@
-//! Everything that can go wrong in a run, and how it is reported.
+//! The possible failures of a run, and their reports.
 
 use plan_runtime::run::{OnFailure, StepError};
 use plan_runtime::{Error, Report, Result, ResultExt, RunError, plan, tool};
@@ -20,7 +20,7 @@ async fn list_items(warehouse: String) -> Result<Vec<String>> {
 /// Says what an item costs per kilogram.
 #[tool]
 async fn unit_price(item: String, cents: String, grams: f64) -> Result<f64> {
-    // What cannot be parsed once will not be parsed another time.
+    // A second attempt would parse the number no better.
     let cents: u32 = cents.parse().permanent()?;
     println!("    ({item}: {cents} cents, {grams} g)");
     Ok(f64::from(cents) / grams * 1000.0)

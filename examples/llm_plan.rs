@@ -1,7 +1,7 @@
 //! A plan that a language model wrote, checked and run: `cargo run --example llm_plan --features llm -- examples/plans/reply.json message="On it."`
 //!
-//! With `--prompt` in place of a plan, it prints what a model is shown: a prompt, and a schema for its answer.
-//! `examples/plans/faulty.json` shows the findings of a plan with mistakes in it.
+//! With `--prompt` instead of a plan, the example prints the input of a model: a prompt, and a schema for its answer.
+//! `examples/plans/faulty.json` shows the findings of a plan with errors.
 
 use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
 use plan_runtime::{Error, Result, Shape, tool};
@@ -81,7 +81,7 @@ async fn send_email(
     ))
 }
 
-/// The tools by their names: two of Rust, and one that is known only at run time.
+/// Returns the tools by name: two of Rust, and one that is known only at run time.
 fn toolbox() -> Toolbox<Mail> {
     let free_slots = Contract::new("free_slots")
         .description("Says when a person has time today.")
@@ -123,7 +123,7 @@ async fn main() -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let toolbox = toolbox();
-    // What a model is shown, so that it knows what it may call and how, and the schema to which its answer can be held.
+    // The prompt describes the tools and the format of a plan, and the schema restricts the model's answer.
     let prompt = toolbox.prompt(Dialect::ActionPlan);
     let schema = Dialect::ActionPlan.schema(toolbox.contracts());
     if path == "--prompt" {
@@ -137,13 +137,14 @@ async fn main() -> Result<()> {
         schema.to_string().len(),
     );
 
-    // What the model has answered.
+    // The model's answer.
     let text = std::fs::read_to_string(&path)
         .map_err(|error| Error::new(error).context(format!("reading {path}")))?;
     let document = match toolbox.read(&text) {
         Ok(document) => document,
         Err(findings) => {
-            // Every mistake, before anything ran. `findings.to_string()` is what a model gets, to correct its plan.
+            // Every error, before anything runs. `findings.to_string()` is the text to send to a model, so that it can
+            // correct its plan.
             eprint!("{}", findings.render(&path));
             std::process::exit(1);
         }

@@ -1,4 +1,5 @@
-//! A plan is a tool, so plans are steps of other plans: here one of them is a step twice. It runs without tokio, too.
+//! A plan is a tool, so plans can be steps of other plans: here one of them is a step twice. The example also runs
+//! without tokio.
 
 use plan_runtime::{Error, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -75,7 +76,7 @@ async fn main() -> Result<()> {
     println!("alone:  {:.2} EUR", alone.await?);
     println!("nested: {}", compare("ada", "bo").run(&bank).await?);
 
-    // An error says where it comes from, through every plan on its way.
+    // An error shows its origin, through every enclosing plan.
     for other in ["cy", "dee"] {
         if let Err(error) = compare("ada", other).run(&bank).await {
             let again = if error.is_transient() {

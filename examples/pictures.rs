@@ -1,4 +1,4 @@
-//! A plan as pictures, before it runs and after: Mermaid, DOT, and a page of HTML about a run.
+//! Diagrams of a plan, before a run and after: Mermaid, DOT, and an HTML page about a run.
 
 use plan_runtime::plan::Direction;
 use plan_runtime::{Error, Result, Shape, plan, tool};
@@ -116,7 +116,7 @@ plan! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // What a plan calls it knows by name. Told of the plan, a picture has its steps inside.
+    // A plan contains only the names of the plans that it calls. `nested` adds the steps of such a plan to the diagram.
     println!("{}", Order::PLAN.mermaid().nested(Convert::PLAN));
     println!("{}", Order::PLAN.dot().direction(Direction::Right));
 

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example promote --features rust -- examples/plans/refund.json` prints the `plan!`, ready to be pasted.
 //!
-//! Where the plan has code in it, all of that is listed, and nothing is printed without `--allow-code` as the last argument.
+//! If the plan contains code, the example lists the code, and prints the plan only with `--allow-code` as the last argument.
 
 use plan_runtime::dynamic::{Reader, RustSource};
 use std::path::Path;

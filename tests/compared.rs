@@ -1,11 +1,11 @@
-//! The guide's table of workflows, each of which is written as a plan and by hand, has the numbers of lines of both.
+//! The guide's table of workflows, with the numbers of lines of a plan and of the hand-written version.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("../plan-runtime/src/guide/compared.md");
 
-/// As rustfmt's `max_width`, which does not format plans.
+/// The line width of rustfmt, which does not format plans.
 const WIDTH: usize = 100;
 
 #[test]
@@ -75,7 +75,7 @@ fn lines<'s>(source: &'s str, start: &str) -> Vec<&'s str> {
     lines.into_iter().filter(|line| counts(line)).collect()
 }
 
-/// Whether a line is neither blank nor a comment nor an import.
+/// Returns `true` for a line that is not blank, a comment or an import.
 fn counts(line: &str) -> bool {
     let line = line.trim();
     !(line.is_empty() || line.starts_with("//") || line.starts_with("use "))

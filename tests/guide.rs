@@ -1,7 +1,7 @@
-//! What the guide says that the compiler says is what the compiler says.
+//! The compiler's messages in the guide are the actual ones.
 //!
-//! A comment `<!-- tests/ui/name/unknown.rs:11 -->` is written before a block of text, which then holds the message about this line
-//! (and column, if there is one) of this file, as its `.stderr` has it. `UPDATE_EXPECT=1` writes the blocks.
+//! A comment `<!-- tests/ui/name/unknown.rs:11 -->` before a code block makes the block contain the message about this line of this
+//! file (and this column, if the comment has one), from its `.stderr`. `UPDATE_EXPECT=1` writes the blocks.
 //!
 //! The numbers in `limits.md` are those of the code: `127<!-- plan/depth.rs DEEPEST_VALUE -->` is a number, a file and a constant in it.
 
@@ -36,7 +36,7 @@ fn pages() -> Vec<PathBuf> {
     found
 }
 
-/// The message about a place, such as `tests/ui/name/unknown.rs:11`.
+/// Returns the message about a position, such as `tests/ui/name/unknown.rs:11`.
 fn message(place: &str) -> String {
     let (file, _) = place.split_once(".rs:").expect("a place has a line");
     let said = fs::read_to_string(root().join(format!("{file}.stderr")))
@@ -99,7 +99,7 @@ fn checks() {
         .filter(|kind| kind.path().is_dir());
     let missing: BTreeSet<String> = kinds
         .map(|kind| format!("tests/ui/{}/", kind.file_name().display()))
-        // The same mistakes, elsewhere.
+        // These folders repeat errors of other folders.
         .filter(|kind| !["tests/ui/readme/", "tests/ui/place/"].contains(&kind.as_str()))
         .filter(|kind| !page.contains(&format!("<!-- {kind}")))
         .collect();
@@ -126,7 +126,7 @@ fn pages_are_modules() {
     }
 }
 
-/// The numbers that the constants of a file have, and those that the fields of its `Self { … }` have: `DEFAULT.bytes`.
+/// The values of a file's constants, and of the fields of its `Self { … }`: `DEFAULT.bytes`.
 #[derive(Default)]
 struct Constants {
     found: BTreeMap<String, u128>,
@@ -205,7 +205,7 @@ fn number(expr: &Expr) -> Option<u128> {
     }
 }
 
-/// What is written before a comment: `16 MiB`, `10,000`, `30 s`.
+/// Returns the number before a comment: `16 MiB`, `10,000`, `30 s`.
 fn written(before: &str) -> u128 {
     let mut words = before.rsplit([' ', '|']).filter(|word| !word.is_empty());
     let last = words.next().expect("a number");
@@ -269,7 +269,7 @@ plan-macros/src/expand/unordered.rs MOST_PAIRS: warnings
 plan-macros/src/expand/unordered.rs MOST_TOGETHER: steps in a message
 ";
 
-/// The page on limits has the numbers of the code, and all of them.
+/// The page on limits contains all limits of the code, with their values.
 #[test]
 fn limits() {
     let page = fs::read_to_string(root().join(GUIDE).join("limits.md")).unwrap();

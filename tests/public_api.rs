@@ -1,8 +1,8 @@
-//! What is public is in `tests/public-api.txt`, so that a change of it is seen. `UPDATE_EXPECT=1` writes the file. What is public may grow without
-//! a breaking change. An implementation of a trait has a line without its functions, which are those of the trait.
+//! The public API is recorded in `tests/public-api.txt`, so that reviewers see its changes. `UPDATE_EXPECT=1` writes the file. The API may grow
+//! without a breaking change. The implementation of a trait has a line without its functions, which belong to the trait.
 //!
-//! rustdoc gives it as JSON, which is not stable: the format is that of the rustc that the project is built with. With
-//! another one that has another format, this test says so, and checks nothing.
+//! rustdoc writes the API as JSON in an unstable format, which is tied to the project's rustc. With another format,
+//! this test prints that it is skipped.
 
 use crate::common::{self, skips};
 use public_api::Builder;
@@ -56,7 +56,7 @@ fn listing() {
         .omit_auto_trait_impls(true)
         .build()
         .unwrap();
-    // The guide is there in documentation only.
+    // The guide exists only in documentation.
     let items = api.items().map(|item| item.to_string());
     let items = items.filter(|item| !item.starts_with("pub mod plan_runtime::guide"));
     let is = short(items).join("\n") + "\n";

@@ -1,4 +1,4 @@
-//! Counts the tests that were skipped in one line. It is the last binary that `cargo test --workspace` runs.
+//! Prints the number of skipped tests in one line. This is the last binary that `cargo test --workspace` runs.
 #![forbid(unsafe_code)]
 
 mod common;

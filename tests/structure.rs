@@ -1,13 +1,15 @@
-//! How the code is laid out: the folders of a crate depend on each other in one direction, and `ARCHITECTURE.md` names files that exist.
+//! The layout of the code: the folders of a crate depend on each other in one direction, and `ARCHITECTURE.md` names only existing
+//! files.
 //!
-//! A crate and each folder in it has a graph, with a node for each module right inside: a file `x.rs` and its folder `x/` are one. The graph
-//! has an edge for each path by which one module names another: in a `use`, in an expression or a type, and in the tokens of a macro.
+//! A crate and each folder in it has a graph, with a node for each module directly inside: a file `x.rs` and its folder `x/` are one node.
+//! The graph has an edge for each path by which one module names another, in a `use`, in an expression or a type, and in the tokens of a
+//! macro.
 //!
-//! - `lib.rs` is not a node, nor is the `mod.rs` of a folder. It declares the modules and re-exports from them: `crate::Plan` in a module
-//!   is an edge to `plan`. A folder's own file may also declare what all its modules use, and use them in turn.
-//! - `check`, which generated code names, is a node like any other. It may use everything, so nothing may use it.
+//! - `lib.rs` is not a node, and neither is the `mod.rs` of a folder. It declares the modules and re-exports from them: `crate::Plan` in
+//!   a module is an edge to `plan`. A folder's own file may also declare shared items for its modules, and use these modules in turn.
+//! - `check`, which generated code names, is a node like any other. It may use everything, so no module may use it.
 //! - Code and files under `#[cfg(test)]` are left out, and so are comments: a link in documentation may lead anywhere.
-//! - What is inside `quote!` and the like is code of somewhere else.
+//! - The content of `quote!` and similar macros is code for another crate.
 
 #[path = "structure/documents.rs"]
 mod documents;
@@ -20,7 +22,7 @@ use std::path::Path;
 
 const CRATES: [&str; 3] = ["plan-graph", "plan-macros", "plan-runtime"];
 
-/// Folders of `plan-runtime` of which the first must not depend on the second, directly or through others.
+/// Folders of `plan-runtime` whose first must not depend on the second, directly or through others.
 const APART: [(&str, &str); 5] = [
     ("plan", "resolve"),
     ("error", "run"),
@@ -94,7 +96,7 @@ fn graph(imports: &Imports) -> Graph {
     Graph::new(lists)
 }
 
-/// Only what `plan!` says is a part of the program; all that reads data has no way to say so.
+/// Only strings in `plan!` are a part of the program. Code that reads data cannot create such strings.
 #[test]
 fn few_texts_are_of_the_program() {
     let mut found = Vec::new();
@@ -165,7 +167,7 @@ const LAYERS: [&str; 15] = [
     "observer", "permit", "report", "serde", "throttle", "waker",
 ];
 
-/// The machine decides which step is next. Time, values, journals and reports are layers around the machine, and the machine names none of them.
+/// The machine decides the next step. Time, values, journals and reports are layers around the machine, which names none of them.
 #[test]
 fn the_machine_stands_alone() {
     let imports = Imports::of("plan-runtime");

@@ -26,7 +26,7 @@ const SKIPPED: &[&str] = &[
     "tests/ui",
 ];
 
-/// The first words of documentation that do not name its subject.
+/// The first words of documentation that do not name the subject.
 const VAGUE: &[&str] = &[
     "how",
     "it",
@@ -167,7 +167,7 @@ fn measured() -> Vec<File> {
 }
 
 impl File {
-    /// Describes each way in which the file is worse than its row allows.
+    /// Describes how the file is worse than its row allows.
     fn complaints(&self, allowed: Option<&Row>) -> Vec<String> {
         let new = Row::default();
         let before = allowed.unwrap_or(&new);

@@ -65,7 +65,7 @@ pub(crate) fn toolbox() -> Toolbox<Shop> {
         .with::<Ship>()
 }
 
-/// Where the runs are kept: `RUNS_DB`, or a file in the folder for temporary files.
+/// Returns the path of the database: `RUNS_DB`, or a file in the folder for temporary files.
 pub(crate) fn database() -> PathBuf {
     let given = std::env::var_os("RUNS_DB").map(PathBuf::from);
     given.unwrap_or_else(|| std::env::temp_dir().join("plan-examples.db"))

@@ -1,5 +1,5 @@
-//! An agent: a model answers a question, and may call tools first. What they give goes back to the model, for a limited number of rounds. A tool
-//! that fails does not end the conversation: the model hears why.
+//! An agent: a model answers a question, and may call tools first. The model receives their outputs, for a limited number of rounds. A failed
+//! tool does not end the conversation: the model receives the error.
 
 mod support;
 
@@ -19,7 +19,7 @@ struct Reply {
     calls: Vec<ToolCall>,
 }
 
-/// What was said so far, after the model's latest reply.
+/// The conversation so far, with the model's latest reply.
 #[derive(Serialize, Deserialize, Shape)]
 struct Turn {
     text: String,

@@ -124,7 +124,8 @@ mod by_hand {
         .await
     }
 
-    /// Books one thing, and notes how to undo that as soon as it is booked. After a failure of any, it makes no further attempt.
+    /// Makes one booking, and registers its undo action immediately afterwards. After a failure of any booking, it makes no
+    /// further attempt.
     async fn book<'a, F: Future<Output = Result<Booking>>>(
         world: &'a World,
         undo: &Undo<'a>,

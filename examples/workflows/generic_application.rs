@@ -8,7 +8,7 @@ use std::future::Future;
 use std::sync::Mutex;
 use support::{TokioTimer, World, show};
 
-/// What a welcome needs of an application.
+/// The capabilities of an application that a welcome needs.
 trait Office: Sync {
     fn find_name(&self, id: u32) -> impl Future<Output = Result<String>> + Send;
     fn print_badge(&self, name: String) -> impl Future<Output = Result<u32>> + Send;
@@ -99,7 +99,7 @@ impl Office for World {
     }
 }
 
-/// The double: it takes no time, and keeps what was sent.
+/// The test double: it takes no time, and records sent mails.
 #[derive(Default)]
 struct Double {
     sent: Mutex<Vec<String>>,
@@ -124,7 +124,7 @@ impl Office for Double {
     }
 }
 
-/// Generic code can run a plan, too.
+/// Generic code can run a plan as well.
 async fn welcome<App: Office>(app: &App, id: u32) -> Result<u32> {
     let team = "compilers".into();
     Ok(Welcome { id, team }.run(app).timer(TokioTimer).await?)

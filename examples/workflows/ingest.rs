@@ -1,5 +1,5 @@
-//! Pages become searchable: each is fetched, split and stored. Some pages cannot be fetched; the others are stored, and the output says why
-//! those were not.
+//! Indexing of pages for search: each page is fetched, split and stored. Some pages cannot be fetched. The others are stored, and the
+//! output contains the reason for each missing page.
 
 mod support;
 

@@ -85,7 +85,7 @@ mod by_hand {
         let failed = Cell::new(false);
         let rows = stream::iter(rows.into_iter().enumerate());
         let converted = rows
-            // After a failure, no further row begins; those that have begun come to their end.
+            // After a failure, no further row starts, and the started rows run to their end.
             .take_while(|_| ready(!failed.get()))
             .map(async |(index, row)| {
                 let sale = one(world, row).await;
@@ -209,7 +209,7 @@ mod tests {
         };
         let done = outcome(world).await;
         assert_eq!(done.output, Err("disk full".into()));
-        // The row that is being converted comes to its end, and no other one begins.
+        // The row in conversion runs to its end, and no other row starts.
         assert_eq!(done.calls.len(), 5);
         assert_eq!(done.took.as_secs(), 1 + 1 + 5);
     }

@@ -1,5 +1,5 @@
-//! An order: items are held, paid and shipped. If something fails or the customer cancels, what was done is undone, and the customer hears of
-//! the end in any case.
+//! An order: items are reserved, paid and shipped. If a step fails or the customer cancels, the completed steps are undone, and the customer
+//! is notified of the end in any case.
 
 mod support;
 
@@ -17,7 +17,7 @@ struct Order {
 #[derive(Serialize, Deserialize, Shape)]
 struct Hold {
     id: u32,
-    /// In cents.
+    /// The total in cents.
     total: u64,
 }
 
@@ -134,7 +134,7 @@ mod by_hand {
             },
             async |result| {
                 let why = result.as_ref().err().map(ToString::to_string);
-                // The order has ended, whether or not the customer hears of it.
+                // The order has ended, even if the notification fails.
                 notify(world, result.is_ok(), why).await.ok();
             },
         )
@@ -175,7 +175,7 @@ mod tests {
     use std::time::Duration;
     use tokio::time::sleep;
 
-    /// What both do in a world. The customer cancels after this number of seconds.
+    /// Runs both versions in a world. The customer cancels after this number of seconds.
     async fn outcome(world: impl Fn() -> World, patience: u64) -> Done<Receipt> {
         let patience = Duration::from_secs(patience);
         both(

@@ -139,7 +139,7 @@ mod by_hand {
     ) -> Result<Vec<Binary>> {
         let failed = Cell::new(false);
         let binaries = stream::iter(cells.into_iter().enumerate())
-            // After a failure, no further cell begins; those that have begun come to their end.
+            // After a failure, no further cell starts, and the started cells run to their end.
             .take_while(|_| ready(!failed.get()))
             .map(async |(index, (system, toolchain))| {
                 let binary = one(world, commit, system, toolchain).await;

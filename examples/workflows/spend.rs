@@ -1,4 +1,5 @@
-//! Money that a manager has to allow: the run waits for the answer, for a limited time, and the one who asked hears of the end in any case.
+//! A purchase that needs a manager's approval: the run waits for the answer, for a limited time, and notifies the applicant of the end in
+//! any case.
 
 mod support;
 
@@ -91,7 +92,7 @@ mod by_hand {
             async |paid| {
                 let told = || tell(world, who.clone(), paid.is_err());
                 let told = told.retry(attempts(5)).when(Error::is_transient);
-                // The request has ended, whether or not anyone hears of it.
+                // The request has ended, even if the notification fails.
                 told.await.ok();
             },
         )
@@ -163,7 +164,7 @@ mod tests {
     use super::support::{Done, both};
     use super::*;
 
-    /// What both do with an answer after a minute. The run is cancelled after this time.
+    /// Runs both versions with an answer after a minute. The run is cancelled after this time.
     async fn outcome(
         world: impl Fn() -> World,
         granted: Option<bool>,

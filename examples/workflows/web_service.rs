@@ -1,5 +1,5 @@
-//! A web service without a framework: each request is a run of a plan, with limited time. When the client hangs up, the run is cancelled, and what it
-//! has done is undone.
+//! A web service without a framework: each request is a run of a plan, with limited time. If the client disconnects, the run is cancelled, and its
+//! completed steps are undone.
 
 mod support;
 
@@ -26,7 +26,7 @@ struct Seat {
 struct Ticket {
     name: String,
     seat: u32,
-    /// Other shows that the user may like.
+    /// Other shows that may interest the user.
     also: Vec<String>,
 }
 
@@ -137,7 +137,7 @@ mod by_hand {
 
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// What the client gets: a status and a text.
+/// The response to the client: a status and a body.
 #[derive(Debug, PartialEq)]
 struct Response(u16, String);
 
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
     use tokio::time::sleep;
 
-    /// What both answer to a client who hangs up after this number of seconds.
+    /// Returns the responses of both versions to a client who disconnects after this number of seconds.
     async fn outcome(world: impl Fn() -> World, request: &str, patience: u64) -> Done<Response> {
         let hung_up = || sleep(Duration::from_secs(patience));
         both(

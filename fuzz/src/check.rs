@@ -14,7 +14,8 @@ use std::task::{Context, Poll, Waker};
 /// The tools of the contracts.
 const TOOLS: [&str; 2] = ["t", "u"];
 
-/// What holds of a text of several lines: the schema of the arguments, the schema of the output, and the plan.
+/// Checks the properties of a document with several lines: the schema of the arguments, the schema of the output, and
+/// the plan.
 pub fn check(data: &[u8]) {
     let Some(text) = generate::text(data, generate::checked) else {
         return;
@@ -74,7 +75,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// Whether a finding is about a step's values, and none is about a name that looks like a mistake.
+/// Returns `true` if a finding is about a step's values, and none is about a name that looks like a typing error.
 fn is_about(found: &Findings, step: &Step) -> bool {
     let values = [Code::WrongType, Code::NotAllowed, Code::MissingArgument];
     let guessed = |found: &Findings| found.iter().any(|it| it.code == Code::UnknownArgument);
@@ -84,7 +85,7 @@ fn is_about(found: &Findings, step: &Step) -> bool {
         && !guessed(found)
 }
 
-/// What becomes of a run whose tools give values that fit their schemas.
+/// Runs a plan with tools whose outputs fit their schemas.
 fn run(plan: &Plan, contracts: Contracts, output: Option<&Value>) -> Option<Report> {
     if !plan.inputs.is_empty() || plan.steps.iter().any(|step| !is_call(step)) {
         return None;
@@ -126,7 +127,7 @@ fn is_call(step: &Step) -> bool {
     calls(&step.body) && policy.attempts <= 1 && policy.fallback.is_none()
 }
 
-/// Whether a step was refused at its call; `None` where it did not come to that.
+/// Returns `true` if a step's call was refused, or `None` if the call did not happen.
 fn refused(report: &Report, step: &Step) -> Option<bool> {
     match report.step(&step.id)?.status() {
         Status::Completed => Some(false),

@@ -1,9 +1,9 @@
-//! Texts that bytes choose: plans and schemas that a change of a byte leaves whole, where texts that bytes are changed in seldom are.
+//! Documents generated from bytes: plans and schemas that a changed byte leaves valid, which is rare for directly mutated documents.
 
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// What a target is given: a text, or, after a zero, the choices from which `make` makes one.
+/// Returns the input of a target: a document, or, after a zero, the document that `make` builds from the choices.
 pub(crate) fn text(data: &[u8], make: fn(&mut Choices<'_>) -> String) -> Option<Cow<'_, str>> {
     match data {
         [0, choices @ ..] => Some(make(&mut Choices(choices)).into()),
@@ -11,7 +11,7 @@ pub(crate) fn text(data: &[u8], make: fn(&mut Choices<'_>) -> String) -> Option<
     }
 }
 
-/// Texts that mean something where they may not.
+/// Strings with a meaning in positions where they may have none.
 pub(crate) const TEXTS: [&str; 24] = [
     "x",
     "",
@@ -43,7 +43,7 @@ const TOOLS: [&str; 12] = [
     "t", "u", "fail", "panic", "hang", "list", "huge", "deep", "nothing", "typed", "nest", "busy",
 ];
 
-/// What is left of the bytes; after the last, each choice is the first.
+/// The rest of the bytes; after the last one, each choice is the first option.
 pub(crate) struct Choices<'d>(&'d [u8]);
 
 impl Choices<'_> {
@@ -63,7 +63,7 @@ impl Choices<'_> {
         self.below(2) == 1
     }
 
-    /// More of them seldom than often.
+    /// Returns `true` rarely.
     fn seldom(&mut self) -> bool {
         self.below(6) == 5
     }
@@ -175,7 +175,7 @@ pub(crate) fn checked(choices: &mut Choices<'_>) -> String {
     format!("{arguments}\n{output}\n{}", json!({ "steps": steps }))
 }
 
-/// How a plan is run, and the plan in plan JSON.
+/// Returns the options of a run, and the plan in plan JSON.
 pub(crate) fn run(choices: &mut Choices<'_>) -> String {
     let first = char::from(b'0' + choices.below(75) as u8);
     format!("{first}{}", plan(choices))
@@ -229,13 +229,13 @@ pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
         .to_string()
 }
 
-/// What a part of a plan may refer to.
+/// The names that a part of a plan may refer to.
 #[derive(Default)]
 struct Known {
     sources: Vec<Value>,
     steps: Vec<String>,
     locals: usize,
-    /// How many steps of blocks there are so far: each has a name of its own.
+    /// The number of blocks' steps so far: each has a unique name.
     inside: usize,
 }
 
@@ -304,7 +304,7 @@ impl Known {
         json!({ "object": choices.object(&mut |choices| self.template(choices, depth - 1)) })
     }
 
-    /// What a step does, with the policy that it cannot do without.
+    /// Returns the body of a step, with the policy that it requires.
     fn work(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
         match choices.below(12) {
             0 => json!({ "await": choices.of(&["u8", "Vec<String>", "&str", ""]) }),
@@ -362,7 +362,7 @@ impl Known {
         }
     }
 
-    /// Steps that refer to each other and to what is around them.
+    /// Returns steps that refer to each other and to enclosing names.
     fn block(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
         let mut inside = self.inner();
         let block = inside.steps(choices, depth, self);
@@ -390,7 +390,7 @@ impl Known {
         round
     }
 
-    /// What is known in a block here.
+    /// Returns the names in scope of a block here.
     fn inner(&self) -> Self {
         Self {
             sources: self.sources.clone(),
@@ -400,7 +400,7 @@ impl Known {
         }
     }
 
-    /// The members of a block in which this is known.
+    /// Returns the members of a block with these names in scope.
     fn steps(&mut self, choices: &mut Choices<'_>, depth: usize, around: &Self) -> Value {
         let mut block = json!({});
         if choices.seldom() {

@@ -1,4 +1,4 @@
-//! Properties of all plans, whoever writes them. The fuzzer and the replay of its findings both check them.
+//! Properties of all plans, regardless of their author. The fuzzer and the replay of its findings both check them.
 
 use plan_runtime::dynamic::{DocumentLimits, Reader};
 use std::cell::Cell;

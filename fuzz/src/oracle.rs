@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// How much is left to a schema where its words and what is checked of it may differ.
+/// The leniency for a schema's keywords that the checker and the oracle may interpret differently.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Reading {
     /// A value that is valid by this reading is valid.
@@ -14,7 +14,7 @@ pub(crate) enum Reading {
 /// A schema of whose keywords each is understood.
 pub(crate) struct Oracle<'a> {
     root: &'a Value,
-    /// Some of it is put together of others, so that the members that it closes are those of all of them.
+    /// `true` if the schema is composed of others, so that closed members include those of all parts.
     composed: bool,
     fuel: std::cell::Cell<usize>,
 }
@@ -33,7 +33,7 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// Whether a value fits; `None` where it takes too long to say.
+    /// Returns `true` if a value fits, or `None` if the check takes too long.
     pub(crate) fn fits(&self, value: &Value, reading: Reading) -> Option<bool> {
         self.fuel.set(50_000);
         self.fits_at(self.root, value, reading, &mut Vec::new())
@@ -51,7 +51,7 @@ impl<'a> Oracle<'a> {
             return Some(schema != &Value::Bool(false));
         };
         let this: (*const Value, *const Value) = (schema, value);
-        // A schema of a value that refers to itself says nothing more.
+        // A schema that refers to itself for one value adds no constraint.
         if open.contains(&this) {
             return Some(reading == Reading::Lenient);
         }
@@ -247,7 +247,7 @@ fn is_known(schema: &Value, root: &Value, composed: &mut bool) -> bool {
     })
 }
 
-/// Whether all numbers in a value are exact.
+/// Returns `true` if all numbers in a value are exact.
 pub(crate) fn is_exact(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.as_f64().is_some_and(|float| float.abs() < LARGEST),

@@ -1,4 +1,4 @@
-//! What holds of every text that a reader is given.
+//! Properties of reading any document.
 
 use super::limits;
 use plan_runtime::Plan;
@@ -11,7 +11,7 @@ const DIALECTS: [Dialect; 4] = [
     Dialect::ActionPlan,
 ];
 
-/// Reads a text in both profiles.
+/// Reads a document in both profiles.
 pub fn read(dialect: Option<Dialect>, text: &str) {
     for profile in [Profile::Strict, Profile::Compat] {
         let reader = Reader::new().profile(profile).limits(limits());
@@ -33,7 +33,7 @@ pub fn read(dialect: Option<Dialect>, text: &str) {
     }
 }
 
-/// Each finding is in the text, at its line and its column.
+/// Checks that each finding is inside the document, at its line and its column.
 fn placed(findings: &Findings, text: &str) {
     let _ = findings.to_string();
     for finding in findings {
@@ -49,7 +49,7 @@ fn placed(findings: &Findings, text: &str) {
     }
 }
 
-/// A plan that was read has no cycle, and is what it says when it is written, in whichever dialect.
+/// Checks that a plan has no cycle, and equals the plan read from its written form in any dialect.
 fn plan(plan: &Plan) {
     let levels: usize = plan.levels().iter().map(Vec::len).sum();
     assert_eq!(levels, plan.steps.len());
@@ -58,7 +58,7 @@ fn plan(plan: &Plan) {
     let again: Plan = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
     assert_eq!(again, *plan, "{json}");
     for dialect in DIALECTS {
-        // A dialect that lacks something says so.
+        // A dialect reports the unsupported parts.
         let Ok(text) = dialect.write(plan) else {
             continue;
         };

@@ -1,12 +1,13 @@
-//! What is printed and drawn has nothing in it that a terminal or a browser would obey, and is not much longer than what it is of.
+//! Properties of printing and drawing: the output contains no character that a terminal or a browser would obey, and its size is
+//! bounded by the document's.
 
 use super::{generate, reader, run};
 use plan_runtime::dynamic::{Dialect, Findings};
 use std::fmt::Display;
 
-/// How long each form of printing is at most, for each byte of the document; names are printed wherever they are read.
+/// The largest size of each output, per byte of the document; an output repeats a name at each use.
 const TIMES: usize = 256;
-/// What is printed of an empty document: a page has its style and its script.
+/// The size of an output for an empty document: a page has its style and its script.
 const BASE: usize = 1 << 16;
 
 /// The elements of the page of a report.
@@ -17,7 +18,7 @@ const ELEMENTS: [&str; 43] = [
     "summary", "svg", "text", "time", "title", "tspan", "ul",
 ];
 
-/// What holds of all that is printed of a text, of the plan in it and of a run of that.
+/// Checks all outputs of a document, of its plan and of a run of the plan.
 pub fn render(data: &[u8]) {
     let Some(text) = generate::text(data, generate::plan) else {
         return;
@@ -72,15 +73,15 @@ fn short(printed: &str, text: &str) {
     );
 }
 
-/// Where characters without a width may be.
+/// The allowed positions of characters without a width.
 #[derive(PartialEq)]
 enum Hidden {
     Nowhere,
-    /// Lines of the document are shown as they are.
+    /// Excerpts show the lines of the document unchanged.
     InExcerpts,
 }
 
-/// Nothing moves the cursor, hides text or turns it round.
+/// Checks that no character moves the cursor, hides or turns text.
 fn harmless(printed: &str, hidden: Hidden) {
     let harms = |c: &char| match *c {
         '\n' => false,
@@ -95,7 +96,8 @@ fn harmless(printed: &str, hidden: Hidden) {
     }
 }
 
-/// What is shown as nothing: Unicode's `Default_Ignorable_Code_Point`, ends of lines, and a pattern without dots.
+/// Returns `true` for an invisible character: Unicode's `Default_Ignorable_Code_Point`, ends of lines, and a pattern
+/// without dots.
 fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -137,7 +139,7 @@ fn page(page: &str, text: &str) {
     }
 }
 
-/// Where a tag ends; what is in quotes does not end it.
+/// Returns the end of a tag, which quotes may contain.
 fn tag_end(tag: &str) -> Option<usize> {
     let mut quote = None;
     tag.char_indices().find_map(|(at, c)| {

@@ -1,4 +1,5 @@
-//! Whole runs: they end within their limits, whatever a plan says and its tools do, and give the same in whichever order the steps run.
+//! Properties of runs: they end within their limits for any plan and any tools, and their result does not depend on the order of the
+//! steps.
 
 use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
@@ -17,7 +18,7 @@ use std::sync::{Arc, Once};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// How often a run is polled at most.
+/// The largest number of polls of a run.
 const MOST_POLLS: usize = 100_000;
 /// So that runs reach them, and none takes much memory or time.
 const LIMITS: Limits = Limits::UNTRUSTED
@@ -31,7 +32,7 @@ const LIMITS: Limits = Limits::UNTRUSTED
 /// The tool that a gate refuses.
 const REFUSED: &str = "u";
 
-/// What holds of the runs of the plan that a text says. The first byte of the text says how they are run.
+/// Checks the runs of the plan in a document. The first byte of the document selects the options of the runs.
 pub fn runs(data: &[u8]) {
     let Some(text) = generate::text(data, generate::run) else {
         return;
@@ -54,7 +55,7 @@ pub fn runs(data: &[u8]) {
         return;
     };
     super::reached();
-    // What is held at one time is not the same, so that one of them may come to a limit that the other does not.
+    // Memory use differs with the order, so that only one of the runs may reach a limit.
     let limited = |result: &Result<Value, RunError>| {
         result
             .as_ref()
@@ -109,7 +110,7 @@ pub fn runs(data: &[u8]) {
     }
 }
 
-/// The report of a run in which steps fail, panic and wait, if the plan is one that can be run here.
+/// Returns the report of a run with steps that fail, panic and wait, if the plan can run here.
 pub fn report(plan: &Plan) -> Option<(Result<Value, RunError>, Report)> {
     quiet_panics();
     let world = World::new(plan);
@@ -118,7 +119,7 @@ pub fn report(plan: &Plan) -> Option<(Result<Value, RunError>, Report)> {
     world.drive(run.with_report())
 }
 
-/// A plan with all that its runs need.
+/// A plan with the application of its runs.
 struct World {
     plan: Plan,
     inputs: Value,
@@ -161,7 +162,7 @@ impl World {
     }
 }
 
-/// What was called.
+/// The calls so far.
 #[derive(Default)]
 struct Calls {
     made: AtomicUsize,
@@ -224,7 +225,8 @@ impl Gate for Desk {
 }
 
 thread_local! {
-    /// In how many others the plan runs that is being polled. The contexts around a call would not tell: blocks have them, too.
+    /// The number of plans around the plan that is being polled. The contexts of calls do not contain it, since blocks have
+    /// contexts as well.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -244,7 +246,7 @@ async fn nest(world: &World, #[context] context: CallContext) -> plan_runtime::R
     Ok(inside.await?)
 }
 
-/// Tools that do whatever tools can do.
+/// Returns tools with every possible behavior.
 fn toolbox() -> Toolbox<World> {
     let strange = generate::TEXTS.iter().filter(|name| !name.is_empty());
     let echoes = strange.chain(&["t", REFUSED]);
@@ -302,7 +304,7 @@ where
     })
 }
 
-/// What a report says agrees with how the run ended.
+/// Checks that a report agrees with the end of the run.
 fn told(plan: &Plan, result: &Result<Value, RunError>, report: &Report) {
     let steps = report.steps();
     assert_eq!(steps.len(), plan.steps.len());

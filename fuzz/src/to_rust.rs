@@ -1,4 +1,4 @@
-//! The source of a `plan!` is Rust, and no text of the plan is code in it.
+//! Properties of the source of a `plan!`: it is Rust, and no string of the plan is code in it.
 
 use super::{generate, reader};
 use plan_runtime::Plan;
@@ -14,7 +14,7 @@ use syn::{
 /// The macros that a plan's source may call.
 const MACROS: [&str; 5] = ["plan", "json", "format", "vec", "matches"];
 
-/// What holds of the source of the plan that a text says.
+/// Checks the source of the plan in a document.
 pub fn to_rust(data: &[u8]) {
     let Some(text) = generate::text(data, generate::plan) else {
         return;
@@ -56,7 +56,7 @@ pub fn to_rust(data: &[u8]) {
     assert_eq!(skeleton(tokens), skeleton(other), "{source}");
 }
 
-/// Whether the plan has parts that only Rust can say: they are code by what they are.
+/// Returns `true` if the plan has parts that only Rust can express, so that they must be code.
 fn is_foreign(plan: &Plan) -> bool {
     let is_plain = |name: &str| name.is_empty() || syn::parse_str::<Ident>(name).is_ok();
     let types = plan.inputs.iter().map(|input| &input.type_name);
@@ -110,7 +110,7 @@ fn has_code(template: &Template) -> bool {
     }
 }
 
-/// Makes all texts of a plan others, so that only what is not text is the same in its source.
+/// Replaces all strings of a plan, so that its source changes only in them.
 fn without_texts(plan: &mut Plan) {
     plan.description = RustText::default();
     for input in &mut plan.inputs {
@@ -148,7 +148,7 @@ fn without_texts_in(body: &mut Body) {
             without_texts_in(&mut each.body);
         }
         Body::Await(_) => {}
-        // What a block reads has no texts: it goes by its names.
+        // The inputs of a block contain no strings, only names.
         Body::Block(block) => without_texts_of_steps(&mut block.plan),
         Body::Loop(repeat) => {
             replace(&mut repeat.again, true);
@@ -158,7 +158,7 @@ fn without_texts_in(body: &mut Body) {
     }
 }
 
-/// `keys`: the names of the members are texts, and not those of arguments.
+/// With `keys`, the names of the members are strings, and not names of arguments.
 fn replace(template: &mut Template, keys: bool) {
     match template {
         Template::String(text) => *text = "text".to_owned(),
@@ -194,11 +194,11 @@ fn replace(template: &mut Template, keys: bool) {
     }
 }
 
-/// A text of a plan as it is in the source.
+/// A string of a plan in its source.
 #[derive(Debug)]
 enum Text<'p> {
     Whole(&'p str),
-    /// In a `format!`, or in a string where there are no values.
+    /// A part of a `format!`, or of a string without values.
     Part(&'p str),
 }
 
@@ -305,7 +305,7 @@ fn is_doc(group: &proc_macro2::Group) -> bool {
     matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
 }
 
-/// No macro is called but those that the source of a plan needs, and nothing is `unsafe`.
+/// Checks that the source calls only the macros that a plan needs, and contains no `unsafe`.
 fn only_known(tokens: &TokenStream, source: &str) {
     let mut before: Option<String> = None;
     let mut tokens = tokens.clone().into_iter().peekable();
@@ -329,7 +329,7 @@ fn only_known(tokens: &TokenStream, source: &str) {
     }
 }
 
-/// How many parts a plan's source has.
+/// The number of parts in a plan's source.
 struct Source {
     inputs: usize,
     steps: usize,
@@ -371,7 +371,7 @@ impl Parse for Source {
     }
 }
 
-/// Reads the steps of a plan or a block, and says how many there are.
+/// Reads the steps of a plan or a block, and returns their number.
 fn steps_of(input: ParseStream<'_>) -> syn::Result<usize> {
     let mut count = 0;
     loop {

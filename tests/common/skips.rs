@@ -33,7 +33,7 @@ pub fn unless<T>(test: &str, needed: Result<T, String>) -> Option<T> {
     }
 }
 
-/// Returns the folder of recorded plans: `../shared/corpora` beside the workspace, or where `PLAN_CORPORA` says.
+/// Returns the folder of recorded plans: `PLAN_CORPORA`, or `../shared/corpora` beside the workspace.
 pub fn corpora() -> Result<PathBuf, String> {
     let folder = match std::env::var_os("PLAN_CORPORA") {
         Some(folder) => PathBuf::from(folder),

@@ -49,7 +49,7 @@ fn blueprints_resolve_as_recorded_or_better() {
         "seed_blueprint",
     ];
     for case in list(&corpus["cases"]) {
-        // What a string resolves to is looked at as an argument.
+        // A resolved string is inspected as an argument.
         let wrapped = !case["params"].is_object();
         let params = if wrapped {
             json!({ "value": case["params"] })

@@ -20,7 +20,8 @@ fn reference(step: &str, path: &[Value]) -> String {
     written
 }
 
-/// A plan of the corpus as a tool plan. A tool replays what one step was given, so each step has its own.
+/// Converts a plan of the corpus to a tool plan. A tool replays the recorded output of one step, so each step has its
+/// own tool.
 fn tool_plan(plan: &Value) -> (String, usize) {
     let mut references = 0;
     let steps = list(&plan["steps"]).iter().map(|step| {

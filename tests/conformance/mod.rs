@@ -1,8 +1,8 @@
 //! Compares recordings of the real resolvers of the dialects with this library.
 //!
-//! Each case runs in both profiles. Its outcome either equals the recorded one, or is in a table with the reason why it
-//! differs. The recordings are read from `../shared/corpora`, beside the workspace (or from the folder in `PLAN_CORPORA`); without
-//! it, each of these tests prints that it is skipped.
+//! Each case runs in both profiles. Its outcome equals the recorded one, or is in a table with the reason for the difference. The
+//! recordings are in the folder `PLAN_CORPORA`, or in `../shared/corpora` beside the workspace. Without them, each of these tests
+//! prints that it is skipped.
 
 mod action_plans;
 mod blueprints;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
 
-/// A file of the corpora, as text.
+/// Returns the content of a file of the corpora.
 fn corpus(file: &str) -> Option<String> {
     let folder = skips::unless("conformance", skips::corpora())?;
     let path = folder.join(file);
@@ -46,7 +46,7 @@ fn text(value: &Value) -> &str {
 
 const PROFILES: [Profile; 2] = [Profile::Strict, Profile::Compat];
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug)]
 enum Outcome {
     Value(Value),
@@ -75,7 +75,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What one of several implementations gave.
+/// Returns the recorded outcome of one of several implementations.
 fn recorded(case: &Value, by: &str) -> Outcome {
     let recorded = &case[by];
     match recorded.get("error") {
@@ -84,7 +84,7 @@ fn recorded(case: &Value, by: &str) -> Outcome {
     }
 }
 
-/// Whether two values are one: `5` and `5.0` are the same number.
+/// Returns `true` for equal values, where `5` and `5.0` are equal.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {
@@ -142,7 +142,8 @@ fn arguments(
     }
 }
 
-/// Why an outcome differs from the recorded one, by the name of the case. Both profiles where none is named.
+/// The reasons for differences from the recorded outcomes, by the names of the cases. A reason without a profile is for
+/// both.
 type Reasons = &'static [(&'static str, Option<Profile>, &'static str)];
 
 /// Counts outcomes, and fails where one differs without a reason, or a reason has no case.
@@ -153,7 +154,7 @@ struct Tally {
     equal: usize,
     different: usize,
     unexplained: Vec<String>,
-    /// How many outcomes equal those of which implementation.
+    /// The number of outcomes that equal those of each implementation.
     alike: BTreeMap<&'static str, usize>,
 }
 
@@ -194,7 +195,7 @@ impl Tally {
         }
     }
 
-    /// The same for a case that several implementations ran, of which the first two are the deployed ones.
+    /// Adds a case that several implementations ran. The first two are the deployed ones.
     fn add_of_three(
         &mut self,
         case: &Value,

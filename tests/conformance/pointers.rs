@@ -3,7 +3,7 @@ use plan_runtime::Plan;
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::{Value, json};
 
-/// A plan whose second step is given what is at a pointer in the output of its first.
+/// Returns a plan whose second step takes the value at a pointer in the output of its first step.
 fn plan(pointer: &str) -> Result<Plan, String> {
     let plan = json!({ "name": "p", "steps": [
         { "id": "a", "tool": { "name": "t" } },

@@ -93,7 +93,7 @@ const EXECUTE: Reasons = &[
     ("missingFieldBecomesNullForTool", STRICT, NULL),
 ];
 
-/// The recorded outputs are text, which a tool that gives text would give.
+/// Returns the recorded outputs, which are the strings of a textual tool.
 fn outputs(case: &Value) -> Result<BTreeMap<String, Value>, Error> {
     let empty = serde_json::Map::new();
     let outputs = case["outputs"].as_object().unwrap_or(&empty);
@@ -218,7 +218,7 @@ fn tools() -> Toolbox<()> {
         )
 }
 
-/// How each step ended, and which outputs the plan gives.
+/// Returns the end of each step, and the outputs of the plan.
 fn run(plan: &Plan) -> Outcome {
     let toolbox = tools();
     let run = toolbox

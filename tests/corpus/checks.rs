@@ -1,4 +1,4 @@
-//! Plans that really ran: what a check of them can know, it finds before, and nothing else.
+//! Recorded plans: a check finds all errors that it can find before a run, and no others.
 
 use crate::corpus::{corpora, say};
 use plan_runtime::dynamic::{
@@ -7,7 +7,7 @@ use plan_runtime::dynamic::{
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the tools refused with a message of their own, which says what they take.
+/// The arguments that tools refused with a message of their own, with the accepted ones.
 const ALLOWED: &[(&str, &str, &[&str])] = &[
     (
         "contaminants_list",
@@ -116,7 +116,7 @@ fn what_a_check_can_know_is_found_before_a_plan_runs() {
         "{} plans, {steps} steps, {clean} plans without a failure and without an error; {errors} errors; found of those that failed: {found:?}; warnings: {warnings:?}",
         plans.len()
     ));
-    // No text of a real plan is taken for a reference that somebody meant to write.
+    // The check takes no string of a real plan for a malformed reference.
     for code in [Code::MalformedReference, Code::MixedDialects] {
         assert!(!warnings.contains_key(&code), "{warnings:?}");
     }
@@ -153,7 +153,7 @@ fn failure(run: &Value) -> Option<Failure> {
     })
 }
 
-/// The tools as the calls show them that went well: what they were given, and what they gave.
+/// Returns the tools of the successful calls, with schemas derived from their arguments and outputs.
 fn tools(plans: &[Value]) -> Contracts {
     let mut arguments: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
     let mut outputs: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
@@ -180,7 +180,7 @@ fn tools(plans: &[Value]) -> Contracts {
     let contract = |(tool, arguments): (&str, BTreeMap<&str, BTreeSet<&str>>)| {
         let mut properties = Map::new();
         for (name, mut kinds) in arguments {
-            // What takes the ids of several takes that of one.
+            // An argument for several IDs accepts a single ID.
             if kinds.contains("array") {
                 kinds.insert("string");
             }
@@ -206,7 +206,7 @@ fn tools(plans: &[Value]) -> Contracts {
     arguments.into_iter().map(contract).collect()
 }
 
-/// What a value was once it was resolved.
+/// Returns the kind of a value after its resolution.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::String(text) if text.starts_with("${") && text.contains('*') => "array",
@@ -219,7 +219,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What all these values fit.
+/// Returns a schema that all these values fit.
 fn schema(values: &[&Value]) -> Value {
     let types: BTreeSet<&str> = values.iter().map(|value| kind(value)).collect();
     let mut schema = json!({ "type": types });
@@ -314,7 +314,7 @@ fn real_calls_have_no_mistakes_and_an_index_that_is_left_out_is_found() {
                 .iter()
                 .flat_map(|s| s["references"].as_array().unwrap());
             if !implicit {
-                // In one plan the specification says a string, and the reference is to a number, which the tool took all the same.
+                // In one plan the specification requires a string, and the reference leads to a number, which the tool accepted.
                 let clashes = usize::from(plan["id"] == "cfb-0188") * 2;
                 assert_eq!(
                     findings.errors().count(),

@@ -1,4 +1,4 @@
-//! The forms in which each plan is written.
+//! The notations of each plan.
 
 use crate::corpus::model::{Argument, Calls, Corpus, Given, Part, Plan, Reference, Step};
 use crate::corpus::names::{pascal_case, snake_case};
@@ -50,9 +50,9 @@ pub(crate) struct WrittenStep {
     pub arguments: Vec<WrittenArgument>,
     /// The arguments that are left out.
     pub left_out: Vec<String>,
-    /// The text that replaces them.
+    /// The source code that replaces them.
     pub rest: Option<String>,
-    /// Its place in the plan.
+    /// The index in the plan.
     pub index: usize,
 }
 

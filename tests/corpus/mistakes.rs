@@ -1,4 +1,4 @@
-//! Mistakes, planted one at a time.
+//! Errors, planted one at a time.
 
 use crate::corpus::forms::{Written, WrittenArgument, WrittenStep, header, written};
 use crate::corpus::model::{Corpus, Given, Plan};
@@ -47,7 +47,7 @@ fn mark(text: &str) -> String {
     format!("{OPEN}{text}{CLOSE}")
 }
 
-/// Takes the marks out, and finds the places between them.
+/// Removes the marks, and returns the positions between them.
 pub(crate) fn unmark(marked: &str, file: &str) -> (String, Vec<Place>) {
     let mut text = String::new();
     let mut places: Vec<Place> = Vec::new();
@@ -80,7 +80,8 @@ pub(crate) fn unmark(marked: &str, file: &str) -> (String, Vec<Place>) {
     (text, places)
 }
 
-/// The plan with these mistakes, each marked and in a step of its own, in one of the forms; `None` if it has no place for one.
+/// Returns the plan with these errors, each marked and in a step of its own, in one of the notations. Returns `None` if an
+/// error has no position in the plan.
 pub(crate) fn plant(
     corpus: &Corpus,
     plan: &Plan,
@@ -216,7 +217,7 @@ struct At<'a> {
 }
 
 impl At<'_> {
-    /// References to what is near: the values that this one goes through, and their other fields.
+    /// Returns references to nearby values: the values that this reference goes through, and their other fields.
     fn others(&self) -> Vec<(String, Type)> {
         let mut others = Vec::new();
         let structs = &self.corpus.structs;
@@ -241,7 +242,7 @@ impl At<'_> {
     }
 }
 
-/// Breaks one reference: `choices` are the texts that may replace it.
+/// Breaks one reference: `choices` are the possible replacements.
 fn reference(
     corpus: &Corpus,
     plan: &Plan,
@@ -361,7 +362,7 @@ fn argument<'a>(
     Some(&mut broken.steps[step].arguments[argument])
 }
 
-/// Whether a mistake is in this step.
+/// Returns `true` if the step contains an error.
 fn is_marked(step: &WrittenStep) -> bool {
     let arguments = step.arguments.iter().flat_map(|one| [&one.name, &one.text]);
     let texts = arguments.chain(&step.after).chain(&step.rest);

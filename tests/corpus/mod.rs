@@ -1,7 +1,9 @@
-//! Real plans, turned into `plan!` mechanically: they compile without a word, and each mistake in them is found where it is.
+//! Real plans, converted to `plan!` mechanically: they compile without warnings, and the compiler finds each planted error
+//! at its position.
 //!
-//! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, this test says so and does nothing. By default a
-//! sample of the plans is checked, a larger one with `PLAN_TESTS=all`, and all with `PLAN_TESTS=2`; `PLAN_CORPUS=time` measures how long rustc takes for a step.
+//! The plans are in the folder `PLAN_CORPORA`, or in `../shared/corpora` beside the workspace. Without them, this test prints that it is skipped. By
+//! default, the test checks a sample of the plans, with `PLAN_TESTS=all` a larger one, and with `PLAN_TESTS=2` all. `PLAN_CORPUS=time` measures
+//! rustc's time per step.
 
 mod checks;
 mod dialects;
@@ -145,7 +147,7 @@ fn plans_out_of_json_become_rust_that_compiles() {
     );
 }
 
-/// Writes the plans in all forms, and lists those that have no such form.
+/// Writes the plans in all notations, and lists the plans without such a notation.
 fn plans(corpus: &Corpus, sample: &[&Plan], scratch: &mut Scratch) -> String {
     let mut counts = Vec::new();
     let mut total = 0;
@@ -167,7 +169,7 @@ fn plans(corpus: &Corpus, sample: &[&Plan], scratch: &mut Scratch) -> String {
     format!("{total} modules ({})", counts.join(", "))
 }
 
-/// How the arguments of these plans are written.
+/// Returns the notations of these plans' arguments.
 fn arguments(corpus: &Corpus, sample: &[&Plan]) -> String {
     let (mut literals, mut direct, mut optional, mut computed, mut steps) = (0, 0, 0, 0, 0);
     for plan in sample
@@ -192,13 +194,13 @@ fn arguments(corpus: &Corpus, sample: &[&Plan]) -> String {
     )
 }
 
-/// What is wrong in a file, and where.
+/// The planted errors of a file, with their positions.
 struct Planted {
     mistakes: Vec<Mistake>,
     places: Vec<Place>,
 }
 
-/// Writes plans with one mistake each, and with two; returns where they are in each file.
+/// Writes plans with one error each, and with two. Returns the errors' positions in each file.
 fn broken(corpus: &Corpus, count: usize, scratch: &mut Scratch) -> BTreeMap<String, Planted> {
     let mut planted = BTreeMap::new();
     for mistake in Mistake::ALL {
@@ -258,7 +260,7 @@ fn plant(
     scratch.package(&package, &["corpus_tools"], LINTS, &modules);
 }
 
-/// Says where rustc's messages are not one error for each mistake, on the token that is wrong.
+/// Reports the messages of rustc that are not one error for each planted error, at the wrong token.
 fn compare(
     planted: &BTreeMap<String, Planted>,
     found: &[Diagnostic],

@@ -1,11 +1,14 @@
 //! The corpora, as typed tools and plans.
 //!
-//! - An argument that the schema calls a string is a `String`; a number is an `i64` if all numbers that plans give it are
-//!   integers, else an `f64`; a list is what the plans' lists show. One that is not required is an `Option` with a default.
-//! - Where a corpus has no schemas, an argument is what the plans give it, and is required if every call gives it.
-//! - For plans that come out of JSON, which says nothing of types: an argument that is given several types is a `Value`, and so are
-//!   objects in it; what an output has in it is always there.
-//! - A tool's output is what its schema says together with every recorded response. One that never answered gives a `Value`.
+//! - An argument with a string schema is a `String`. A number is an `i64` if all its values in plans are integers, and an
+//!   `f64` otherwise. The type of a list follows from the lists in plans. An optional argument is an `Option` with a
+//!   default.
+//! - In a corpus without schemas, the type of an argument follows from the values in plans, and the argument is
+//!   required if every call has it.
+//! - For plans in JSON, which contains no types, an argument with values of several types is a `Value`, and so are objects in it. A
+//!   member of an output is always present.
+//! - The type of a tool's output follows from its schema together with every recorded response. A tool without responses
+//!   returns a `Value`.
 
 use crate::corpus::dialects::Raw;
 use crate::corpus::names::{field_name, pascal_case, snake_case};
@@ -21,7 +24,7 @@ pub(crate) struct Corpus {
 }
 
 pub(crate) struct Tool {
-    /// Its name in the corpus.
+    /// The name in the corpus.
     pub name: String,
     /// The name of its struct.
     pub rust: String,
@@ -87,12 +90,12 @@ impl Step {
     }
 }
 
-/// What a tool is made from.
+/// The sources of a tool's definition.
 #[derive(Default)]
 pub(crate) struct Sketch {
     pub schema: Option<Value>,
     pub arguments: BTreeMap<String, (usize, Seen)>,
-    /// The types of references that are given to arguments, where they decide.
+    /// The types of references in arguments, if they determine the argument's type.
     pub references: BTreeMap<String, Vec<Type>>,
     calls: usize,
     output: Seen,
@@ -176,7 +179,7 @@ impl Corpus {
         }
     }
 
-    /// What a step gives.
+    /// Returns the output of a step.
     pub(crate) fn output(&self, step: &Step) -> Type {
         match &step.calls {
             Calls::Tool(tool) => self.tools[*tool].output.clone(),
@@ -184,7 +187,7 @@ impl Corpus {
         }
     }
 
-    /// What a step or an input of the plan gives.
+    /// Returns the value of a step or an input of the plan.
     pub(crate) fn source(&self, plan: &Plan, name: &str) -> Option<Type> {
         let input = plan
             .inputs
@@ -262,7 +265,7 @@ fn module(tool: &str) -> String {
     snake_case(tool)
 }
 
-/// What must be a text.
+/// Returns the content of a value that must be a string.
 pub(crate) fn text(value: &Value) -> String {
     value
         .as_str()

@@ -1,6 +1,6 @@
 //! Rust names for the corpus' names.
 
-/// Whether a JSON key could be the name of a field, however its letters are cased.
+/// Returns `true` if a JSON key could be the name of a field, in any case.
 pub(crate) fn is_name(key: &str) -> bool {
     !key.starts_with(|char: char| char.is_ascii_digit())
         && key.contains(|char: char| char.is_ascii_alphabetic())

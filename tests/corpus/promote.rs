@@ -62,7 +62,7 @@ pub(crate) fn module(
     ))
 }
 
-/// How many arguments of tools have a type, and how many are untyped.
+/// Returns the number of typed and of untyped tool arguments.
 pub(crate) fn typed(corpus: &Corpus) -> (usize, usize) {
     let arguments = corpus.tools.iter().flat_map(|tool| &tool.arguments);
     let (untyped, typed): (Vec<_>, Vec<_>) =
@@ -70,7 +70,8 @@ pub(crate) fn typed(corpus: &Corpus) -> (usize, usize) {
     (typed.len(), untyped.len())
 }
 
-/// Says what of a plan no tool could be right for: references to what a tool never gave, arguments that it needs and is not given.
+/// Returns an error for a plan that no tools could fit: it refers to values that a tool never returned, or lacks required
+/// arguments.
 fn check(corpus: &Corpus, plan: &Plan) -> Result<(), String> {
     for step in &plan.steps {
         let Calls::Tool(tool) = &step.calls else {

@@ -11,7 +11,7 @@ pub(crate) struct Scratch {
     packages: Vec<String>,
 }
 
-/// A place in a generated file; columns count characters from 1, and the end is after the last one.
+/// A position in a generated file; columns count characters from 1, and the end is after the last one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Place {
     pub file: String,
@@ -47,7 +47,7 @@ impl Scratch {
         }
     }
 
-    /// Adds a crate: a file a module, or the text of `lib.rs`.
+    /// Adds a crate with a file for each module, or with only the content of `lib.rs`.
     pub(crate) fn package(
         &mut self,
         name: &str,
@@ -87,7 +87,7 @@ impl Scratch {
         std::fs::write(&path, text).expect("the file can be written");
     }
 
-    /// The file as it was generated.
+    /// Returns the generated file.
     pub(crate) fn read(&self, file: &str) -> String {
         std::fs::read_to_string(self.folder.join(file)).unwrap_or_default()
     }
@@ -104,7 +104,7 @@ impl Scratch {
 
     /// Runs `cargo check` on these crates.
     pub(crate) fn check(&self, packages: &[&str]) -> Checked {
-        // The target folder of tests/mistakes, so that cargo checks the dependencies once.
+        // The target folder of tests/mistakes, so that cargo checks the dependencies only once.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/programs");
         let mut command = Command::new(env!("CARGO"));
         command.current_dir(&self.folder).args([

@@ -90,7 +90,7 @@ fn define(
     into.push_str("}\n\n");
 }
 
-/// As serde makes it of a field's name.
+/// Converts a field's name like serde does.
 fn camel_case(name: &str) -> String {
     let mut camel = String::new();
     for (index, part) in name.split('_').enumerate() {

@@ -1,10 +1,10 @@
-//! The Rust types of the corpus' tools, found from what their schemas say and what their recorded responses show.
+//! The Rust types of the corpus' tools, derived from their schemas and their recorded responses.
 //!
-//! - A node that was seen as one kind of JSON is that kind: `i64` where all numbers are integers, else `f64`. One that was seen
-//!   as several kinds, or as none, is a `serde_json::Value`.
+//! - A node with values of one JSON kind has that kind: `i64` if all numbers are integers, and `f64` otherwise. A node with
+//!   values of several kinds, or without values, is a `serde_json::Value`.
 //! - An object is a struct, or a `BTreeMap` if none of its keys can be written as a Rust name.
-//! - A member is an `Option` if it was seen as `null`; or if the schema lists the object's required members, and not this one;
-//!   or, where the schema lists none, if a recorded object lacks it.
+//! - A member is an `Option` if one of its values is `null`, or if the object's schema lists required members without it, or,
+//!   with a schema that lists none, if a recorded object lacks it.
 
 use crate::corpus::names::{distinct, field_name, is_name, pascal_case};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// What is there if it is there, and whether it may be absent.
+    /// Returns the type of the present value, and `true` if it may be absent.
     pub(crate) fn present(&self) -> (&Type, bool) {
         match self {
             Type::Maybe(inner) => (inner, true),
@@ -42,7 +42,7 @@ impl Type {
         }
     }
 
-    /// The same, with untyped values in place of structs.
+    /// Replaces structs by untyped values.
     pub(crate) fn untyped(self) -> Type {
         match self {
             Type::Struct(_) => Type::Json,
@@ -128,7 +128,7 @@ impl Structs {
     }
 }
 
-/// What was seen of the JSON at one place.
+/// The observed JSON in one position.
 #[derive(Default)]
 pub(crate) struct Seen {
     null: bool,
@@ -209,7 +209,7 @@ impl Seen {
         }
     }
 
-    /// What a reference of this type gives.
+    /// Records the value of a reference with this type.
     pub(crate) fn reference(&mut self, ty: &Type) {
         match ty {
             Type::Bool => self.bool = true,

@@ -1,9 +1,10 @@
 //! Plans as Rust.
 //!
-//! - A reference through something that may be absent gets a `?` there. Into an argument that is an `Option` it goes as it is; into a
-//!   required one goes a computed value, `unwrap_or_default()`.
-//! - A reference whose type is not the argument's becomes a computed value where JSON has one obvious way (an integer into a float,
-//!   a number into a text, an untyped value into a number or a text). Everything else cannot be turned into a plan, and is listed.
+//! - A reference through an optional value gets a `?` there. An optional argument takes it directly. A required argument takes a
+//!   computed value with `unwrap_or_default()`.
+//! - A reference with another type than the argument becomes a computed value if JSON has one obvious conversion (an integer to a
+//!   float, a number to a string, an untyped value to a number or a string). Plans with other references cannot be converted, and
+//!   are listed.
 
 use crate::corpus::model::{Argument, Part, Reference};
 use crate::corpus::types::{Structs, Type};
@@ -13,7 +14,7 @@ use serde_json::Value;
 pub(crate) struct Walked {
     /// `[0]`, `.coordinates`, `?`
     pub hops: Vec<Hop>,
-    /// Its output, `Maybe` if it may be absent.
+    /// The output, `Maybe` if it may be absent.
     pub ty: Type,
 }
 
@@ -104,12 +105,12 @@ pub(crate) fn walk(
     Ok(Walked { hops, ty })
 }
 
-/// How a reference goes into its argument.
+/// The form of a reference in its argument.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Way {
-    /// As it is.
+    /// A direct reference.
     Direct,
-    /// In a computed value.
+    /// A computed value.
     Computed,
 }
 

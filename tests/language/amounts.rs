@@ -80,7 +80,7 @@ plan! {
     }
 }
 
-/// How many calls a run makes, and how long it takes, in seconds.
+/// Returns the number of calls of a run, and its duration in seconds.
 fn patiently(attempts: u32, each: u64) -> (usize, u64) {
     let (desk, timer) = (Desk::default(), ManualTimer::new());
     let each = Duration::from_secs(each);
@@ -94,8 +94,8 @@ fn patiently(attempts: u32, each: u64) -> (usize, u64) {
 
 #[test]
 fn numbers_and_times_are_those_of_constants_and_inputs() {
-    // The constants: three calls, after 0, 4 and 12 seconds. Of the inputs: two calls with a wait of 3 seconds. Then three calls of 3 seconds
-    // with waits of 1 and 2.
+    // The constants cause three calls, after 0, 4 and 12 seconds. The inputs cause two calls with a wait of 3 seconds. Then follow three
+    // calls of 3 seconds with waits of 1 and 2.
     assert_eq!(patiently(2, 3), (3 + 2 + 3, 12 + 3 + 3 + 1 + 3 + 2 + 3));
     // The waits are 5, 10, 10; then five calls of 5 seconds with waits of 1, 2, 4, 8.
     assert_eq!(patiently(4, 5).0, 3 + 4 + 5);
@@ -167,7 +167,7 @@ fn printed_plans_have_the_names_and_the_values() {
     assert_eq!(read, **Patiently::PLAN);
 }
 
-/// In JSON, a time may also be a text.
+/// In JSON, a time may also be a string.
 #[test]
 fn plans_from_json_take_amounts_from_inputs() {
     let plan: Plan = serde_json::from_value(json!({
@@ -228,7 +228,7 @@ plan! {
     }
 }
 
-/// No call ends in no time, so a constant of 0 is a mistake in the plan, as a literal is.
+/// No call ends in no time, so a constant of 0 is an error in the plan, like a literal.
 #[test]
 fn a_constant_time_is_not_0() {
     let desk = Desk::default();
@@ -279,7 +279,7 @@ plan! {
     }
 }
 
-/// Literals that do not go together do not compile. Of constants, a run says so before its first step.
+/// Literals that contradict each other do not compile. For constants, a run returns the error before its first step.
 #[test]
 fn constant_times_go_together() {
     let desk = Desk::default();
@@ -297,7 +297,7 @@ fn constant_times_go_together() {
     assert_eq!(desk.calls.into_inner(), 0);
 }
 
-/// Of inputs, the step says so when it starts.
+/// For inputs, the step returns the error at its start.
 #[test]
 fn given_times_go_together() {
     let desk = Desk::default();
@@ -369,7 +369,7 @@ plan! {
     }
 }
 
-/// The macro does not know the time of a constant, so the attempts may fit into the deadline.
+/// The macro does not have the value of a constant, so the attempts may fit into the deadline.
 #[test]
 fn attempts_with_a_constant_wait_fit_into_a_deadline() {
     let desk = Desk::default();
@@ -380,7 +380,7 @@ fn attempts_with_a_constant_wait_fit_into_a_deadline() {
     assert_eq!(timer.elapsed(), MOMENT * 15);
 }
 
-/// A report has the amounts that a step was given, which its plan does not say.
+/// A report contains the resolved amounts of a step, which its plan lacks.
 #[test]
 fn a_report_has_the_amounts() {
     let desk = Desk::default();

@@ -382,7 +382,7 @@ plan! {
     }
 }
 
-/// What this file has at the place that a panic names.
+/// Returns the content of this file at the position in a panic's message.
 fn at(error: &str) -> &'static str {
     let file = "asked.rs:";
     let (_, place) = error.split_once(file).unwrap_or_else(|| panic!("{error}"));

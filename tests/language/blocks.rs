@@ -9,7 +9,7 @@ use serde_json::json;
 use smol::block_on as done;
 use std::sync::Mutex;
 
-/// What was called, in order.
+/// The calls, in order.
 #[derive(Default)]
 pub struct Log(Mutex<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! Computed values: any Rust expression, and what it depends on.
+//! Computed values: any Rust expression, and its dependencies.
 
 use crate::support::{Same, done};
 use plan_runtime::plan::Source;
@@ -247,7 +247,7 @@ fn parts() {
     assert_eq!(done(Parts { count: 3, y: 4 }.run(&())), expected);
 }
 
-/// What neither is `Clone` nor can be: it is looked at where it is.
+/// A type without `Clone`, which an expression can only borrow.
 #[derive(Serialize, Deserialize, Shape)]
 pub struct Single {
     pub name: Option<String>,
@@ -255,7 +255,7 @@ pub struct Single {
 }
 
 impl Single {
-    /// Has the name of a method that takes what it is called on.
+    /// A method with the name of one that takes its receiver.
     fn map(&self, more: u64) -> u64 {
         self.count + more
     }

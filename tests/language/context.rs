@@ -1,4 +1,4 @@
-//! What calls know of the run that they are part of, and what plans inside a run have in common with it.
+//! The contexts of calls, and the state that plans inside a run share with it.
 
 use plan_runtime::run::{CallContext, ManualTimer, Observer, OnFailure, StepError, StepRef};
 use plan_runtime::{Call, Error, Plan, Result, Shape, Tool, plan, tool};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// How many calls run, and how many have run concurrently.
+/// The numbers of running calls, and of calls that ran concurrently.
 #[derive(Default)]
 struct Yard {
     running: AtomicUsize,
@@ -158,7 +158,7 @@ fn a_tool_that_runs_plans_never_waits_for_its_own_permit() {
     }
 }
 
-/// A run that is dropped at any poll keeps no permit of the run around it, which goes on.
+/// A run that is dropped at any poll releases its permits to the outer run, which continues.
 #[test]
 fn a_plan_that_is_dropped_gives_its_permits_back() {
     #[tool]
@@ -450,7 +450,7 @@ fn a_tool_that_is_a_plan_says_so() {
     const { assert!(<Dig as Call<Yard>>::USES_CONTEXT) };
 }
 
-/// A tool whose implementation is written by hand gets a context if it asks.
+/// A tool with a hand-written implementation gets a context if the implementation requests it.
 #[test]
 fn an_implementation_by_hand_gets_the_context() {
     #[derive(Serialize, Deserialize, Shape, Tool)]

@@ -111,7 +111,7 @@ plan! {
     }
 }
 
-/// What the plan means, in Rust.
+/// Returns the expected result, in plain Rust.
 fn expected(got: &Parcel, parcels: &[Parcel]) -> Value {
     let wide = |parcel: &Parcel| parcel.size.as_ref().map(|size| size.wide);
     let grams = |parcel: &Parcel| parcel.wrapped.0.as_ref().map(|weight| weight.grams);

@@ -34,7 +34,7 @@ struct BadgeShape {
     color: Color,
 }
 
-/// Of one instance of a generic type.
+/// The shape of one instance of a generic type.
 #[derive(Shape)]
 #[shape(remote = "Page<Issue>")]
 struct IssuePageShape {
@@ -167,7 +167,7 @@ plan! {
     }
 }
 
-/// As a type of another crate would be.
+/// A type like those of another crate.
 #[derive(Serialize, Deserialize, Debug, Clone, PartialEq)]
 pub struct Bare {
     title: String,
@@ -299,7 +299,7 @@ fn secrets() {
     );
 }
 
-/// The tools are of a crate that does not see what this one declares.
+/// The tools belong to a crate that has no access to the declarations here.
 mod below {
     use super::{json, plan};
     use plan_renamed::sessions::{CloseSession, LeaseSession, ListSessions, OpenSession};

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// What was called.
+/// The calls so far.
 #[derive(Default)]
 struct App(Mutex<Vec<String>>);
 
@@ -70,7 +70,7 @@ plan! {
     }
 }
 
-/// Decides, and notes what it was asked.
+/// A gate that decides, and records the questions.
 struct Desk<F> {
     asked: Mutex<Vec<String>>,
     decide: F,
@@ -228,7 +228,7 @@ fn an_answer_may_hold_for_all_elements() {
     let bought = smol::block_on(shop.run(&app).gate(desk.clone())).unwrap();
     assert_eq!(bought.len(), 200);
     assert_eq!(app.calls().len(), 200);
-    // Those that were open when the first answer came.
+    // The questions that were open at the first answer.
     assert!(desk.asked().len() <= 64);
     // Each tool in the step is another question.
     let plan = plan! {
@@ -349,7 +349,7 @@ fn a_question_is_dropped_when_another_step_fails() {
             assert!(matches!(status, Status::Cancelled), "{step}: {status:?}");
         }
     }
-    // The same among the elements of one step.
+    // The elements of one step.
     let plan = plan! { step many = for price in [1_u64, 0, 2] { Buy { item: "y", price } }; many };
     let error = smol::block_on(plan.run(&app).gate(Never)).unwrap_err();
     assert_eq!(error.failures()[0].element(), [1]);
@@ -415,7 +415,7 @@ fn two_gates_are_both_asked() {
     assert_eq!(app.calls().len(), 1);
 }
 
-/// Notes what the tools say of themselves.
+/// A gate that records the tools' declarations.
 struct Note(Arc<Mutex<Vec<(String, String, bool)>>>);
 impl Gate for Note {
     async fn ask(&self, call: PendingCall) -> Decision {
@@ -437,7 +437,7 @@ fn a_gate_learns_what_the_tool_says_of_itself() {
         Contract::new("store.sell").description("Sells something."),
         |given| async move { Ok(given) },
     );
-    // A plan may say of a tool what it likes.
+    // A plan may contain any description of a tool.
     let plan = serde_json::from_value::<plan_runtime::Plan>(json!({"name": "p", "steps": [
         {"id": "a", "tool": {"name": "store.find", "description": "Harmless."}, "arguments": {"object": {"item": "x"}}},
         {"id": "b", "tool": {"name": "store.sell", "description": "Harmless."}, "arguments": {"object": {"item": "x"}}},
@@ -575,7 +575,7 @@ fn nobody_is_asked_about_more_calls_than_may_be_made() {
         let (asked, called) = (desk.asked().len(), app.calls().len());
         assert!(asked <= 20 && called <= 20, "{asked} {called}");
 
-        // A call that is asked about is one call.
+        // A call with a question is one call.
         let shop = Shop {
             items: items.clone(),
         };

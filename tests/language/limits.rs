@@ -1,4 +1,4 @@
-//! Limits of a run that hold for the plans inside it, too.
+//! Limits of a run that apply to the plans inside it.
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::{CallContext, Limits, RunErrorKind};
@@ -6,7 +6,7 @@ use plan_runtime::{Error, Plan, Result, RunError, plan, tool};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How often something was called.
+/// The number of calls.
 #[derive(Default)]
 struct App(AtomicUsize);
 
@@ -218,7 +218,7 @@ fn what_plans_hold_counts_together() {
     // Four of them are held concurrently.
     let text = ended(&run(vec![10_000; 4], 40_000).unwrap_err());
     assert!(text.contains("would hold more than 40000 bytes"), "{text}");
-    // Once they have ended, they hold no more.
+    // Ended plans free their memory.
     let plan = ManyTexts {
         lengths: vec![10_000; 40],
     };
@@ -254,12 +254,12 @@ fn a_plan_that_was_read_has_limits_inside_another() {
     };
     let (result, calls) = run(30, None, Limits::DEFAULT);
     assert_eq!((result.unwrap(), calls), (Some(1), 30));
-    // Its own limits are its own failure, which the plan outside may make up for.
+    // A limit of the inner plan is its own failure, which the outer plan may absorb.
     let (result, calls) = run(10_001, None, Limits::DEFAULT);
     assert_eq!((result.unwrap(), calls), (None, 10_000));
     let (result, calls) = run(30, Some(29), Limits::DEFAULT);
     assert_eq!((result.unwrap(), calls), (None, 29));
-    // Those of the run outside are not, whatever it says itself.
+    // A limit of the outer run is not, regardless of the inner plan's limits.
     for limit in [None, Some(10_000), Some(usize::MAX)] {
         let (result, calls) = run(30, limit, Limits::DEFAULT.calls(20));
         let text = ended(&result.unwrap_err());

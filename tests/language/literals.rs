@@ -1,4 +1,4 @@
-//! Literals: scalars, texts, lists, tuples, and nested struct and enum literals.
+//! Literals: scalars, strings, lists, tuples, and nested struct and enum literals.
 
 use crate::support::{Same, argument, done};
 use plan_runtime::plan::{Number, Template};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a value becomes where a type is wanted, after a run.
+/// Checks the value that a literal becomes for a type, after a run.
 macro_rules! arrives {
     ($($ty:ty: $value:expr_2021 => $expected:expr_2021;)*) => {$(
         let plan = plan! { step same = Same::<$ty> { value: $value }; same };

@@ -1,4 +1,4 @@
-//! What plans mean: every construct of the language, run.
+//! The meaning of plans: a run of every construct of the language.
 #![deny(warnings, clippy::pedantic)]
 #![allow(
     unreachable_pub,

@@ -241,7 +241,7 @@ fn attributes() {
     );
 }
 
-/// No `Shape`, and serde by hand of another crate's.
+/// A type without `Shape`, with hand-written serde traits of another crate.
 #[derive(Serialize, Deserialize, Clone)]
 pub struct Shapeless {
     pub inside: Vec<u8>,

@@ -1,4 +1,4 @@
-//! How conditions, types and waits read in the printed plan, and what two reasons for absence make of a type.
+//! Conditions, types and waits in the printed plan, and the type of a value with two reasons for absence.
 
 use crate::support::{Same, done};
 use plan_runtime::plan;

@@ -115,7 +115,7 @@ plan! {
     }
 }
 
-/// Also of a loop that starts with the run, whose calls end without waiting.
+/// Even for a loop that starts with the run, and whose calls end without waiting.
 #[test]
 fn a_deadline_is_that_of_all_rounds() {
     let (desk, timer) = (Desk::default(), ManualTimer::new());

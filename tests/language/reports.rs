@@ -127,7 +127,7 @@ fn programs_get_all_of_it() {
     assert_eq!(nested["plan"], "checked");
     assert_eq!(nested["steps"][1]["error"], "2 is bad");
     assert_eq!(nested["steps"][1]["started_ms"], 2000.0);
-    // A step without anything inside says nothing of it.
+    // The JSON of a step without inner steps omits the member.
     assert!(nested["steps"][0]["attempts"][0].get("inside").is_none());
 
     let page = report.to_html();
@@ -251,7 +251,7 @@ fn undo_steps_that_run_later_are_in_it() {
     assert_eq!(status("held.key"), "completed");
     assert_eq!(status("held.released"), "completed");
 
-    // Where nothing has to be undone, it was not started.
+    // Without steps to undo, the undo step was not started.
     let plan = plan! {
         step held = {
             step key = Same::<u64> { value: 7 };

@@ -51,7 +51,7 @@ fn a_value_is_of_the_type_of_its_step() {
         "the value for `reply` is not a `Reply`: at `/granted`: invalid type: integer `1`, expected a boolean"
     );
     assert!(matches!(error, SignalError::Type { .. }));
-    // What the type has by default is there for references.
+    // References can read the type's default.
     signals.send("reply", json!({ "granted": true })).unwrap();
     assert_eq!(done(run), Some("5 for ".to_owned()));
 
@@ -250,7 +250,7 @@ fn nothing_comes_for_what_runs_after_the_work() {
     assert_eq!(output.unwrap(), 1);
     let told = report.step("told").unwrap().status().to_string();
     assert!(told.contains("no value can come"), "{told}");
-    // It needs no signals, either.
+    // The step needs no signals.
     assert_eq!(done(Ends {}.run(&())), 1);
 }
 

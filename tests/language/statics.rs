@@ -187,7 +187,7 @@ fn plan_json() {
     }
 }
 
-/// What was read says the same when it is written and read again.
+/// Checks that writing and reading a plan again has no effect.
 pub fn is_stable(read: &Plan) {
     let json = serde_json::to_string(read).unwrap();
     let again: Plan = serde_json::from_str(&json).unwrap();

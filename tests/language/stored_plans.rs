@@ -222,7 +222,7 @@ fn toolbox() -> Toolbox<World> {
         .with::<UseTool>()
 }
 
-/// The same plan, from its JSON, which has no Rust.
+/// Returns the plan read from its JSON, which contains no Rust.
 #[track_caller]
 fn stored(plan: &Plan) -> Plan {
     let json = serde_json::to_string(plan).unwrap();
@@ -232,7 +232,7 @@ fn stored(plan: &Plan) -> Plan {
     read
 }
 
-/// What a plan from JSON gives, and what its tools did.
+/// Returns the output of a plan from JSON, and the calls of its tools.
 #[track_caller]
 fn ran(plan: &Plan, inputs: Value) -> (std::result::Result<Value, String>, Vec<String>) {
     let world = World::default();

@@ -30,7 +30,7 @@ impl<A: ?Sized + Sync, T: Serialize + DeserializeOwned + Send + 'static> Call<A>
     }
 }
 
-/// A tool that makes the JSON text into a value of any type.
+/// A tool that converts JSON text to a value of any type.
 #[derive(Serialize, Deserialize, Shape)]
 pub struct Make<T> {
     pub json: String,

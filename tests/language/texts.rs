@@ -159,7 +159,7 @@ fn formats() {
     assert_eq!(got.len(), expected.len());
 }
 
-/// What `format!` says as data: the texts, and the references between them.
+/// The data of a `format!`: the literal parts, and the references between them.
 #[test]
 fn formats_as_data() {
     let Template::Text(parts) = &Formats::PLAN.step("named").unwrap().action().unwrap().args else {

@@ -1,4 +1,4 @@
-//! Limits on how often tools are called, by all runs together.
+//! Limits on the calls of tools, shared by all runs.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::run::{CallContext, Decision, Gate, ManualTimer, PendingCall, Throttle, Timer};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-/// A service that notes when it was called, and how many calls ran concurrently.
+/// A service that records the times of its calls, and the number of concurrent calls.
 struct Service {
     timer: ManualTimer,
     starts: Mutex<Vec<Duration>>,
@@ -157,7 +157,7 @@ async fn inside(service: &Service, #[context] context: CallContext) -> Result<u6
 #[test]
 fn plans_inside_share_it_and_do_not_wait_for_themselves() {
     let service = Service::new();
-    // The plan inside is a tool with a name, too.
+    // The plan inside is a named tool as well.
     let throttle = Throttle::new().concurrency("*", 1);
     let all = FetchAll {
         pages: vec![vec![5, 6], vec![7], vec![]],
@@ -358,7 +358,7 @@ fn what_a_server_says_holds_for_all_calls() {
     assert_eq!(ended(&service, run).unwrap(), 2);
     assert_eq!(service.timer.elapsed().as_secs(), 90);
 
-    // Others that come while it is closed wait with it.
+    // Later calls wait with it while it is closed.
     let service = Service::new();
     let throttle = Throttle::new().rate("service.*", 100, SECOND);
     let plan = plan! {
@@ -454,7 +454,7 @@ fn a_gate_comes_before_the_turn() {
         ended(&service, run.gate(Slow(service.timer.clone()))).unwrap(),
         50
     );
-    // All are asked about in the first second; then they start one by one.
+    // Gates decide on all calls in the first second; then the calls start one by one.
     let starts: Vec<u64> = service.starts().iter().map(Duration::as_secs).collect();
     assert_eq!(starts, [1, 2, 3, 4, 5]);
 }
@@ -462,7 +462,7 @@ fn a_gate_comes_before_the_turn() {
 /// Sleeps in real time.
 #[tool(name = "real.sleep")]
 async fn sleep(state: &AtomicUsize, micros: u64) -> Result<usize> {
-    /// Also where the call is dropped.
+    /// A counter that also handles dropped calls.
     struct Running<'s>(&'s AtomicUsize);
     impl Drop for Running<'_> {
         fn drop(&mut self) {

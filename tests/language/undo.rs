@@ -11,7 +11,7 @@ use serde_json::json;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A shop that notes what it did, and cannot do what it was told.
+/// A shop that records its operations, and fails the operations that a test selects.
 #[derive(Default)]
 pub struct Shop {
     log: Mutex<Vec<String>>,
@@ -130,7 +130,7 @@ fn order() -> PlaceOrder {
     }
 }
 
-/// What the shop did, and how the run ended.
+/// Returns the operations of the shop, and the end of the run.
 fn ordered(cannot: &'static str) -> (String, String) {
     let shop = Shop::new(cannot);
     let (result, _) = shop.plays(order().run(&shop));
@@ -198,7 +198,7 @@ fn undo_steps_have_attempts() {
     );
     let shop = Shop::new("ship release~");
     let (result, report) = shop.plays(order().run(&shop));
-    // What is left must be looked after, so that another try does not help.
+    // A person must resolve the remaining effects, so that another attempt does not help.
     assert!(result.unwrap_err().is_permanent());
     assert_eq!(report.step("released").unwrap().attempts().len(), 5);
 }
@@ -219,7 +219,7 @@ fn the_critical_path_of_a_failed_run_leads_through_its_undo_steps() {
     let took = steps.filter_map(plan_runtime::run::StepReport::duration);
     assert_eq!(took.sum::<std::time::Duration>(), report.duration());
 
-    // Where nothing takes time, no step is on the path twice.
+    // Without times, the critical path contains no step twice.
     let shop = Shop::new("ship");
     let (_, report) = shop.plays(order().run(&shop));
     assert!(report.critical_path().len() <= 6);
@@ -246,7 +246,7 @@ fn a_cancelled_run_undoes_in_its_grace() {
             "ship 7 9, refund 9, release 7, notify false the run was cancelled",
             "paid held",
         ),
-        // What takes too long is dropped, too.
+        // A call that takes too long is dropped as well.
         ("ship? refund?", 5, "ship 7 9, refund 9", ""),
         ("ship? release?", 5, "ship 7 9, refund 9, release 7", "paid"),
         (
@@ -352,7 +352,7 @@ fn each_step_sees_what_it_can_rely_on() {
         "reserve , ship 1 0, notify true cannot reserve, notify true "
     );
     assert!(result.unwrap().is_err());
-    // A caught failure has nothing to be undone, and an optional one neither.
+    // A caught failure leaves no work to undo, and an optional step leaves none.
     let (log, result) = viewed(Some("c"), "ship charge");
     assert!(
         log.ends_with("ship 1 0, release 7, notify true cannot ship, notify true NO"),
@@ -445,7 +445,7 @@ fn a_limit_ends_the_run_and_says_what_is_left() {
     assert_eq!(shop.log(), "reserve a+b, charge c 50");
 }
 
-/// The same plan, from JSON.
+/// An equivalent plan, from JSON.
 #[test]
 fn plans_from_json_are_undone_too() {
     let json = json!({
@@ -517,7 +517,7 @@ plan! {
     }
 }
 
-/// Nothing makes up for a plan that left something undone, but that it can be seen.
+/// A plan that left work undone has no replacement, but its failure can be caught.
 #[test]
 fn what_a_plan_inside_leaves_undone_is_not_absorbed() {
     let outer = |cannot| {

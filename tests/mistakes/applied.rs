@@ -1,12 +1,12 @@
-//! Whether the code that a help shows is applied, so that the compiler checks it.
+//! Checks that the code in a help is applied, so that the compiler checks it.
 
 use crate::mistakes::case::Case;
 use crate::mistakes::rustc::Message;
 
-/// Placeholders in the code that a help shows: any code of the author can be in their place.
+/// Placeholders in the code of a help, which stand for any code of the author.
 const AUTHORS: &[&str] = &["…", "Type", "Tool"];
 
-/// What is missing in a case whose help shows code: a fix, right code that has it, or a reason.
+/// Returns the missing part of a case whose help shows code: a fix, correct code that contains it, or a reason.
 pub(crate) fn complaint(case: &Case, messages: &[Message]) -> Option<String> {
     let name = &case.name;
     let shown = shown(messages);
@@ -67,7 +67,7 @@ fn tokens(code: &str) -> Vec<&str> {
     tokens
 }
 
-/// How often the shown code is in other code, with anything in the author's places.
+/// Counts the shown code in other code, with anything in place of the placeholders.
 fn count(shown: &[&str], code: &[&str]) -> usize {
     let pieces: Vec<_> = shown
         .split(|token| AUTHORS.contains(token))

@@ -3,26 +3,26 @@
 use std::fs;
 use std::path::Path;
 
-/// What somebody wrote, and what the compiler should say.
+/// The code of an author, and the expected messages of the compiler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
     pub(crate) name: String,
-    /// Where the code is: `steps`, `plan`, `file`, or the type of an expression.
+    /// The position of the code: `steps`, `plan`, `file`, or the type of an expression.
     pub(crate) place: String,
     pub(crate) code: String,
     pub(crate) says: Vec<String>,
     pub(crate) never: Vec<String>,
-    /// What the help proposes in place of each marked piece.
+    /// The help's proposals for the marked pieces.
     pub(crate) fixes: Vec<String>,
-    /// Why the code that the help shows is in neither the fixes nor the right code.
+    /// The reason if the code in the help is not applied.
     pub(crate) unapplied: Option<String>,
-    /// Why the messages are not yet as this says.
+    /// The reason if the actual messages are worse.
     pub(crate) worse: Option<String>,
     /// The similar code that is right.
     pub(crate) right: Option<String>,
 }
 
-/// All cases, in the order of their files and places in them.
+/// Returns all cases, ordered by file and position.
 pub(crate) fn all() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mistakes/cases");
     let mut files: Vec<_> = fs::read_dir(folder)

@@ -1,4 +1,5 @@
-//! Mistakes, each with the number of errors that it gives, their tokens and their words: `cases/README.md` says how they are written.
+//! Errors of authors, each with the number of compiler errors, their tokens and their messages: `cases/README.md` documents the
+//! format.
 //!
 //! All cases are programs of one generated package. In the quick form, many cases are modules of one program. `tests/ui` has the messages that people should read whole.
 #![forbid(unsafe_code)]
@@ -49,7 +50,7 @@ fn mistakes_give_one_error_each_at_its_token() {
         }
     }
     for (name, (reason, count)) in &worse {
-        // In some places, the case may be as it should be.
+        // In some positions, the case may be right.
         if *count == 0 && common::is_long() {
             wrong.push(format!("{name}: is no longer worse: {reason}"));
         }
@@ -82,7 +83,7 @@ fn together(rustc: &Rustc, programs: &[Program]) -> Vec<Vec<Message>> {
         (0..programs.len()).partition(|at| programs[*at].marks.is_empty());
     let modules =
         |open: &[usize]| -> Vec<&str> { open.iter().map(|at| &*programs[*at].source).collect() };
-    // Programs without mistakes are not beside others, whose errors would hide theirs.
+    // Correct programs are compiled separately, since the errors of others would hide theirs.
     let messages = rustc.together("", &modules(&right));
     for (at, messages) in right.into_iter().zip(messages) {
         said[at] = messages;

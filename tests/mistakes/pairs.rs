@@ -1,4 +1,4 @@
-//! Pairs of mistakes in one module. Each mistake gives its own error.
+//! Pairs of errors in one module. Each has its own message.
 
 use crate::mistakes::case::Case;
 use crate::mistakes::{program, rustc, together, verdict};
@@ -11,7 +11,7 @@ enum Place {
     Item,
 }
 
-/// The names of mistakes, with wrong code. A number replaces `$`.
+/// The kinds of errors, with wrong code. A number replaces `$`.
 const KINDS: &[(&str, Place, &str)] = &[
     ("syntax", Place::Step, "step s$ «=» ;"),
     ("name", Place::Step, "step s$ = Say { text: «ordr$» };"),
@@ -96,7 +96,7 @@ fn case(name: String, code: String) -> Case {
     }
 }
 
-/// Returns a plan with these mistakes, after the wrong items.
+/// Returns a plan with these errors, after the wrong items.
 fn module(mistakes: &[(&(&str, Place, &str), usize)]) -> String {
     let all = |place: Place, before: &str| -> String {
         let here = mistakes.iter().filter(|((_, at, _), _)| *at == place);

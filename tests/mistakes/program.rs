@@ -14,20 +14,20 @@ pub(crate) struct Program {
     pub(crate) case: Case,
 }
 
-/// Where a case is put.
+/// The position of a case.
 const HERE: &str = "$code";
 
-/// Where an expression of each type is put.
+/// The positions of expressions, by type.
 const PLACES: &str = include_str!("cases/places.txt");
 
-/// The programs of all cases, those included in which a mistake is corrected.
+/// Returns the programs of all cases, including those with an applied fix.
 pub(crate) fn all(cases: &[Case]) -> Vec<Program> {
     let mut programs = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         let places = around(&case.place);
         let count = places.len();
         for (at, (place, around)) in places.into_iter().enumerate() {
-            // In the quick form, one case in four is in one place.
+            // In the quick form, one case in four is compiled in one position.
             if !common::is_long() && (number % 4 != 0 || at != number / 4 % count) {
                 continue;
             }
@@ -52,7 +52,7 @@ pub(crate) fn all(cases: &[Case]) -> Vec<Program> {
     programs
 }
 
-/// The programs around code of a kind, each with the name of its place.
+/// Returns the programs around code of a kind, each with the name of its position.
 fn around(kind: &str) -> Vec<(&'static str, String)> {
     match kind {
         "file" => vec![("", HERE.to_owned())],
@@ -114,7 +114,7 @@ fn program(name: &str, around: &str, case: &Case, code: &str) -> Program {
     }
 }
 
-/// The code, with what a help proposes in place of the marked pieces.
+/// Returns the code with a help's proposals in place of the marked pieces.
 fn fixed(code: &str, fixes: &[String]) -> String {
     let mut fixed = String::new();
     let mut fixes = fixes.iter();

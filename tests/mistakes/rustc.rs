@@ -1,4 +1,4 @@
-//! Has cargo check programs, and reads what rustc says of each.
+//! Checks programs with cargo, and reads rustc's messages about each.
 
 use crate::common::skips;
 use serde_json::Value;
@@ -16,15 +16,15 @@ const PINNED: &str = "rustc 1.95.";
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) is_error: bool,
-    /// The headline and the texts at underlined tokens.
+    /// The headline and the labels of underlined tokens.
     pub(crate) shown: String,
-    /// All that it says, notes and helps included.
+    /// The whole message, including notes and helps.
     pub(crate) text: String,
-    /// What is underlined, in bytes of the program.
+    /// The underlined parts, in bytes of the program.
     pub(crate) spans: Vec<Range<usize>>,
 }
 
-/// What no headline and no text at a token may contain: names that only this crate's authors know.
+/// Names that no headline and no label may contain, since they are internal to this crate.
 const INTERNAL: &[&str] = &[
     "check::",
     "__",
@@ -39,17 +39,17 @@ const INTERNAL: &[&str] = &[
 ];
 
 impl Message {
-    /// The names that only this crate's authors know, in the headline and at the tokens.
+    /// Returns the internal names in the headline and in the labels.
     pub(crate) fn internal_names(&self) -> impl Iterator<Item = &'static str> {
         let names = INTERNAL.iter().copied();
         names.filter(|name| self.shown.contains(name))
     }
 }
 
-/// The compiler, and the folders in which it works.
+/// The compiler, and its folders.
 pub(crate) struct Rustc {
     folder: PathBuf,
-    /// What it has compiled, for all tests.
+    /// The compiled crates, for all tests.
     target: PathBuf,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn pinned(test: &str) -> Option<Rustc> {
 }
 
 impl Rustc {
-    /// Returns the messages for each program, which has a name and a text.
+    /// Returns the messages for each program, which has a name and source code.
     pub(crate) fn check(&self, programs: &[(String, String)]) -> Vec<Vec<Message>> {
         self.write(programs);
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -109,7 +109,7 @@ impl Rustc {
                 continue;
             };
             finished |= line["reason"] == "build-finished";
-            // What all programs depend on has no mistakes.
+            // The dependencies of all programs have no errors.
             let is_program = line["target"]["kind"][0] == "bin";
             built &= is_program || line["message"]["level"] != "error";
             if line["reason"] == "compiler-message" && line["target"]["kind"][0] == "bin" {
@@ -240,7 +240,7 @@ fn message(json: &Value) -> Option<Message> {
     })
 }
 
-/// Where a span is in the program: where the macro was called, if it is in code of a macro.
+/// Returns the range of a span in the program. For a span in a macro's code, returns the call of the macro.
 fn range(span: &Value) -> Range<usize> {
     let mut span = span;
     while !span["file_name"].as_str().unwrap().starts_with("src/bin/") {

@@ -1,10 +1,10 @@
-//! Compares what rustc says with what it should say.
+//! Compares rustc's messages with the expected ones.
 
 use crate::mistakes::program::Program;
 use crate::mistakes::rustc::Message;
 use std::fmt::Write;
 
-/// What is wrong with the messages of a program.
+/// Returns the differences in the messages of a program.
 pub(crate) fn of(program: &Program, messages: &[Message]) -> Option<String> {
     let mut wrong = String::new();
     let mut add = |line: String| {

@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Declared {
     pub(crate) name: String,
-    /// Where the name is.
+    /// The position of the name.
     pub(crate) at: Range<usize>,
     /// The step or input as a whole.
     pub(crate) all: Range<usize>,

@@ -7,7 +7,7 @@ use std::path::Path;
 /// `# reason`, and below it the names of its mutants.
 const LIST: &str = include_str!("exceptions.txt");
 
-/// Whether the mutant of this name is known to give other errors.
+/// Returns `true` if the mutant with this name is listed with other errors.
 pub(crate) fn holds(name: &str) -> bool {
     LIST.lines().any(|line| line == name)
 }

@@ -1,11 +1,11 @@
-//! Five plans in which each token is deleted, doubled, swapped with the next one or misspelled: one error each, on its line.
+//! Five plans with each token deleted, doubled, swapped with the next one or misspelled: one error each, on its line.
 //!
-//! A bracket is mutated together with the one that closes it, since rustc reads brackets before the macro does. All mutants are
-//! modules of a few programs: rustc goes on to the next module after every error that a plan gives.
+//! A bracket is mutated together with its closing bracket, since rustc reads brackets before the macro does. All mutants are
+//! modules of a few programs: rustc continues with the next module after every error of a plan.
 //!
-//! One mutant in 32 is drawn, always the same, and one in 8 with `PLAN_TESTS=all`. `PLAN_TESTS=8` checks all mutants,
-//! `MUTATIONS='flow: delete'` those with this in their name, `MUTATIONS=exceptions` shows the errors of those in `exceptions.txt`.
-//! `UPDATE_EXPECT=1` writes those that give other errors into it.
+//! By default, the test checks one mutant in 32, always the same ones, and one in 8 with `PLAN_TESTS=all`. `PLAN_TESTS=8` checks
+//! all mutants, `MUTATIONS='flow: delete'` checks the mutants with this in their name, and `MUTATIONS=exceptions` shows the errors
+//! of the mutants in `exceptions.txt`. `UPDATE_EXPECT=1` records the mutants with other errors there.
 #![forbid(unsafe_code)]
 
 mod declared;
@@ -122,17 +122,17 @@ fn slips_give_one_error_on_their_line() {
     }
 }
 
-/// What is between the braces of `plan!`.
+/// Returns the content of the braces of `plan!`.
 fn plan(file: &str) -> &str {
     let start = file.find("plan! {").expect("a plan") + "plan! {".len();
     &file[start..file.rfind('}').expect("an end")]
 }
 
-/// What rustc says of each mutant, with ranges in its text.
+/// Returns rustc's messages about each mutant, with ranges in its source.
 fn check(rustc: &Rustc, mutants: &[Mutant]) -> Vec<Vec<Message>> {
     let all: Vec<&Mutant> = mutants.iter().collect();
     let mut said = together(rustc, &all);
-    // After an error elsewhere, rustc does not look at all that may be wrong.
+    // After an error elsewhere, rustc skips some checks.
     let silent: Vec<usize> = (0..said.len()).filter(|at| said[*at].is_empty()).collect();
     let again: Vec<&Mutant> = silent.iter().map(|at| &mutants[*at]).collect();
     for (at, messages) in silent.into_iter().zip(together(rustc, &again)) {

@@ -1,21 +1,21 @@
-//! What a slip of the fingers makes of a plan.
+//! Typing errors in a plan.
 
 use crate::mutations::token::{self, Kind, Token};
 use std::ops::Range;
 
-/// A plan in which one token is not as it should be.
+/// A plan with one wrong token.
 #[derive(Clone, Debug)]
 pub(crate) struct Mutant {
     /// `flow: delete` and the token, with its line and column.
     pub(crate) name: String,
-    /// Whether it is the plan itself.
+    /// `true` for the plan itself.
     pub(crate) is_first: bool,
     /// The plan before.
     pub(crate) original: String,
     pub(crate) text: String,
-    /// What was changed, in the plan.
+    /// The changed range in the plan.
     pub(crate) before: Range<usize>,
-    /// What it became, in the text.
+    /// The range of the change in the mutant.
     pub(crate) after: Range<usize>,
 }
 
@@ -146,7 +146,7 @@ fn misspelled(token: &Token, written: &str) -> Option<String> {
     })
 }
 
-/// The text with something else in a range, as a token of its own, and where that is.
+/// Replaces a range of the source by another token, and returns the range of the token.
 fn replaced(text: &str, range: &Range<usize>, new: &str) -> (String, Range<usize>) {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '"');
     let (left, right) = (&text[..range.start], &text[range.end..]);

@@ -1,4 +1,4 @@
-//! The tokens of a plan, as ranges of its text.
+//! The tokens of a plan, as ranges of its source.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(crate) struct Token {
     pub(crate) next: Option<Range<usize>>,
 }
 
-/// All tokens of a text: the brackets, then what is in them.
+/// Returns all tokens of the source: brackets first, then their content.
 pub(crate) fn all(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     add(text, text.parse().unwrap(), &mut tokens);

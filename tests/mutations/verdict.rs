@@ -1,4 +1,4 @@
-//! Whether what rustc says of a mutant is one error on its line.
+//! Checks that rustc reports one error for a mutant, on its line.
 
 use crate::mistakes::rustc::Message;
 use crate::mutations::declared;
@@ -7,24 +7,24 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Verdict {
-    /// It is still right.
+    /// The mutant is still right.
     Silent,
-    /// It is still right, with warnings.
+    /// The mutant is still right, with warnings.
     Warned,
-    /// One error, on the line.
+    /// The mutant has one error, on its line.
     Right,
     /// Errors only where a step or input is used that was changed.
     AtUses,
-    /// One error, elsewhere.
+    /// The mutant has one error, elsewhere.
     Elsewhere,
-    /// More than one error.
+    /// The mutant has several errors.
     Several,
-    /// An error that names what only this crate's authors know.
+    /// The mutant has an error with an internal name of this crate.
     Internal,
 }
 
 impl Verdict {
-    /// Whether it is worse than one error on the line.
+    /// Returns `true` for a result that is worse than one error on the line.
     pub(crate) fn is_exception(self) -> bool {
         matches!(self, Self::Elsewhere | Self::Several | Self::Internal)
     }
@@ -101,7 +101,7 @@ fn lines(mutant: &Mutant) -> std::ops::RangeInclusive<usize> {
     line(text, before)..=line(text, next)
 }
 
-/// The line of a place.
+/// Returns the line of a position.
 pub(crate) fn line(text: &str, at: usize) -> usize {
     text.get(..at).map_or(0, |text| text.matches('\n').count())
 }

@@ -1,4 +1,4 @@
-//! What the example `promote` prints is a plan that compiles, and runs.
+//! The output of the example `promote` is a plan that compiles, and runs.
 
 use plan_runtime::dynamic::{Reader, RustSource};
 use plan_runtime::{Result, Shape, plan, tool};
@@ -162,7 +162,7 @@ fn variants_and_outcomes_compile() {
     ], "output": {"type": "Option<String>", "value": {"reference": {"step": "said", "pointer": ""}}}});
     let text = plan.to_string();
     let plan = Reader::new().read(&text).unwrap().into_plan();
-    // Forms in which generators of schemas write an enum, an `Option` and a list of enums, and a text that is one of some.
+    // The forms of an enum, an `Option` and a list of enums in generated schemas, and a string with allowed values.
     let schema = json!({
         "$defs": {"Priority": {"oneOf": [{"const": "very-high", "type": "string"}, {"const": "low", "type": "string"}]}},
         "type": "object",

@@ -1,4 +1,4 @@
-//! Draws what rustc says, in the colors that it has in a terminal.
+//! Draws rustc's messages in the colors of a terminal.
 
 use plan_graph::{Html, entity};
 use std::fmt::{Arguments, Write};
@@ -81,7 +81,7 @@ fn paint(messages: &str) -> Vec<Vec<Run<'_>>> {
         });
         if let Some((word, color)) = header {
             level = color;
-            // The words of a message are bold, and those of a note below it are not.
+            // The headline of a message is bold, and the headline of a note is not.
             in_header = matches!(color, Color::Red | Color::Yellow);
             let style = if in_header { Color::bold } else { Color::thin };
             runs.add(word, color.bold());
@@ -170,7 +170,7 @@ fn gutter(line: &str) -> Option<(&str, &str, &str)> {
     (is_gutter && (sign == "|" || is_change)).then_some((number, sign, rest))
 }
 
-/// The part of a line in which it differs from another, with all of its first and its last word, and what is around it.
+/// Returns the part of a line that differs from another line, with complete words at its ends, and the parts around it.
 fn changed<'l>(line: &'l str, other: &str) -> (&'l str, &'l str, &'l str) {
     let same = |(a, b): &(char, char)| a == b;
     let start = line.chars().zip(other.chars()).take_while(same);
@@ -192,12 +192,12 @@ const BACKGROUND: &str = "#161b22";
 /// The size of a character's cell, and of the font in it.
 const CELL: (f64, f64) = (7.8, 17.0);
 const FONT: f64 = 13.0;
-/// The room around the text.
+/// The space around the messages.
 const MARGIN: f64 = 18.0;
 /// The height of the bar above it.
 const BAR: f64 = 32.0;
 
-/// The picture of a terminal. `title` says what is to be seen, `command` is in its bar.
+/// Draws a terminal. `title` describes the content, and `command` is in its bar.
 pub(super) fn draw(title: &str, command: &str, messages: &str) -> String {
     let lines = paint(messages);
     let columns = messages.lines().map(|line| line.chars().count()).max();
@@ -250,7 +250,7 @@ pub(super) fn draw(title: &str, command: &str, messages: &str) -> String {
 /// Writes each word where its first character is, as wide as its characters, so that carets are below what they point at in any font.
 fn write_run(svg: &mut Html, run: &Run<'_>, column: usize, y: f64) {
     let mut at = 0;
-    // More than one space in a row would be one in a picture.
+    // SVG would collapse several spaces in a row.
     for part in run.text.split("  ") {
         let text = part.trim();
         if !text.is_empty() {
@@ -280,7 +280,7 @@ fn escape(text: Arguments<'_>, out: &mut String) {
     }
 }
 
-/// The lines of a picture: each text at the column and the row where it is.
+/// Returns the lines of a drawing, with each string at its column and row.
 pub(super) fn read(svg: &str) -> String {
     let mut rows: Vec<Vec<char>> = Vec::new();
     for tag in svg
@@ -319,7 +319,7 @@ pub(super) fn read(svg: &str) -> String {
 
 #[test]
 fn colors_are_those_of_rustc() {
-    // As `rustc --color=always` writes them, with the codes of bold, of colors and of neither.
+    // The output of `rustc --color=always`, with the codes of bold, of colors and of neither.
     let colored = "\
 \u{1b}[1m\u{1b}[91merror[E0609]\u{1b}[0m\u{1b}[1m: no field `threadId` on type `Email`\u{1b}[0m
   \u{1b}[1m\u{1b}[94m--> \u{1b}[0msrc/main.rs:12:38

@@ -1,7 +1,7 @@
 //! The three documents that the project started from, item by item.
 //!
 //! A document is a page of another project about plans whose steps refer to each other. Each of its examples, tables, unit tests and exercises is a
-//! test here, with the document's own data. A comment says where the project differs on purpose, and why.
+//! test here, with the document's own data. A comment explains each intentional difference of the project.
 //!
 //! # 000: `PlanReferenceResolver`
 //!

@@ -193,7 +193,7 @@ fn extract_field_of_a_missing_field_is_null_in_compat_and_an_error_in_strict() {
         let arguments = json!({ "x": format!("$ref:weather.{path}") });
         let compat = resolved(Profile::Compat, WEATHER, &arguments);
         assert_eq!(compat, Ok(json!({"x": null})), "{path}");
-        // A null in place of a value hides the error from the tool.
+        // A null instead of a value hides the error from the tool.
         let error = resolved(Profile::Strict, WEATHER, &arguments).unwrap_err();
         let last = path
             .split('.')

@@ -106,7 +106,7 @@ fn step_result_cache_is_the_report() {
         ("email_send", Ok(json!("sent"))),
     ]);
     let ran = ran.run(&plan, json!({}));
-    // `set`, `get` and `has`: the report has each step of the plan, and no other.
+    // `set`, `get` and `has`: the report has exactly the steps of the plan.
     assert!(ran.report.step("step2").is_some() && ran.report.step("step3").is_none());
     let [first, second, _] = ran.report.steps() else {
         panic!("{}", ran.report);
@@ -141,8 +141,8 @@ fn resolve_string_references_replaces_each_reference_of_a_string() {
     let params = json!({"text": "From ${step[0].data[0].name} to ${step[0].data[1].name}."});
     let expected = json!({"text": "From Stuttgart Nord to Stuttgart Hafen."});
     resolves_to(&facilities(), &params, &expected);
-    // The document's listing returns text for each reference. A reference that is a whole string keeps its type here, and an object within
-    // a text is its JSON, which is not the text `[object Object]`.
+    // The document's listing returns a string for each reference. Here, a reference that is a whole string keeps its type, and an object
+    // inside a longer string is its JSON instead of `[object Object]`.
     let data = json!({"count": 5, "first": {"id": "F1"}});
     let params = json!({"n": "${step[0].data.count}", "text": "${step[0].data.first} of ${step[0].data.count}"});
     let expected = json!({"n": 5, "text": r#"{"id":"F1"} of 5"#});
@@ -172,7 +172,8 @@ fn get_nested_value_follows_properties_and_array_indices() {
     }
 }
 
-/// The document's resolver returns `undefined`, which its executor writes as the text `undefined` into the parameters.
+/// The document's resolver returns `undefined`, which its executor writes as the string `undefined` into the
+/// parameters.
 #[test]
 fn get_nested_value_of_a_missing_property_is_an_error() {
     for (path, missing) in [

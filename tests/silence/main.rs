@@ -1,4 +1,4 @@
-//! Correct plans compile without warnings, whatever the code around them.
+//! Correct plans compile without warnings, in any surrounding code.
 #![forbid(unsafe_code)]
 #![deny(warnings, clippy::pedantic)]
 #![allow(

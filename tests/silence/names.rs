@@ -1,4 +1,4 @@
-//! Names that the expansion could mistake for its own.
+//! Names that the expansion could confuse with its own.
 
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};

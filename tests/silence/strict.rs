@@ -56,7 +56,7 @@ struct Thing {
     pub kind: Kind,
 }
 
-/// What has the fields of something of another crate.
+/// Types with the structure of another crate's.
 mod other {
     /// Something.
     #[derive(serde::Serialize, serde::Deserialize, Debug, Clone, PartialEq, Eq)]

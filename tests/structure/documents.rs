@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 /// The paths of a document that do not exist, each with its line.
 ///
-/// A path is what is in backquotes and has a `/` in it or ends in `.rs`; code of several words, JSON Pointers and paths of Rust are not
-/// paths of files. Blocks of code are left out. A path begins at the root of the workspace, in `src` of a crate, or, within a section,
-/// in or beside what the section has named before: `run/schedule.rs`, then `schedule/ready.rs`. Of a path with a `*` or a `<name>`
-/// the folders before it are looked for.
+/// A path is in backquotes, and contains a `/` or ends in `.rs`. Code of several words, JSON Pointers and Rust paths are not paths of
+/// files. Code blocks are left out. A path starts at the root of the workspace, in `src` of a crate, or, within a section, in or beside
+/// a path that the section has named before: `run/schedule.rs`, then `schedule/ready.rs`. For a path with a `*` or a `<name>`, only the
+/// folders before it must exist.
 pub(crate) fn missing(root: &Path, crates: &[&str], text: &str) -> Vec<String> {
     let always: Vec<PathBuf> = crates
         .iter()

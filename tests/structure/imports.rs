@@ -1,4 +1,4 @@
-//! Which modules of a folder name which.
+//! The dependencies between the modules of a folder.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::BTreeMap;
@@ -18,15 +18,15 @@ const QUOTES: [&str; 4] = [
     "parse_quote_spanned",
 ];
 
-/// The modules right inside of a folder, and the paths by which they name each other.
+/// The modules directly inside of a folder, and the paths by which they name each other.
 #[derive(Default)]
 pub(crate) struct Imports {
     /// The folder, as a module: nothing for that of the crate.
     root: Vec<String>,
     pub(crate) modules: Vec<String>,
-    /// From which module to which, with the file, the line and the text of each path that leads there.
+    /// The edges between modules, with the file, the line and the source of each path.
     pub(crate) edges: BTreeMap<(usize, usize), Vec<String>>,
-    /// The module from which the folder's own file re-exports a name.
+    /// The module that a name of the folder's own file is re-exported from.
     exports: BTreeMap<String, usize>,
 }
 
@@ -36,7 +36,7 @@ impl Imports {
         Self::inside(name, &[])
     }
 
-    /// Those of each folder of the crate.
+    /// Returns the imports of each folder of the crate.
     pub(crate) fn of_folders(name: &str) -> Vec<Self> {
         let mut all = vec![Self::of(name)];
         let mut next = 0;
@@ -83,7 +83,7 @@ impl Imports {
         imports
     }
 
-    /// Its modules and re-exports, without any edge.
+    /// Returns the modules and re-exports, without any edge.
     pub(crate) fn of_root(root: &[String], code: &File) -> Self {
         let mut imports = Self {
             root: root.to_vec(),
@@ -129,7 +129,7 @@ impl Imports {
         self.modules.iter().position(|it| it == module)
     }
 
-    /// The place of a module in `modules`.
+    /// Returns the index of a module in `modules`.
     pub(crate) fn module(&self, name: &str) -> usize {
         self.position(name)
             .unwrap_or_else(|| panic!("there is no module `{name}`"))
@@ -159,7 +159,7 @@ impl Imports {
     }
 }
 
-/// Where the code of a crate is.
+/// Returns the source folder of a crate.
 fn source(name: &str) -> PathBuf {
     Path::new(name).join("src")
 }
@@ -179,7 +179,7 @@ fn file(source: &Path, inside: &[String]) -> PathBuf {
     }
 }
 
-/// Whether something is there in tests alone.
+/// Returns `true` for an item that exists only in tests.
 fn is_test(attrs: &[Attribute]) -> bool {
     fn needs_test(meta: &Meta) -> bool {
         let Meta::List(list) = meta else {

@@ -1,4 +1,5 @@
-//! What compiling costs: generated crates beside the same logic without a plan, clean builds, and the size of programs.
+//! The cost of compiling: generated crates in comparison with equal logic without a plan, clean builds, and the size of
+//! programs.
 
 use crate::table::{Target, number, row, target, times, title};
 use std::collections::BTreeMap;
@@ -37,7 +38,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// Whether this kind is measured at a size: an `async fn` with 2,000 awaits takes rustc minutes and more than 8 GB.
+    /// Returns `true` if this kind is measured at a size: an `async fn` with 2,000 awaits takes rustc minutes and more
+    /// than 8 GB.
     fn has(self, size: usize) -> bool {
         self != Self::Async || size <= 300
     }
@@ -99,7 +101,7 @@ impl Kind {
     }
 }
 
-/// What a child process used.
+/// The time and memory of a child process.
 struct Used {
     wall: Duration,
     processor: Duration,
@@ -107,7 +109,7 @@ struct Used {
     memory: f64,
 }
 
-/// Runs a command to its end. What it used includes its own children.
+/// Runs a command to its end. Its time and memory include its own children.
 fn used(command: &mut Command) -> Used {
     let start = Instant::now();
     let said = command
@@ -123,7 +125,7 @@ fn used(command: &mut Command) -> Used {
     let mut status = 0;
     // SAFETY: all of it are integers, which may be 0.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the child is ours, nobody else waits for it, and both places are ours.
+    // SAFETY: the child is ours, no other code waits for it, and both references are valid.
     let waited = unsafe { libc::wait4(id, &mut status, 0, &mut usage) };
     assert!(waited == id && status == 0, "{text}");
     let time = |time: libc::timeval| {
@@ -201,7 +203,7 @@ fn checking(scratch: &Path, root: &Path, smoke: bool) {
             .flat_map(|kind| sizes.iter().map(|size| (*kind, *size)))
             .filter(|(kind, size)| kind.has(*size))
         {
-            // The largest takes longest, and is the one that noise hides least.
+            // The largest size takes longest, and noise affects it least.
             if size == 2_000 && turn > 1 {
                 continue;
             }
@@ -460,7 +462,7 @@ fn clean(scratch: &Path, root: &Path) {
     }
 }
 
-/// `quickstart`, and what one would have written without a plan.
+/// Measures `quickstart`, and an equivalent program without a plan.
 fn programs(scratch: &Path, root: &Path) {
     let folder = scratch.join("programs");
     let manifest = format!(

@@ -1,4 +1,5 @@
-//! What compiling each construct costs: instructions of rustc, counted by valgrind, for a crate with many of them and for one with none.
+//! The cost of compiling each construct: instructions of rustc, counted by valgrind, for a crate with many of them in comparison with
+//! one without.
 
 use crate::compiling::{ROOT, TYPES, cargo, write};
 use crate::table::{number, row, times, title};
@@ -9,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// What cargo runs in place of rustc: valgrind counts the crates of this table, and nothing else.
+/// The program that cargo runs in place of rustc: it counts the crates of this table with valgrind.
 const WRAPPER: &str = r#"#!/bin/sh
 shift
 case " $* " in
@@ -62,7 +63,7 @@ const CONSTRUCTS: [(&str, &str); 16] = [
     ("a plan", "step a@ = Inner { id: s0.id };"),
 ];
 
-/// How many there are of each.
+/// The number of uses of each construct.
 const COUNT: usize = 30;
 
 fn source(construct: Option<&str>) -> String {

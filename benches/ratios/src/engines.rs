@@ -6,7 +6,7 @@ use minijinja::{Environment, context};
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-/// A `minijinja` template that gives the arguments as JSON text.
+/// A `minijinja` template that returns the arguments as JSON text.
 pub struct Jinja {
     environment: Environment<'static>,
     context: minijinja::Value,
@@ -35,7 +35,7 @@ impl Jinja {
     }
 }
 
-/// The same with `handlebars`, with a helper that writes JSON.
+/// A `handlebars` template, with a helper that writes JSON.
 pub struct Bars {
     registry: Handlebars<'static>,
     context: Context,
@@ -77,7 +77,7 @@ impl Bars {
     }
 }
 
-/// JSON text in which a regular expression finds references; then it is parsed. The string dialects do so.
+/// JSON text whose references a regular expression replaces before parsing, like the string dialects do.
 pub struct Text {
     regex: Regex,
     outputs: Value,

@@ -7,7 +7,7 @@ use plan_runtime::{Plan, Result, Shape, plan, tool};
 use plan_runtime::run::Run;
 use serde::{Deserialize, Serialize};
 
-/// A value of three texts.
+/// A value of three strings.
 #[derive(Clone, Serialize, Deserialize, Shape)]
 pub struct Mail {
     pub from: String,
@@ -25,7 +25,7 @@ impl Mail {
     }
 }
 
-/// The same with a field that does not come back from JSON, so that it is never handed over.
+/// A value with a field that JSON does not preserve, so that the value is never handed over.
 #[derive(Clone, Serialize, Deserialize, Shape)]
 pub struct Changing {
     from: String,
@@ -69,7 +69,7 @@ async fn make_changing() -> Result<Changing> {
     })
 }
 
-/// A plan of steps each of which passes on what the one before gave.
+/// Returns a plan whose steps each pass on the previous output.
 pub fn chain(steps: usize) -> Plan {
     let mut plan = Plan::new("chain");
     for step in 0..steps {

@@ -1,4 +1,4 @@
-//! What a plan costs, as ratios to other code that does the same.
+//! The cost of a plan, in ratios to other code with equal results.
 
 #[allow(dead_code)]
 #[path = "../../../plan-runtime/benches/cases/mod.rs"]

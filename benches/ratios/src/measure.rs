@@ -1,4 +1,4 @@
-//! Times of several things, measured in turns, so that whatever else the machine does falls on all of them.
+//! Times of several programs, measured in turns, so that other load on the machine affects all of them.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 pub struct Case<'a> {
     name: String,
     once: Box<dyn FnMut() + 'a>,
-    /// What a time is divided by: steps, say.
+    /// The divisor of a time, such as the number of steps.
     of: usize,
 }
 

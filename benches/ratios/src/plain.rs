@@ -1,4 +1,4 @@
-//! What the example `quickstart` does, as plain async Rust.
+//! The example `quickstart` as plain async Rust.
 
 use serde::Deserialize;
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! Tables in Markdown.
 
-/// A ratio that is shown, and what it must reach.
+/// A target for a printed ratio.
 pub enum Target {
     None,
     AtMost(f64),

@@ -1,4 +1,5 @@
-//! What the versions by hand share, beside tokio, futures and backon: attempts, and undoing what was done.
+//! The parts that the hand-written versions share, in addition to tokio, futures and backon: attempts, and undoing of
+//! completed work.
 
 use backon::ExponentialBuilder;
 use futures_util::future::{BoxFuture, join_all};
@@ -20,14 +21,14 @@ pub fn attempts(number: usize) -> ExponentialBuilder {
         .with_jitter()
 }
 
-/// How to undo what has been done so far. Actions of the same level may run at the same time.
+/// The undo actions of the completed work. Actions of one level may run concurrently.
 #[derive(Default)]
 pub struct Undo<'a>(Mutex<BTreeMap<u32, Vec<Action<'a>>>>);
 
 type Action<'a> = (&'static str, BoxFuture<'a, Result<()>>);
 
 impl<'a> Undo<'a> {
-    /// Adds an action for something that has been done. Those of higher levels run first.
+    /// Adds an undo action for completed work. Actions of higher levels run first.
     pub fn push<F>(&self, level: u32, what: &'static str, action: F)
     where
         F: Future<Output = Result<()>> + Send + 'a,
@@ -56,9 +57,11 @@ impl<'a> Undo<'a> {
     }
 }
 
-/// Does the work, until it is stopped. If it fails or is stopped, undoes what it has done. In the end it does what is always done.
+/// Runs the work, until it is stopped. If the work fails or is stopped, runs its undo actions. Finally, runs the final action in
+/// any case.
 ///
-/// After a stop, there is limited time to undo and to end. An error says what was not undone.
+/// After a stop, the time for undo actions and the final action is limited. The error lists the actions that were not
+/// undone.
 pub async fn all_or_nothing<'a, T>(
     stopped: impl Future<Output = Error>,
     work: impl AsyncFnOnce(&Undo<'a>) -> Result<T>,

@@ -1,4 +1,5 @@
-//! What the workflows share: a world outside that does what a scenario says, and a comparison of both versions in it.
+//! The parts that the workflows share: a simulated world that follows a scenario, and a comparison of both versions in
+//! it.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -23,7 +24,7 @@ pub struct World {
     most_open: AtomicUsize,
 }
 
-/// What becomes of the next calls whose text starts with `call`.
+/// The outcome of the next calls whose description starts with `call`.
 struct Fault {
     call: &'static str,
     times: usize,
@@ -64,7 +65,7 @@ impl World {
         self
     }
 
-    /// What every tool does first.
+    /// Records a call and applies its fault, as the first action of every tool.
     pub async fn call(&self, call: impl Into<String>) -> Result<()> {
         let call = call.into();
         let effect = self.effect(&call);
@@ -90,14 +91,14 @@ impl World {
         Some(fault.effect.clone())
     }
 
-    /// All calls so far: those that started at the same time in the order of their texts.
+    /// Returns all calls so far, in the order of their starts. Concurrent calls are sorted by their descriptions.
     pub fn calls(&self) -> Vec<String> {
         let mut calls = locked(&self.calls).clone();
         calls.sort();
         calls.into_iter().map(|(_, call)| call).collect()
     }
 
-    /// How many calls ran at the same time, at most.
+    /// Returns the largest number of concurrent calls.
     pub fn most_open(&self) -> usize {
         self.most_open.load(Ordering::Relaxed)
     }
@@ -124,7 +125,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("nothing panics that has the lock")
 }
 
-/// The clock of tokio, for plans. It is paused in all workflows, so that waits take no time, and the same time in each run.
+/// The clock of tokio, for plans. All workflows pause it, so that waits take no time, and equal time in each run.
 pub struct TokioTimer;
 
 impl Timer for TokioTimer {
@@ -152,7 +153,7 @@ pub fn show<T: Debug>(
     println!("{report}");
 }
 
-/// What a workflow did.
+/// The result of a workflow, with its calls.
 #[derive(Debug, PartialEq)]
 pub struct Done<T> {
     pub output: Result<T, String>,
@@ -187,7 +188,7 @@ pub async fn both<T: Debug + PartialEq>(
 ) -> Done<T> {
     let plan = Done::of(world(), plan).await;
     let mut by_hand = Done::of(world(), by_hand).await;
-    // Calls take whole seconds. A fraction is what is random: waits before the next attempt.
+    // Calls take whole seconds. A fraction comes from random waits before the next attempt.
     if [&plan, &by_hand]
         .iter()
         .any(|it| it.took.subsec_nanos() > 0)
@@ -206,8 +207,8 @@ fn sorted(calls: &[String]) -> Vec<&String> {
     calls
 }
 
-/// Why a version failed: the code of its failure, or else the message, without the name of the plan and of the step, which only a plan's error
-/// has.
+/// Returns the reason of a version's failure: the code, or else the message without the names of the plan and the step, which only a plan's
+/// error contains.
 fn reason(error: &Error) -> String {
     let Some(run) = error.downcast_ref::<RunError>() else {
         return error.code().map_or(error.to_string(), Into::into);

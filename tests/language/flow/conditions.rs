@@ -1,4 +1,4 @@
-//! Several conditions that `&&` joins: what they bind, in which order they are tested, and what of them is data.
+//! Several conditions joined by `&&`: their variables, their order of evaluation, and their form as data.
 
 use super::{Item, List, Say};
 use crate::support::{Same, done};
@@ -56,7 +56,7 @@ fn they_are_tested_in_order_up_to_the_first_that_does_not_hold() {
 plan! {
     pub Chains(count: u32, limit: Option<u32>, wanted: bool, name: String) -> Value {
         step all = List { count };
-        // What a pattern binds is read by the conditions after it, as it is in the braces.
+        // The variables of a pattern are in scope of the later conditions and of the braces.
         step owned = if let Some(next) = &all.next && next.len() > 3 && let Some(limit) = limit && limit > 3 {
             Say { text: next, number: limit }
         };
@@ -66,7 +66,7 @@ plan! {
         } else {
             Same::<String> { value: name }
         };
-        // Several variables, some of which nobody reads.
+        // Several variables, some of them unused.
         step several = if let [first, .., last] = &all.all[..]
             && let Item { name, size: (low, high), .. } = last
             && low < high
@@ -155,7 +155,7 @@ fn what_is_a_reference_or_a_literal_is_data() {
         printed.contains("  step chosen = if a && b.0 && let Some(x) = b.1 && x > 2 && true {\n"),
         "{printed}"
     );
-    // A pointer does not say whether it leads into a tuple.
+    // A pointer does not show that it leads into a tuple.
     assert_eq!(
         read.to_string(),
         printed

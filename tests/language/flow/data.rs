@@ -1,4 +1,4 @@
-//! What is left in the data of a plan: it prints, it is JSON, and it says what waits for what.
+//! The data of a plan: its printed form, its JSON, and its dependencies.
 
 use super::List;
 use super::branches::{Branches, Lets};

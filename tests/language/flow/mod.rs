@@ -1,4 +1,4 @@
-//! Conditions, loops, and what happens when a step fails.
+//! Conditions, loops, and the effects of a failed step.
 
 mod branches;
 mod conditions;
@@ -71,7 +71,7 @@ pub async fn check(number: u32, bad: u32) -> Result<u32> {
     Ok(number)
 }
 
-/// What the tools with a memory share.
+/// The application of the tools with a memory.
 #[derive(Default)]
 pub struct App {
     attempts: AtomicUsize,

@@ -1,4 +1,4 @@
-//! What happens when a step fails or takes long.
+//! The effects of a failed or slow step.
 
 use super::{App, Check, Flaky, Hang, List, Said, Say, Work, Wrong};
 use crate::support::{Add, Same, done, failed};

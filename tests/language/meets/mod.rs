@@ -1,4 +1,4 @@
-//! What meets what: one test for each pair of a construct and a situation.
+//! Combinations: one test for each pair of a construct and a situation.
 
 mod always;
 mod awaits;
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// What was done, in order.
+/// The operations, in order.
 #[derive(Default)]
 pub struct Log(Mutex<Vec<String>>);
 
@@ -53,7 +53,7 @@ fn ended<O: DeserializeOwned>(run: Run<'_, Log, O>) -> Result<O, RunError> {
     smol::block_on(timer.skip_waits(run.timer(timer.clone())))
 }
 
-/// The same with a deadline, for what never ends.
+/// Runs a plan that never ends, with a deadline.
 fn late<O: DeserializeOwned>(run: Run<'_, Log, O>) -> RunError {
     let error = ended(run.deadline(Duration::from_secs(60))).err().unwrap();
     assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");

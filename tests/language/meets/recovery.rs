@@ -33,7 +33,7 @@ fn a_failure_ends_at_its_step_unless_something_was_left_undone() {
     let replaced = plan! { #[fallback("b")] step left = Left { first: "a" }; left };
     let error = ended(replaced.run(&log)).unwrap_err();
     assert_eq!(error.not_undone().collect::<Vec<_>>(), ["left.a"]);
-    // A caught failure says so.
+    // A caught failure contains them.
     let caught = plan! { #[catch] step left = Left { first: "a" }; left };
     let failure = ended(caught.run(&log)).unwrap().unwrap_err();
     assert!(

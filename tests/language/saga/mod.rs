@@ -7,7 +7,7 @@ use plan_runtime::run::RunErrorKind;
 use plan_runtime::{Error, Result, RunError, tool};
 use std::sync::Mutex;
 
-/// What was called, in order.
+/// The calls, in order.
 #[derive(Default)]
 pub struct Desk(Mutex<Vec<String>>);
 
@@ -50,7 +50,7 @@ fn undone(error: &RunError) -> Vec<&str> {
     error.undone().collect()
 }
 
-/// What holds of both.
+/// The properties of both versions.
 macro_rules! laws {
     () => {
         fn journey(flight: &str, hotel: &str, last: &str) -> Journey {
@@ -272,7 +272,7 @@ macro_rules! laws {
                 .filter(|line| line.starts_with("cancel"))
                 .collect();
             assert_eq!(cancelled.len(), 3, "{log:?}");
-            // What needs it is undone first.
+            // The dependents are undone first.
             assert_eq!(cancelled[2], "cancel deep");
             let mut undone = undone(&error);
             undone.sort_unstable();

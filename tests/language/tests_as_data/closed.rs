@@ -1,4 +1,4 @@
-//! Tests whose values have a JSON that does not tell what Rust's operators say. They are left to Rust.
+//! Tests with values whose JSON does not determine the results of Rust's operators. Rust code evaluates them.
 
 use crate::support::{Same, done};
 use plan_runtime::plan::Template;
@@ -308,7 +308,7 @@ plan! {
     }
 }
 
-/// What is beside those.
+/// The other tests.
 #[test]
 fn what_json_tells_is_data() {
     let tests = tests(Closed::PLAN);

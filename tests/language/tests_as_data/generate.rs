@@ -33,11 +33,11 @@ impl Random {
 struct Kind {
     /// Fields of `Inner`.
     fields: &'static [&'static str],
-    /// Other places.
+    /// Other values of the type.
     places: &'static [&'static str],
     /// Literals and constants.
     constants: &'static [&'static str],
-    /// Whether its values have an order that a test can ask for: among places, and with constants.
+    /// `true` if the values have an order for comparisons: between two values, and with constants.
     order: (bool, bool),
 }
 
@@ -154,7 +154,7 @@ const fn kind(
     }
 }
 
-/// Places with the fields of `Inner`.
+/// Expressions with the fields of `Inner`.
 const INNERS: [&str; 3] = ["all.inner", "all.other", r#"all.by_name["k"]"#];
 
 const SIGNS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
@@ -246,7 +246,7 @@ fn ask(random: &mut Random) -> String {
     asked
 }
 
-/// A test of an element that is asked only if there is one.
+/// Returns a test of an element that is guarded by a test of its existence.
 fn guarded(random: &mut Random) -> String {
     let (field, test) = random.of(&ELEMENTS);
     let list = format!("{}.{field}", random.of(&INNERS));
@@ -302,7 +302,7 @@ fn test(random: &mut Random, depth: usize) -> String {
     }
 }
 
-/// A test that is not one place or constant.
+/// Returns a test that is not a single value or constant.
 fn whole(random: &mut Random) -> String {
     loop {
         let depth = *random.of(&[0, 0, 0, 1, 1, 2, 3]);

@@ -75,7 +75,7 @@ fn stored(plan: &Plan) -> Plan {
     read
 }
 
-/// The Rust texts of computed values in a plan.
+/// Returns the Rust source of the computed values in a plan.
 fn computed(plan: &Plan) -> Vec<String> {
     fn find(value: &serde_json::Value, found: &mut Vec<String>) {
         match value {

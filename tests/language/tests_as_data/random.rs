@@ -1,4 +1,4 @@
-//! What tests say as data is what Rust says: for random expressions, and for random values of all kinds that a test can be about.
+//! Tests as data, compared with Rust: for random expressions, and for random values of all kinds that a test can use.
 
 use super::expressions;
 use super::generate::Random;
@@ -47,7 +47,7 @@ pub struct Point(pub i64, pub f64);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Shape)]
 pub struct Wrapped(pub String);
 
-/// Values of each type, at each kind of place.
+/// Values of each type, in each kind of position.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Shape)]
 pub struct All {
     #[serde(rename = "number")]
@@ -189,7 +189,7 @@ fn all(random: &mut Random) -> All {
     }
 }
 
-/// How many values each expression is about.
+/// The number of values for each expression.
 const VALUES: usize = 420;
 
 /// The tests that are the output of a plan.

@@ -67,7 +67,7 @@ impl Seed for PlanReferenceResolver {
         }
     }
 
-    /// The arguments of each second step are JSON text.
+    /// Returns a document in which the arguments of every second step are a string of JSON.
     fn document(&self, ids: &[String], arguments: &[Value]) -> Value {
         let steps = ids.iter().zip(arguments).enumerate();
         let steps = steps.map(|(place, (id, arguments))| {

@@ -144,7 +144,7 @@ impl Node {
         }
     }
 
-    /// The value with each string replaced; nothing if one of them has no value.
+    /// Returns the value with each string replaced, or `None` if a string has no value.
     fn with(&self, f: &mut impl FnMut(&Words) -> Option<Value>) -> Option<Value> {
         match self {
             Self::String(words) => f(words),

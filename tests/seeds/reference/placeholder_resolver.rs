@@ -1,4 +1,4 @@
-//! Document 002: `{{step.result…}}` in the JSON text of arguments, and the functions beside the resolver.
+//! Document 002: `{{step.result…}}` in the JSON of arguments, and the other functions of the document.
 
 use regex::Regex;
 use serde_json::Value;
@@ -13,7 +13,7 @@ static DEPENDENCY: LazyLock<Regex> =
 static OF_USER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{\{PLACEHOLDER_([0-9A-Za-z_]+)\}\}").unwrap());
 
-/// Replaces placeholders in the JSON text of a value, and reads that text again. Steps are `{"stepId", "status", "result"}`.
+/// Replaces placeholders in the JSON of a value, and parses the result. Steps are `{"stepId", "status", "result"}`.
 pub(crate) fn resolve(value: &Value, executed_steps: &[Value]) -> Result<Value, String> {
     let json = value.to_string();
     let (mut resolved, mut at) = (String::new(), 0);
@@ -83,7 +83,7 @@ pub(crate) fn get_execution_levels(plan: &[Value]) -> Result<Vec<Vec<String>>, S
     Ok(levels)
 }
 
-/// The names in the order of their first places.
+/// Returns the names in the order of their first occurrences.
 pub(crate) fn find_user_placeholders(plan: &Value) -> Vec<String> {
     let (json, mut names) = (plan.to_string(), Vec::new());
     for found in OF_USER.captures_iter(&json) {

@@ -1,5 +1,5 @@
-//! `durable`: what a journal costs a run, as tables. `durable elements|rounds <count> <file> stop` runs a plan and ends the process before its last call, and
-//! without `stop` it continues that run and says what it took.
+//! `durable`: the cost of a journal for a run, as tables. `durable elements|rounds <count> <file> stop` runs a plan and ends the process before its
+//! last call. Without `stop`, the command resumes that run and prints its time and memory.
 
 use plan_ratios::cases::running::block_on;
 use plan_ratios::table::{Target, number, row, target, times, title};
@@ -78,7 +78,7 @@ fn main() {
     }
 }
 
-/// One run in this process.
+/// Runs a plan in this process.
 fn one_run(plan: &str, count: u64, file: &str, stops: bool) {
     // Less is waited for: how the file is made is not measured.
     let db = SqliteOptions::new().normal().open(file).unwrap();
@@ -94,7 +94,7 @@ fn one_run(plan: &str, count: u64, file: &str, stops: bool) {
     println!("{}", peak().saturating_sub(before));
 }
 
-/// The most memory that this process has had, in KiB, as Linux says.
+/// Returns the peak memory of this process in KiB, from Linux.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -102,12 +102,12 @@ fn peak() -> u64 {
     count.unwrap_or(0)
 }
 
-/// What a call takes with a journal, next to the rows of its records, written by themselves to a database with the same tables.
+/// The time of a call with a journal, and the time of its records' rows, written directly to a database with equal tables.
 struct Cost {
     ours: Vec<f64>,
     /// A commit for each row.
     single: Vec<f64>,
-    /// As many rows in a commit as calls may run at the same time.
+    /// With one commit for as many rows as concurrent calls.
     grouped: Vec<f64>,
     commits: Vec<f64>,
 }
@@ -315,7 +315,7 @@ fn empty_log(database: &mut Connection) {
     assert_eq!(busy, 0);
 }
 
-/// Counts the commits in the log of a database. Each ends with a frame that says how large the database is then
+/// Counts the commits in the log of a database. Each ends with a frame that contains the size of the database
 /// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
 fn commits(file: &Path) -> usize {
     let mut log = file.as_os_str().to_owned();

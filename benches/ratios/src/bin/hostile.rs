@@ -13,7 +13,7 @@ use plan_runtime::dynamic::{Contracts, Dialect, Document, Findings, DocumentLimi
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What is done with a document. The later ones read it, too.
+/// The operations on a document. The later ones include reading.
 const STAGES: [&str; 4] = ["read", "print", "write", "rust"];
 
 /// The largest limits that there are, so that no document is refused for its size.
@@ -68,7 +68,7 @@ fn print(shape: &Shape, stage: &str, bytes: usize) {
         return;
     }
     let [half, case] = [bytes / 2, bytes].map(|bytes| shape.of(bytes));
-    // Of two documents of which one is not exactly twice the other.
+    // For two documents whose sizes have no exact factor of two.
     let sizes = case.size() as f64 / half.size() as f64;
     println!(
         "| {} | {stage} | {} | {:.0} | {:.2} × | {:.0} ms |",
@@ -108,7 +108,7 @@ fn time(shape: &Shape, stage: &str) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// Does what a stage does, and says how long that takes.
+/// Executes a stage, and returns its time.
 fn work(case: &Case, tools: &Contracts, stage: &str, limits: DocumentLimits) -> f64 {
     let start = Instant::now();
     let reader = Reader::new().dialect(case.dialect).tools(tools);

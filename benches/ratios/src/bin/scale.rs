@@ -68,8 +68,9 @@ fn say(numbers: &[f64]) {
     }
 }
 
-/// Each step refers to one of the 64 before it. Says, for a step: the bytes of the text; the time to read and the peak of memory; to run;
-/// to check; and what the plan keeps. Each as soon as it is known, since one of them may take too long.
+/// Measures a plan whose steps each refer to one of the 64 steps before. Prints these numbers per step, each as soon as it is available,
+/// since a later one may take too long: the size of the document in bytes, the time and the peak memory of reading, the time of a run,
+/// the time of a check, and the memory of the plan.
 fn plan(steps: usize) {
     let mut random = 1_u64;
     let mut needs = shapes::chain(steps);
@@ -99,7 +100,7 @@ fn plan(steps: usize) {
         );
     let typed = Toolbox::<()>::new().with::<Zero>().with::<One>();
 
-    // What is not measured in a small plan is what happens once: the first allocations, say.
+    // The measurements of a small plan exclude one-time work, such as the first allocations.
     if steps <= 10_000 {
         let document = Reader::new().limits(UNLIMITED).read(&text).unwrap();
         let _ = document.check(toolbox.contracts());
@@ -138,7 +139,7 @@ async fn begin() -> Result<String> {
     Ok("x".repeat(10_000))
 }
 
-/// The time a step, the peak beyond what is there before the run, and what all outputs together have.
+/// Prints the time per step, the peak memory in addition to the memory before the run, and the size of all outputs.
 fn chain(steps: usize) {
     let mut text = String::from(r#"{"steps": [{"id": "s0", "tool": "begin", "arguments": {}}"#);
     for step in 1..steps {
@@ -158,8 +159,8 @@ fn chain(steps: usize) {
     say(&[took / steps as f64, peak as f64, steps as f64 * 1e4]);
 }
 
-/// One output, of which 1,000 steps take a string of some bytes each. The time a step of all, the peak, the size of the output, and the
-/// time and the peak of the one step that gives it.
+/// Measures one output from which 1,000 steps each take a string of some bytes. Prints the time per step, the peak memory, the size of
+/// the output, and the time and the peak memory of the step that returns it.
 fn large(bytes: usize) {
     const STEPS: usize = 1_000;
     let toolbox = Toolbox::<()>::new()
