@@ -644,7 +644,7 @@ fn plan_9(all: &All) -> Vec<bool> {
     ]
 }
 
-/// Returns the plans, with functions for their runs and for the results of Rust.
+/// The plans, what runs them, and what Rust says.
 pub fn all() -> Vec<(&'static Plan, fn(All) -> Vec<bool>, fn(&All) -> Vec<bool>)> {
     vec![
         (Plan0::PLAN, |all| done(Plan0 { all }.run(&())), plan_0),
