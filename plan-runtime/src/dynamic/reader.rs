@@ -326,31 +326,80 @@ impl<'p> From<&'p Document<'_>> for Executable<'p> {
 
 impl<'t> Document<'t> {
     /// The plan.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::Reader;
+    ///
+    /// let document = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {}}]"#)?;
+    /// assert_eq!(document.plan().steps[0].id, "sent");
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// The plan alone.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::Reader;
+    ///
+    /// let document = Reader::new().name("greet").read(r#"[{"id": "sent", "tool": "send", "arguments": {}}]"#)?;
+    /// assert_eq!(document.into_plan().name, "greet");
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
     pub fn into_plan(self) -> Plan {
         self.plan
     }
 
     /// Returns the document as it was read.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::Reader;
+    ///
+    /// let text = r#"[{"id": "sent", "tool": "send", "arguments": {}}]"#;
+    /// assert_eq!(Reader::new().read(text)?.text(), text);
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
     pub fn text(&self) -> &'t str {
         self.text
     }
 
     /// The dialect that it was read as.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Dialect, Reader};
+    ///
+    /// let document = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {"to": "{{PLACEHOLDER_to}}"}}]"#)?;
+    /// assert_eq!(document.dialect(), Dialect::ActionPlan);
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
     /// Returns the strictness of the reader.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Profile, Reader};
+    ///
+    /// let document = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {}}]"#)?;
+    /// assert_eq!(document.profile(), Profile::Strict);
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
     /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs do not change.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
+    ///
+    /// let document = Reader::new().read(r#"[{"id": "sent", "tool": "sned", "arguments": {}}]"#)?;
+    /// let findings = document.check(&Contracts::from_iter([Contract::new("send")]));
+    /// assert_eq!(findings[0].code, Code::UnknownTool);
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
     pub fn check(&self, tools: &Contracts) -> Findings {
         let mut notes = Notes::of(self.most);
         check::check(
@@ -364,6 +413,17 @@ impl<'t> Document<'t> {
     }
 
     /// The warnings that were found.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Code, Reader};
+    ///
+    /// let document = Reader::new().read(r#"{"requestId": "r", "steps": [
+    ///     {"id": "now", "tool": "clock", "params": {}},
+    ///     {"tool": "write", "params": {"text": "It is {{now.date}}."}}
+    /// ]}"#)?;
+    /// assert_eq!(document.warnings()[0].code, Code::MalformedReference);
+    /// # Ok::<(), plan_runtime::dynamic::Findings>(())
+    /// ```
     pub fn warnings(&self) -> &Findings {
         &self.warnings
     }

@@ -119,7 +119,7 @@ impl<App: ?Sized> Toolbox<App> {
     }
 
     /// Makes a call for a run that is [on an engine](crate::run::Run::engine), possibly on another machine. The call is dropped some seconds after
-    /// its time limit.
+    /// its time limit. The documentation of [`Engine`](crate::run::Engine) has an example.
     ///
     /// The tool learns of the run what its [context](crate::run::CallContext) has: the path, the attempt, the key, the time that is left. The [throttle](Self::throttle) of this
     /// toolbox holds.

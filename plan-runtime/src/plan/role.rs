@@ -29,14 +29,16 @@ use std::collections::HashMap;
 ///     // needs paid
 /// ");
 /// ```
+#[doc(alias = "undo")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
     /// The work of the plan.
     #[default]
     Work,
-    /// Undoing of the step with this index in [`Plan::steps`]. The undo step runs if that step completed and the run fails, is cancelled or passes
-    /// its deadline. It reads the output of that step's call, regardless of the step's [`Policy`](super::Policy).
+    /// The undo step of the step with this index in [`Plan::steps`]. It runs if that step completed and the run fails, is
+    /// cancelled or passes its deadline. It reads the output of that step's call, regardless of the step's
+    /// [`Policy`](super::Policy).
     Undo(usize),
     /// A final step, which runs after the end of all other steps, regardless of their outcome. It reads the outputs of
     /// the other steps as `Result`s, with a [`Failure`](crate::Failure) for each missing output.

@@ -153,6 +153,15 @@ impl Mock {
     };
 
     /// A mock without answers. It runs plans that call no tools.
+    ///
+    /// ```
+    /// use plan_runtime::run::Mock;
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step six = Double { number: 3 }; six };
+    /// let error = smol::block_on(plan.run(&Mock::new())).unwrap_err();
+    /// assert!(!error.has_started());
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -185,6 +194,17 @@ impl Mock {
     /// The names of the tools that were called, in the order of the calls. Each attempt of a step is a call.
     ///
     /// A plan that a step calls is before the tools that it calls.
+    ///
+    /// ```
+    /// use plan_runtime::run::Mock;
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step twice = Double { number: 3 }; step again = Double { number: twice }; again };
+    /// let mock = Mock::new().on(|Double { number }| Ok(number * 2));
+    /// smol::block_on(plan.run(&mock))?;
+    /// assert_eq!(mock.order(), ["double", "double"]);
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
     #[must_use]
     pub fn order(&self) -> Vec<&'static str> {
         let calls = self.known.as_deref().map(Known::calls);

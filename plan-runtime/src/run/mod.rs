@@ -263,12 +263,37 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// [`DEFAULT_CONCURRENCY`].
     ///
     /// Plans inside the run share the limit, however deep they are.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step all = for number in [1, 2, 3] { Double { number } }; all };
+    /// assert_eq!(smol::block_on(plan.run(&()).concurrency(2))?, [2, 4, 6]);
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
     #[track_caller]
     pub fn concurrency(self, limit: usize) -> Self {
         self.configure(|options| options.concurrency = limit.max(1))
     }
 
     /// Sets the fate of the other steps when one step fails. The default is [`Stop`](OnFailure::Stop).
+    ///
+    /// ```
+    /// use plan_runtime::run::OnFailure;
+    /// # use plan_runtime::{Error, Result, plan, tool};
+    /// # #[tool] async fn fail() -> Result<u64> { Err(Error::msg("out of order")) }
+    /// # #[tool] async fn work() -> Result<u64> { Ok(1) }
+    /// let plan = plan! {
+    ///     step broken = Fail {};
+    ///     step first = Work {};
+    ///     #[after(first)]
+    ///     step second = Work {};
+    ///     second
+    /// };
+    /// let (result, report) = smol::block_on(plan.run(&()).on_failure(OnFailure::Continue).with_report());
+    /// assert!(result.is_err());
+    /// assert_eq!(report.step("second").unwrap().status().name(), "completed");
+    /// ```
     #[track_caller]
     pub fn on_failure(self, on_failure: OnFailure) -> Self {
         self.configure(|options| options.on_failure = on_failure)
@@ -352,6 +377,14 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// The stored arguments are the tool as serde writes it, without the fields that have
     /// `#[serde(skip_serializing)]`.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step six = Double { number: 3 }; six };
+    /// let (_, report) = smol::block_on(plan.run(&()).capture_arguments(true).with_report());
+    /// assert_eq!(report.step("six").unwrap().arguments(), Some(&serde_json::json!({"number": 3})));
+    /// ```
     #[track_caller]
     pub fn capture_arguments(self, capture: bool) -> Self {
         self.configure(|options| options.keeps.arguments = capture)
@@ -374,6 +407,15 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     /// Sets the run's limits. The default is [`Limits::DEFAULT`] for plans of `plan!`, and [`Limits::UNTRUSTED`] for others.
+    ///
+    /// ```
+    /// use plan_runtime::run::{Limits, RunErrorKind};
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step all = for number in [1, 2, 3] { Double { number } }; all };
+    /// let run = plan.run(&()).limits(Limits::DEFAULT.calls(2));
+    /// assert_eq!(smol::block_on(run).unwrap_err().kind(), RunErrorKind::Limit);
+    /// ```
     #[track_caller]
     pub fn limits(self, limits: Limits) -> Self {
         self.configure(|options| options.limits = Some(limits))
@@ -384,6 +426,28 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// If the run is [inside](Self::inside) another run with a gate, each call needs the permission
     /// of both gates.
+    ///
+    /// ```
+    /// use plan_runtime::run::{Decision, Gate, PendingCall};
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn delete() -> Result<()> { Ok(()) }
+    /// /// Allows calls that only read.
+    /// struct ReadOnly;
+    ///
+    /// impl Gate for ReadOnly {
+    ///     async fn ask(&self, call: PendingCall) -> Decision {
+    ///         if call.is_read_only() {
+    ///             Decision::Allow
+    ///         } else {
+    ///             Decision::Refuse("it changes data".into())
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let plan = plan! { step done = Delete {}; done };
+    /// let error = smol::block_on(plan.run(&()).gate(ReadOnly)).unwrap_err();
+    /// assert_eq!(error.failures()[0].error().code(), "REFUSED");
+    /// ```
     #[track_caller]
     pub fn gate(self, gate: impl Gate + 'static) -> Self {
         self.configure(|options| options.permissions.gate = Some(Arc::new(gate)))
@@ -395,6 +459,21 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Several throttles apply together, including the throttles of a run that this run is [inside](Self::inside). A call that runs a plan inside the
     /// run counts as a running call only until the plan starts, so that the call never waits for itself. A call that runs a plan *beside* the run
     /// counts until the call ends: do not give that plan's run the throttle of this run.
+    ///
+    /// ```
+    /// use plan_runtime::run::{ManualTimer, Throttle};
+    /// # use plan_runtime::{Result, plan, tool};
+    /// use std::time::Duration;
+    ///
+    /// # #[tool] async fn fetch(page: u64) -> Result<u64> { Ok(page) }
+    /// let plan = plan! { step pages = for page in [1, 2, 3] { Fetch { page } }; pages };
+    /// let throttle = Throttle::new().rate("*", 1, Duration::from_secs(1));
+    /// let timer = ManualTimer::new();
+    /// let run = plan.run(&()).throttle(&throttle).timer(timer.clone());
+    /// assert_eq!(smol::block_on(timer.skip_waits(run))?, [1, 2, 3]);
+    /// assert_eq!(timer.elapsed(), Duration::from_secs(2));
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
     #[track_caller]
     pub fn throttle(self, throttle: &Throttle) -> Self {
         self.configure(|options| {
@@ -430,6 +509,29 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Adds an observer of the run. A run can have several observers. To use the observer after the run, pass
     /// an [`Arc`] of it.
+    ///
+    /// ```
+    /// use plan_runtime::run::{Observer, StepRef};
+    /// # use plan_runtime::{Result, plan, tool};
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// #[derive(Default)]
+    /// struct Attempts(AtomicUsize);
+    ///
+    /// impl Observer for Attempts {
+    ///     fn attempt_started(&self, _: &StepRef<'_>, _: u32) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    /// }
+    ///
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step twice = Double { number: 3 }; step again = Double { number: twice }; again };
+    /// let attempts = Arc::new(Attempts::default());
+    /// assert_eq!(smol::block_on(plan.run(&()).observe(attempts.clone()))?, 12);
+    /// assert_eq!(attempts.0.load(Ordering::Relaxed), 2);
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
     #[track_caller]
     pub fn observe(self, observer: impl Observer + 'static) -> Self {
         self.configure(|options| options.observers.push(Arc::new(observer)))
@@ -467,6 +569,25 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     /// Makes the jitter of waits the same in each run, for tests.
+    ///
+    /// ```
+    /// use plan_runtime::run::ManualTimer;
+    /// # use plan_runtime::{Error, Result, plan, tool};
+    /// # #[tool] async fn fail() -> Result<()> { Err(Error::msg("out of order")) }
+    /// let waits = |seed| {
+    ///     let plan = plan! {
+    ///         #[retry(5)]
+    ///         step broken = Fail {};
+    ///         broken
+    ///     };
+    ///     let timer = ManualTimer::new();
+    ///     let run = plan.run(&()).seed(seed).timer(timer.clone());
+    ///     assert!(smol::block_on(timer.skip_waits(run)).is_err());
+    ///     timer.elapsed()
+    /// };
+    /// assert_eq!(waits(7), waits(7));
+    /// assert_ne!(waits(7), waits(8));
+    /// ```
     #[track_caller]
     pub fn seed(self, seed: u64) -> Self {
         self.configure(|options| options.seed = Some(seed))
@@ -522,8 +643,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.target = Some(Target::new(journal, id)))
     }
 
-    /// Runs the plan on an [`Engine`], which makes each call, possibly on another machine, and
-    /// stores the outcome.
+    /// Runs the plan on an [`Engine`], which makes each call, possibly on another machine, and stores the outcome. The
+    /// documentation of [`Engine`] has an example.
     ///
     /// The run takes its time, its [seed](Self::seed) and the values of `await` from the engine, and all values go through JSON. Plans that steps call run here, and so does Rust
     /// code in plans. Observers are notified again of events that happen again after a crash.
@@ -586,6 +707,20 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Sets the ID of the run, which [`CallContext::run_id`] returns in its calls. By default, the ID is random. A [durable](Self::durable) run has
     /// its ID in the journal.
+    ///
+    /// ```
+    /// use plan_runtime::run::CallContext;
+    /// # use plan_runtime::{Result, plan, tool};
+    /// /// Returns the ID of the run.
+    /// #[tool]
+    /// async fn run_id(#[context] context: CallContext) -> Result<String> {
+    ///     Ok(context.run_id().to_owned())
+    /// }
+    ///
+    /// let plan = plan! { step known = RunId {}; known };
+    /// assert_eq!(smol::block_on(plan.run(&()).id("order-17"))?, "order-17");
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
     #[track_caller]
     pub fn id(self, id: impl Into<String>) -> Self {
         self.configure(|options| options.id = Some(id.into()))
@@ -635,6 +770,16 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! { step six = Double { number: 3 }; six };
+    /// let (result, report) = smol::block_on(plan.run(&()).with_report());
+    /// assert_eq!(result?, 6);
+    /// assert_eq!(report.totals().completed, 1);
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
     #[track_caller]
     pub fn with_report(self) -> WithReport<'a, App, O> {
         let run = self.configure(|options| options.keeps.report = true);

@@ -130,6 +130,12 @@ impl<App: ?Sized> Implementation<App> {
 
 impl<App: ?Sized> Toolbox<App> {
     /// A toolbox without tools.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::Toolbox;
+    ///
+    /// assert!(Toolbox::<()>::new().contracts().is_empty());
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -288,6 +294,18 @@ impl<App: ?Sized> Toolbox<App> {
     }
 
     /// Sets a throttle for the calls of all runs of this toolbox.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::Toolbox;
+    /// use plan_runtime::run::Throttle;
+    /// # use plan_runtime::{Result, tool};
+    /// use serde_json::json;
+    ///
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let toolbox = Toolbox::<()>::new().with::<Double>().throttle(Throttle::new().concurrency("double", 1));
+    /// assert_eq!(smol::block_on(toolbox.call("double", json!({"number": 3}), &()))?, 6);
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
     #[must_use]
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttle = throttle;
@@ -339,6 +357,14 @@ impl<App: ?Sized> Toolbox<App> {
     }
 
     /// Returns the contracts of the tools, in the order of their addition.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    ///
+    /// let echo = Contract::new("echo").description("Returns its argument.");
+    /// let toolbox = Toolbox::<()>::new().with_fn(echo, |arguments| async move { Ok(arguments) });
+    /// assert_eq!(toolbox.contracts().get("echo").unwrap().description, "Returns its argument.");
+    /// ```
     pub fn contracts(&self) -> &Contracts {
         &self.contracts
     }
@@ -371,6 +397,13 @@ impl<App: ?Sized> Toolbox<App> {
     }
 
     /// Returns `true` if the toolbox has a tool with this name.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    ///
+    /// let toolbox = Toolbox::<()>::new().with_fn(Contract::new("echo"), |arguments| async move { Ok(arguments) });
+    /// assert!(toolbox.contains("echo") && !toolbox.contains("send"));
+    /// ```
     pub fn contains(&self, name: &str) -> bool {
         self.contracts.place(name).is_some()
     }

@@ -260,6 +260,18 @@ impl Sqlite {
 
     /// Returns the bytes of the file that are in use. The space of deleted runs is not: the file does not become smaller, and other runs use the space.
     ///
+    /// ```
+    /// use plan_runtime::journal::Sqlite;
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("plan-used-bytes-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let db = Sqlite::open(folder.join("runs.db"))?;
+    /// assert!(smol::block_on(db.used_bytes())? > 0);
+    /// # drop(db);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`JournalError::Storage`] if the file cannot be read.

@@ -134,6 +134,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Sqlite {
     /// Opens a database, or makes a new one.
     ///
+    /// ```
+    /// use plan_runtime::journal::Sqlite;
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("plan-open-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("runs.db");
+    /// let db = Sqlite::open(&path)?;
+    /// assert!(path.exists());
+    /// # drop(db);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Returns [`JournalError::Storage`] if the file cannot be read and written, if it is not a database of this crate, or if a newer version of this

@@ -70,6 +70,7 @@ use std::sync::{Arc, Mutex};
 /// ```
 ///
 /// A gate that panics refuses the call. One that is never ready lets the run wait for its deadline.
+#[doc(alias = "approve")]
 pub trait Gate: Send + Sync {
     /// Decides whether the call is made. Questions about several calls may be open at one time.
     fn ask(&self, call: PendingCall) -> impl Future<Output = Decision> + Send;
@@ -82,6 +83,7 @@ impl<T: Gate + ?Sized> Gate for Arc<T> {
 }
 
 /// The decision of a [`Gate`].
+#[doc(alias = "approve")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
