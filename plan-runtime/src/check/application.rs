@@ -13,10 +13,10 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::{Arc, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 
-/// The first tool of a plan, and whether there is one application for it.
+/// The first tool of a plan. `ONE` is `true` if only particular applications can call it.
 pub struct First<T, const ONE: bool>(PhantomData<T>);
 
-/// Asks a tool whether there is one application for it.
+/// A question about a tool: can only particular applications call it?
 pub struct Kind<T>(PhantomData<T>);
 
 impl<T: Tool> Kind<T> {

@@ -217,7 +217,7 @@ where
     type Given = <Value as CanBe<To>>::Given;
 }
 
-/// The kind of JSON of any kind. As a parameter, it keeps the list of implementations out of messages.
+/// Marks untyped JSON. As a parameter, the trait keeps the list of implementations out of messages.
 pub trait IsUntyped {}
 
 impl IsUntyped for UntypedJson {}

@@ -42,19 +42,19 @@ pub trait Closed {
     }
 }
 
-/// Closed types whose order is that of their JSON: numbers, strings, `char`, `bool`.
+/// Closed types with the order of their JSON: numbers, strings, `char`, `bool`.
 pub trait Ordered: Closed {}
 
 /// Closed types that are never null.
 pub trait NeverNull: Closed {}
 
-/// Types whose length is that of their JSON.
+/// Types with the length of their JSON.
 pub trait Measured {}
 
 /// Lists whose elements are the elements of their JSON, by index.
 pub trait Listed {}
 
-/// Maps whose values are those of their JSON, by their keys.
+/// Maps whose values are the values of their JSON, by key.
 pub trait Keyed {}
 
 macro_rules! marks {
@@ -114,7 +114,7 @@ transparent! {
     Arc<T>;
 }
 
-/// Types that are closed if what is in them is.
+/// Types that are closed if their parts are.
 macro_rules! closed_inside {
     ($([$($generics:tt)*] $ty:ty: $($inner:ty),+;)*) => {$(
         impl<$($generics)*> Closed for $ty {
@@ -206,8 +206,8 @@ asked! {
     /// Answers `true` if two values are equal whenever their JSON is.
     OfEqual<T> of_equal:
         {T: Closed + ?Sized} T => Answer::Closed(T::is_closed());
-    /// Answers `true` if values of the two types are equal whenever their JSON is, given that this holds within each
-    /// type.
+    /// Answers `true` if values of the two types are equal whenever their JSON is, for types with this property by
+    /// themselves.
     OfBoth<A, B> of_both:
         {A: Closed + ?Sized, B: Closed + ?Sized} A, B => Answer::Closed(
             !(A::has_enum() || B::has_enum()) || type_name::<A>() == type_name::<B>()
@@ -234,7 +234,7 @@ pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> Asked<Q> {
     Asked(PhantomData)
 }
 
-/// The answer where only the shape of a type tells whether it is ever null.
+/// The answer if only the shape of a type shows that it is never null.
 pub trait ToldByShape<Of> {
     /// The answer.
     fn of_presence(self) -> Answer;

@@ -391,7 +391,7 @@ pub trait HasShape<Of>: Sized {
     type Itself;
     /// The shape with its fields.
     const SHAPE: TypeShape;
-    /// The same, for references.
+    /// The shape, for references.
     const KNOWN: KnownShape<Self> = KnownShape(Self::SHAPE, Some(type_name::<Self>), PhantomData);
 
     /// `Type { … }`

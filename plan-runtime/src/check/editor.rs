@@ -11,7 +11,7 @@ pub use serde_json::json;
 pub use std::format;
 use std::marker::PhantomData;
 
-/// A value of any type, such as that of an input.
+/// Returns a value of any type, such as an input's.
 #[must_use]
 pub fn any<T>() -> T {
     unreachable()
@@ -72,7 +72,7 @@ impl<T> ExpectedValue<Option<T>, T> {
     }
 }
 
-/// A trait for method lookup: its method is found after the inherent ones.
+/// A trait whose method rustc considers after inherent methods.
 pub trait FitJson<To> {
     /// The reference as JSON.
     fn fit(self) -> fn() -> To;
@@ -180,7 +180,7 @@ impl<K, V> LoopElements<(&K, &V)> {
     }
 }
 
-/// A trait for method lookup: its method is found after the inherent ones, if there are no references.
+/// A trait whose method rustc considers after inherent methods, for values without references.
 pub trait Owned<T> {
     /// Returns the elements.
     fn owned(&self) -> LoopElements<T>;

@@ -27,7 +27,7 @@ impl<T: ?Sized> IsOfType<T> for T {}
 pub trait StepDeclared<By> {
     /// The rest of the list.
     type Rest;
-    /// Notes what is declared.
+    /// Records the declaration.
     fn step(&self, types: &mut Types) -> Of<Self::Rest>;
 }
 
@@ -55,7 +55,7 @@ impl<T: HasShape<By>, By> FieldsElsewhere<By> for OfFields<T> {
 #[allow(missing_debug_implementations)]
 pub struct Pair<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
 
-/// The answer for types that are not the same.
+/// The answer for two different types.
 pub trait NotOne {
     /// `true` if both types are one type.
     const IS_ONE: bool = false;
@@ -68,7 +68,7 @@ impl<T: ?Sized> Pair<T, T> {
     pub const IS_ONE: bool = true;
 }
 
-/// Checks that a struct does not declare its own shape as that of another type.
+/// Checks that a struct does not declare its own shape as another type's.
 #[track_caller]
 pub const fn not_itself(is_itself: bool) {
     if is_itself {

@@ -87,7 +87,7 @@ items! {
     note = "a call has the type of its tool's output, an `if` without `else` is an `Option`, and a `for` is a `Vec`"
 )]
 pub trait SameTypeAs<First> {
-    /// Asks whether it is.
+    /// Requires that the types are equal.
     fn joins() {}
 }
 
@@ -104,7 +104,7 @@ pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> PathCursor<T> {
     root()
 }
 
-/// The same, where a `?` may fail.
+/// Returns the position of a pattern's variables, for code with a `?` that may fail.
 pub const fn bound_or_failed<T, F: Fn() -> Result<Option<T>, ResolveError>>(
     _: &F,
 ) -> PathCursor<T> {
@@ -153,7 +153,7 @@ pub fn at_place<T>(_: PathCursor<T>) -> &'static T {
 /// The value of a variable, to get its owned type.
 pub struct OwnedLocals<A>(PhantomData<A>);
 
-/// Asks for the owned type of a variable's value.
+/// Looks up the owned type of a variable's value.
 #[must_use]
 pub const fn own<A>(_: &A) -> OwnedLocals<A> {
     OwnedLocals(PhantomData)
@@ -300,7 +300,7 @@ impl<L: Locals, F: Serialize> Compute for Within<L, F> {
 type Bind<L, V> =
     for<'a> fn(&Scope<'a>, <L as Locals>::Refs<'a>, PathCursor<V>) -> Result<Value, ResolveError>;
 
-/// The list of a `for`, or what the pattern of an `if let` binds, as JSON.
+/// Creates the list of a `for`, or the variables of an `if let`, as JSON.
 #[track_caller]
 pub const fn binding<L: Locals, V>(
     locals: L,

@@ -1,4 +1,4 @@
-//! The types of arguments, inputs and outputs, each checked once, where it is written.
+//! The types of arguments, inputs and outputs, each checked once, at its position in the source.
 //!
 //! A type appears together with a constant: `for<'a> Lamp: Json<'a, { json::<Lamp>() }>`. If the type is wrong, the constant does not compile,
 //! which is one error. Then rustc reports nothing more about types and bounds with this constant. `Json` and `Outcome` are implemented for both
@@ -8,8 +8,8 @@ use crate::{Error, Result, Shape};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A type that is read from JSON and written as JSON. The lifetime is for `for<'a>`, by which rustc takes for granted that a bound without
-/// type parameters holds.
+/// A type that is read from JSON and written as JSON. The lifetime is for `for<'a>`: rustc assumes that a bound without type parameters
+/// holds.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` must implement `Serialize` and `Deserialize`",
     label = "this is passed as JSON",
@@ -23,7 +23,7 @@ impl<T: Serialize + DeserializeOwned> Json<'_, true> for T {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Json<'_, false> for T {}
 
-/// Compiles if JSON can hold the type.
+/// Compiles if JSON can represent the type.
 #[must_use]
 pub const fn json<T: for<'a> Json<'a, true>>() -> bool {
     true
@@ -61,7 +61,7 @@ pub trait JsonOrApplication<'a>: Serialize + DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> JsonOrApplication<'_> for T {}
 
-/// Compiles if JSON can hold the type.
+/// Compiles if JSON can represent the type.
 #[must_use]
 pub const fn json_or_application<T: for<'a> JsonOrApplication<'a>>() -> bool {
     true

@@ -90,7 +90,7 @@ impl FieldNames {
         segment::element(self.shape, variant, ident, self.is_tool);
     }
 
-    /// Checks what `..` leaves out.
+    /// Checks the fields that `..` omits.
     #[track_caller]
     pub const fn rest(self, given: &[&str]) {
         segment::rest(self.shape, given);
@@ -103,7 +103,7 @@ impl FieldNames {
     }
 }
 
-/// Tells the tool [`Sleep`](crate::Sleep) from other tools.
+/// Distinguishes the tool [`Sleep`](crate::Sleep) from other tools.
 pub struct Waits<const IS: bool>;
 
 /// A type to be tested for being a tool: for a tool, rustc prefers the inherent constant over the constant of [`IsValue`].
@@ -288,7 +288,7 @@ impl MayDereference<Unknown, Unclear> for ComputedValue {
 /// A value that an expression may borrow or take.
 pub struct Takable<'a, T>(Lent<'a, T>);
 
-/// The same, of a type that is not `Clone`.
+/// A value that an expression may borrow, of a type without `Clone`.
 pub struct Lent<'a, T>(&'a T);
 
 /// Returns a value that an expression may borrow or take.
@@ -305,7 +305,7 @@ impl<T: Clone> Takable<'_, T> {
 }
 
 impl<'a, T> Lent<'a, T> {
-    /// The value where it is.
+    /// Returns a reference to the value.
     #[must_use]
     pub const fn plan_taken(&self) -> &'a T {
         self.0

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
-/// Types whose values are the same after their JSON was written and read, wherever JSON can hold them.
+/// Types whose values are equal after a round trip through JSON, if JSON can represent them.
 pub trait Lossless: 'static {
     /// Returns `true` if JSON preserves all parts of the values.
     fn is_lossless(_: &mut Seen) -> bool {
@@ -80,7 +80,7 @@ small! {
     NonZero<i8>, NonZero<i16>, NonZero<i32>, NonZero<i64>, NonZero<i128>, NonZero<isize>,
 }
 
-/// Keys of maps that come back from the names of members.
+/// Keys of maps that the names of members preserve.
 pub trait LosslessKey: Lossless {}
 
 macro_rules! keys {
@@ -113,7 +113,7 @@ lossless! {
     [] bytes::Bytes; [] bytes::BytesMut;
 }
 
-/// Types whose JSON is that of the value in them.
+/// Types with the JSON of the value inside them.
 macro_rules! transparent {
     ($($ty:ty;)*) => {$(
         impl<T: Lossless> Lossless for $ty {
@@ -183,7 +183,7 @@ impl Lossless for Value {
     }
 }
 
-// A `Some` whose value is null would come back as `None`.
+// A `Some` whose value is null would be read as `None`.
 impl<T: Lossless> Lossless for Option<T> {
     fn is_lossless(seen: &mut Seen) -> bool {
         T::is_lossless(seen) && !T::may_be_null(&mut Seen::default())
@@ -201,7 +201,7 @@ impl<T: Lossless> Lossless for Option<T> {
 /// The answer if values of a type are handed over, computed once.
 pub type Known = OnceLock<bool>;
 
-/// Asks about `T`.
+/// A question about `T`.
 pub struct Hand<T>(PhantomData<T>);
 
 impl<T> Hand<T> {
@@ -270,7 +270,7 @@ pub trait NotHandedOver {
         true
     }
 
-    /// Holds an input, as JSON.
+    /// Stores an input as JSON.
     ///
     /// # Errors
     ///
@@ -325,7 +325,7 @@ impl<T: DeserializeOwned + 'static> Hand<T> {
     ///
     /// # Errors
     ///
-    /// As those of [`resolve`](crate::resolve::resolve()).
+    /// Returns the errors of [`resolve`](crate::resolve::resolve()).
     #[inline]
     pub fn all(self, arguments: &Arguments<'_>) -> Result<T, ResolveError> {
         arguments.read_fields()
@@ -335,7 +335,7 @@ impl<T: DeserializeOwned + 'static> Hand<T> {
     ///
     /// # Errors
     ///
-    /// As those of [`resolve`](crate::resolve::resolve()).
+    /// Returns the errors of [`resolve`](crate::resolve::resolve()).
     pub fn field(self, arguments: &Arguments<'_>, name: &str) -> Result<T, ResolveError> {
         arguments.field(name)
     }
@@ -359,7 +359,7 @@ impl<T: Lossless> Hand<T> {
 }
 
 impl<T: Lossless + Serialize + Send + Sync> Hand<T> {
-    /// Holds an input, which may be handed over.
+    /// Stores an input, which may be handed over.
     ///
     /// # Errors
     ///

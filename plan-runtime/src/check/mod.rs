@@ -5,7 +5,7 @@
 //! | the path of a reference | the author's own expression, with methods between its parts (`cursor.rs`) |
 //! | fields that serde skips, indices | a `const` that panics (`segment.rs`, `cursor.rs`) |
 //! | arguments | a struct literal, whose values pass `Takes`, `Allows` and `CanBe` (`argument.rs`) |
-//! | types that JSON has to hold | a `const` in a bound (`json.rs`) |
+//! | types with JSON | a `const` in a bound (`json.rs`) |
 //! | `?` in Rust expressions | a `match` that calls `Asked` and `FailsStep` (`asked.rs`) |
 //! | effects without an order | a path that leads to a deprecated constant if the tools are an effect and a check (`order.rs`) |
 //! | the application | the bounds of `run`, with the first tool before the others (`application.rs`) |

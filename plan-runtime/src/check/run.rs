@@ -36,7 +36,7 @@ pub trait RunsOn<App: ?Sized> {
     }
 }
 
-/// Asks whether a plan runs on a mock, which it does unless one of its tools is not a tool: that is reported where it is.
+/// The question if a plan runs on a mock. It does, unless one of its tools is not a tool, which has an error of its own.
 pub struct Mocked<S>(PhantomData<S>);
 
 impl<S: Tool + RunsOn<Mock>> Mocked<S> {
@@ -188,7 +188,7 @@ impl<O, S> std::fmt::Display for Inline<O, S> {
     }
 }
 
-/// Holds the JSON of an input.
+/// Stores the JSON of an input.
 ///
 /// # Errors
 ///

@@ -156,8 +156,8 @@ pub const fn written(shape: TypeShape, ident: &'static str) {
     }
 }
 
-/// Checks that a key in a flattened field is not the name of a field beside it. Returns whether the JSON of the field is where its
-/// type's is.
+/// Checks that a key in a flattened field is not the name of an adjacent field. Returns `true` if the field adds no part to the
+/// path.
 #[track_caller]
 pub(super) const fn not_beside(shape: TypeShape, ident: &'static str, key: &'static str) -> bool {
     let place = output(shape, ident).output;
@@ -232,8 +232,8 @@ pub(super) fn field(reference: Reference, field: &Field) -> Reference {
     })
 }
 
-/// Makes a default, once for the plan: a plan is data, so what prints, compares or copies it runs no code of its author's.
-/// A default that panics does not exist, since other references of the plan may be of use.
+/// Computes a default, once for the plan: a plan is data, so printing, comparing and copying it runs no code of the
+/// author. A default that panics counts as missing, since other references of the plan may still be useful.
 fn made(default: fn() -> Value) -> Absent {
     match catch_unwind(default) {
         Ok(value) => Absent::Default(Box::new(value)),
@@ -372,7 +372,7 @@ const fn place(
         TypeShape::Opaque => &[],
     };
     match find(fields, ident) {
-        // For an argument of a tool, the message is where the tool is.
+        // For an argument of a tool, the message is at the tool.
         Some(field) if field.opaque && field.opaque_argument && !is_tool => fail(&[
             "`",
             ident,
@@ -429,7 +429,7 @@ const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
     }
 }
 
-/// Ends the compile-time evaluation with a message made of these pieces.
+/// Ends the compile-time evaluation with a message from these pieces.
 #[track_caller]
 pub(super) const fn fail(pieces: &[&str]) -> ! {
     let mut buffer = [0_u8; 512];

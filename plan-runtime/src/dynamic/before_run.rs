@@ -124,7 +124,7 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
     }
 }
 
-/// Hands over the templates of all steps and of those in blocks, each with its step.
+/// Calls `find` with the templates of all steps and of steps in blocks, each with its step.
 fn work_code(plan: &Plan, around: &str, find: &mut dyn FnMut(&str, &Template)) {
     for step in &plan.steps {
         let path = format!("{around}{}", step.id);

@@ -329,7 +329,7 @@ impl Contracts {
         }
     }
 
-    /// Keeps the contracts that fit.
+    /// Removes the other contracts.
     pub(super) fn retain(&mut self, keep: impl FnMut(&Contract) -> bool) {
         self.list.retain(keep);
         let names = self.list.iter().map(|contract| contract.name.clone());

@@ -72,7 +72,7 @@ struct Scanner<'a> {
     at: usize,
     /// The closing brackets of the open lists and objects, the outermost first.
     closes: Vec<u8>,
-    /// The comma before what comes next.
+    /// The comma before the next token.
     comma: Option<usize>,
 }
 
@@ -113,7 +113,7 @@ impl Scanner<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Takes a byte, after which this comes next.
+    /// Takes a byte, and sets the next token.
     fn then(&mut self, next: Next) -> Next {
         self.at += 1;
         next

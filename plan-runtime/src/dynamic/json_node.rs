@@ -49,7 +49,7 @@ impl<'a> JsonNode<'a> {
         items
     }
 
-    /// The same, one after the other.
+    /// Returns an iterator over the elements of a list.
     pub(super) fn each_item(self) -> impl Iterator<Item = JsonNode<'a>> {
         Parts::of(self, JsonType::List)
     }

@@ -79,7 +79,8 @@ fn is_exact(number: &str) -> bool {
             || written == digits(&format!("{float:.767e}")))
 }
 
-/// A decimal's digits without zeros at either end, and the power of ten of the last; `None` where that is beyond all bounds.
+/// Returns a decimal's digits without zeros at the ends, and the power of ten of the last one. Returns `None` for a power
+/// out of range.
 fn digits(number: &str) -> Option<(String, i64)> {
     let number = number.trim_start_matches('-');
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));

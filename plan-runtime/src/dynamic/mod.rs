@@ -1,7 +1,7 @@
-//! Plans that come as JSON: from a language model, a database, another system.
+//! Plans in JSON: from a language model, a database, another system.
 //!
-//! A [`Reader`] makes a [`Plan`](crate::Plan) of them, of the same types as those of `plan!`, and finds all that is wrong with them before
-//! anything runs. There are three [`Dialect`]s of other systems, and plan JSON, this library's own.
+//! A [`Reader`] converts them to a [`Plan`](crate::Plan), which is also the type of a `plan!`, and finds all their errors before a run. It
+//! reads three [`Dialect`]s of other systems, and plan JSON, which is this library's own format.
 //!
 //! A [`Toolbox`] contains the tools of an application by name, and runs such plans, with the [`Run`](crate::run::Run), the options,
 //! the observers and the [`Report`](crate::Report) of a `plan!`. A [`Contract`] describes a tool.
@@ -89,7 +89,7 @@
 //! |---|---|---|---|
 //! | a body | `{"tool", "arguments"}` | `{"tool", "params"}` | `{"tool", "arguments"}` |
 //! | a local value, an input of a block, `last` | `$ref:x.id` | `${x.data.id}` | `{{x.result.id}}` |
-//! | a step of the same block | `$ref:a.id` | `${step[0].data.id}`, counted from the start of the block | `{{a.result.id}}` |
+//! | a step in this block | `$ref:a.id` | `${step[0].data.id}`, counted from the start of the block | `{{a.result.id}}` |
 //! | something around the block | by its name | a step by the block's `inputs`, other values by their names | by its name |
 //! | the `tail` of a loop in its `while` | `$ref:_` | `${step[n].data}`, after the `n` steps of the block | `{{_.result}}` |
 //! | the step that is undone | `"undo": "a"` | `"undo": 0`, an earlier one | `"undo": "a"` |
@@ -102,9 +102,9 @@
 //! value (`a?.id`), formats of values in a string, and objects whose members only a run can determine. [`Dialect::write`] lists all such parts of a
 //! plan.
 //!
-//! The systems that the dialects come from ignore these members. In the [compat profile](Profile::Compat), a member counts only in its form; beside a
-//! `tool`, `value`, `for` and `await` are ignored with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors, as are those of an order or a policy
-//! (`depends_on`, `retry`, `timeout_ms`, `on_error`, …) in the strict profile.
+//! The dialects' original systems ignore these members. In the [compat profile](Profile::Compat), a member counts only in its own form, and `value`,
+//! `for` and `await` beside a `tool` are ignored with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors. In the strict profile,
+//! other spellings of an order or a policy (`depends_on`, `retry`, `timeout_ms`, `on_error`, …) are errors as well.
 //!
 //! ```
 //! use plan_runtime::dynamic::{Dialect, Reader};

@@ -11,7 +11,7 @@ use crate::Plan;
 use crate::plan::{Checked, Executable, Graph};
 use std::sync::OnceLock;
 
-/// Reads plans that come as JSON.
+/// Reads plans from JSON.
 ///
 /// By default, it recognizes the dialect, is strict, and has the default [`DocumentLimits`].
 ///
@@ -72,7 +72,7 @@ impl Reader<'_> {
         Self { name, ..self }
     }
 
-    /// Checks what it reads against these tools.
+    /// Sets the tools of the check.
     ///
     /// With tools, the reader also finds:
     ///

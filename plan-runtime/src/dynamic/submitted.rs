@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// A run that somebody submitted as data, with the toolbox that runs it: what [`Toolbox::submitted`] gives.
+/// A submitted run, which is data, with the toolbox that runs it. [`Toolbox::submitted`] returns it.
 pub struct Submitted<'a, App: ?Sized> {
     toolbox: &'a Toolbox<App>,
     plan: SubmittedPlan,
@@ -121,8 +121,8 @@ impl<App: ?Sized> Toolbox<App> {
     /// Makes a call for a run that is [on an engine](crate::run::Run::engine), possibly on another machine. The call is dropped some seconds after
     /// its time limit. The documentation of [`Engine`](crate::run::Engine) has an example.
     ///
-    /// The tool learns of the run what its [context](crate::run::CallContext) has: the path, the attempt, the key, the time that is left. The [throttle](Self::throttle) of this
-    /// toolbox holds.
+    /// The tool gets the [context](crate::run::CallContext) of the call in its run: the path, the attempt, the key, the remaining time. The
+    /// [throttle](Self::throttle) of this toolbox applies.
     ///
     /// The method never fails and never panics: every failure is in the outcome.
     pub async fn perform(&self, call: EngineCall, app: &App) -> CallOutcome
@@ -156,7 +156,7 @@ impl<App: ?Sized> Submitted<'_, App> {
     ///
     /// # Errors
     ///
-    /// As those of [`Toolbox::run`].
+    /// Returns the errors of [`Toolbox::run`].
     pub fn run<'r>(&'r self, app: &'r App) -> Run<'r, App, Value>
     where
         App: Sync,
@@ -181,7 +181,7 @@ impl<App: ?Sized> Submitted<'_, App> {
 /// Checks a value for the step at this path, which waits for a value, and returns the JSON to send to a run elsewhere. The path has the format of
 /// [`Signals::send`](crate::run::Signals::send).
 ///
-/// The code of the type checks the value if the plan is one of the program. Otherwise, only the name of the type is available for the
+/// If the program contains the plan, the code of the type checks the value. Otherwise, only the name of the type is available for the
 /// check.
 ///
 /// ```

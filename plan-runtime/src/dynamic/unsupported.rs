@@ -1,4 +1,4 @@
-//! Parts of a plan that the target cannot express, or that somebody has to review first.
+//! Parts of a plan that the target cannot express, or that need a review first.
 
 use crate::Plan;
 use crate::print::{Line, short};
@@ -30,7 +30,7 @@ pub struct Unsupported {
     all: Vec<UnsupportedPart>,
 }
 
-/// A part of a plan that the target cannot express, or that somebody has to review first.
+/// A part of a plan that the target cannot express, or that needs a review first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedPart {

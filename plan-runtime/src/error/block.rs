@@ -1,4 +1,4 @@
-//! The errors of blocks, and of plans that are called: what failed inside is named by the plan around it.
+//! The errors of blocks, and of called plans: the enclosing plan names the steps that failed inside.
 
 use super::Error;
 use super::path::StepPath;
@@ -92,7 +92,7 @@ impl StepError {
         }
     }
 
-    /// The same, where a call ran a plan whose steps failed: the plan around it names them, as it does the steps of a block.
+    /// Converts the error of a call that ran a plan: the enclosing plan names the failed steps, as for a block.
     pub(crate) fn of_call(self, place: impl FnOnce() -> BlockPlace) -> Self {
         let Some(run) = self.as_named() else {
             return self;
@@ -108,7 +108,7 @@ impl StepError {
         let Self::Tool(error) = self else {
             return None;
         };
-        // A tool that gives its error a code, or another transience, describes the failure itself.
+        // A tool that sets a code or the transience on its error describes the failure itself.
         let is_all = |run: &&RunError| {
             matches!(run.cause(), Cause::Steps)
                 && error.code().is_none()

@@ -21,7 +21,7 @@ pub enum RunErrorKind {
     /// The [journal](crate::run::Run::durable) failed to start or continue the run. All records are kept, and the run resumes when it is started
     /// again.
     Journal,
-    /// The output of the plan could not be made of those of its steps.
+    /// The output of the plan could not be computed from the outputs of its steps.
     Output,
     /// Code panicked that is not part of a step.
     Panic,

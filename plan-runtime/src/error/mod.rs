@@ -157,8 +157,8 @@ impl Error {
         self.retry_after
     }
 
-    /// Names the kind of failure for programs, by a word of the tool's own: `"NOT_FOUND"`. A step with `#[catch]` gives it as the
-    /// [`code`](crate::Failure::code) of its failure.
+    /// Sets the kind of failure for programs, as a code of the tool's own: `"NOT_FOUND"`. The failure of a step with `#[catch]`
+    /// has it as its [`code`](crate::Failure::code).
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -170,7 +170,7 @@ impl Error {
         self
     }
 
-    /// The [code](Self::with_code), if the tool gave one.
+    /// Returns the [code](Self::with_code), if the tool set one.
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
     }

@@ -376,7 +376,7 @@ pub(crate) enum Interrupt {
     Nested(usize),
     /// The call that it is inside of is over.
     Outer,
-    /// The plan inside a call must not be polled here, for this reason.
+    /// The plan inside a call cannot be polled here, for this reason.
     Outside(&'static str),
     /// A limit was exceeded: here, or in another part of the run.
     Limit(Arc<str>),
@@ -386,9 +386,9 @@ pub(crate) enum Interrupt {
     Journal(Arc<JournalError>),
 }
 
-/// Why a run gave no output.
+/// The reason why a run has no output.
 ///
-/// `{}` writes it on one line, with every step that failed; `{:?}` gives each of them a line of its own.
+/// `{}` writes the error on one line, with every failed step. `{:?}` writes each step on a line of its own.
 ///
 /// ```
 /// # use plan_runtime::{Result, ResultExt, plan, tool};
@@ -441,9 +441,9 @@ pub(crate) enum Cause {
     Inputs(ResolveError),
     /// All obstacles to the start of the plan.
     Unfit(Vec<String>),
-    /// The run's journal did not give it.
+    /// The run's journal failed to return the result.
     Journal(Arc<JournalError>),
-    /// Steps wait for values that nobody can send.
+    /// Steps wait for values that no handle can send.
     NoSignals(String),
     Output(StepError),
     Plan(Arc<str>),
@@ -496,8 +496,8 @@ impl RunError {
         &self.0.plan
     }
 
-    /// The steps that failed, in the plan's order: those of the work, then undo steps, then always steps. The list is empty if the plan could not start, or if every
-    /// step completed and the plan's own output could not be made of theirs.
+    /// Returns the failed steps, in this order: the work in the order of the plan, then undo steps, then always steps. The slice is empty if the plan
+    /// could not start, or if every step completed and only the plan's own output could not be computed.
     pub fn failures(&self) -> &[FailedStep] {
         &self.0.failures
     }
@@ -507,13 +507,13 @@ impl RunError {
         self.0.undoing.undone.iter().map(|step| &*step.path)
     }
 
-    /// The steps that had completed and were not undone, in the plan's order: their undo steps failed, or there was no time for them.
-    /// Somebody has to look after them.
+    /// Returns the steps that completed and were not undone, in the plan's order: their undo steps failed, or had no time left. A
+    /// person has to resolve their effects.
     pub fn not_undone(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.0.undoing.not_undone.iter().map(|step| &*step.path)
     }
 
-    /// The first failure of the work: that of an undo step comes after it.
+    /// Returns the first failure of the work. The failures of undo steps come after it.
     pub(crate) fn first(&self) -> Option<&FailedStep> {
         let mut failures = self.failures().iter();
         let work = failures.find(|failure| failure.role == Role::Work);
@@ -743,7 +743,7 @@ impl fmt::Debug for RunError {
 }
 
 impl StdError for RunError {
-    /// The first failure: what its tool returned, where that was it.
+    /// Returns the tool's error of the first failure, if its tool failed.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
             Cause::Panicked(error) => Some(error),

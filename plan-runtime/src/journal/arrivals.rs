@@ -1,11 +1,11 @@
-//! Servers learn of the runs and messages of their own process without a look at the storage.
+//! Notifications about the runs and messages of this process, so that servers need not query the storage.
 
 use super::spi::Notified;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-/// The runs and messages that have come. Clones share the state.
+/// The notifications so far. Clones share the state.
 #[derive(Clone, Default)]
 pub(super) struct Arrivals(Arc<Mutex<State>>);
 

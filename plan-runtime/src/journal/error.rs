@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// Somebody else runs the run.
+    /// Another owner runs the run.
     Owned {
         /// The id of the run.
         id: String,
@@ -42,7 +42,8 @@ pub enum JournalError {
         /// The error of its type.
         why: String,
     },
-    /// The run has ended, and its records do not lead to its end. Usually, the plan or the options differ. A failure beside steps that had not begun is another reason. No call was made.
+    /// The run has ended, and its records do not lead to its end. Usually, the plan or the options differ. Another reason is a failure at the time
+    /// when other steps had not started. No call was made.
     Ended {
         /// The id of the run.
         id: String,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{Duration, SystemTime};
 
-/// A journal that keeps its records as long as the process lives: for tests, and for runs that are only to survive errors.
+/// A journal that keeps its records while the process lives: for tests, and for runs that only need to survive errors.
 ///
 /// A clone shares the records.
 #[derive(Clone, Default)]
@@ -139,7 +139,7 @@ impl Memory {
         }
     }
 
-    /// Gives a run up, and lets the run rest unless it has a message that the owner has not taken.
+    /// Releases a run, and lets the run rest unless it has a message that the owner has not taken.
     fn give_up(&self, claim: &Claim, rest: Option<Rest>) {
         let mut runs = self.runs();
         let kept = runs.by_id.get_mut(&claim.id);

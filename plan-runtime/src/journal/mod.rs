@@ -72,7 +72,7 @@ pub trait Journal: Send + Sync {
     /// Writes the end of a run. The run stays claimed.
     fn end(&self, claim: &Claim, end: End) -> Written;
 
-    /// Gives a run up, so that another owner may claim the run. Queued records are written still.
+    /// Releases a run, so that another owner may claim the run. The journal still writes queued records.
     fn release(&self, claim: &Claim);
 
     /// Leaves a message for the owner of a run, now or later. The message is durable once the future is ready.

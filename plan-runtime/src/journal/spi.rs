@@ -58,7 +58,7 @@ impl Claimed {
 pub struct StoredRun {
     /// The start of the run, by the clock of its first machine.
     pub began: SystemTime,
-    /// The description of the run; `None` for a run that nobody has described yet.
+    /// The description of the run, or `None` for a run that has no description yet.
     pub info: Option<RunInfo>,
     /// The end of the run, if the run has ended.
     pub end: Option<End>,
@@ -67,7 +67,7 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
-    /// Returns a run that nobody has described yet.
+    /// Returns a run without a description.
     pub fn new(began: SystemTime) -> Self {
         Self {
             began,
@@ -139,7 +139,7 @@ impl RunInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Record {
-    /// The number of the record: greater than that of each record of the run that was written before.
+    /// The number of the record, which is greater than the numbers of all earlier records of the run.
     pub number: u64,
     /// The key that was passed to [`Journal::append`](super::Journal::append).
     pub key: String,

@@ -17,11 +17,12 @@ pub trait Store: Journal {
     /// follow in the order of their starts.
     fn due(&self, limit: usize) -> Answer<'_, Vec<RunSummary>>;
 
-    /// Is ready once a run may be due that was not due at the time of the call, other than by the end of a rest. A server asks at short intervals as well, so the future may miss
-    /// what other processes do.
+    /// Completes once a run may be due that was not due at the time of the call, other than by the end of a rest. A server also asks at short
+    /// intervals, so the future may miss the changes of other processes.
     fn arrival(&self) -> Notified;
 
-    /// Gives a run up, as [`release`](Journal::release) does, and lets the run rest. The run does not rest if it has a message with a greater number than that in `rest`.
+    /// Releases a run, as [`release`](Journal::release) does, and lets the run rest. The run does not rest if it has a message with a greater number
+    /// than the one in `rest`.
     fn rest(&self, claim: &Claim, rest: Rest);
 
     /// Lets a run rest that could not begin, and notes the reason in its summary. Nothing changes if the run has a living owner or has ended. A run that this journal has released before has no owner.
@@ -33,11 +34,11 @@ pub trait Store: Journal {
     /// Removes records, the end and the cancellations of a run, and writes a record, all in one transaction. The run stays claimed.
     fn retry<'a>(&'a self, claim: &'a Claim, retry: Retry) -> Answer<'a, ()>;
 
-    /// Deletes all that is kept of the runs that ended longer ago than `age` and have no living owner. Returns the number of these runs.
+    /// Deletes the data of all runs that ended longer ago than `age` and have no living owner. Returns the number of these runs.
     ///
-    /// A run that was claimed longer ago, and that nobody has described because its process was killed, is deleted as well and does not count.
+    /// A run that was claimed longer ago, and has no description because its process was killed, is deleted as well and does not count.
     ///
-    /// Other runs are recorded meanwhile. After a kill, the next call continues.
+    /// Other runs can write during the deletion. After a kill, the next call continues.
     fn delete(&self, age: Duration) -> Answer<'_, u64>;
 }
 
@@ -80,7 +81,7 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RunState {
-    /// The run has not ended: it runs, it waits, or nobody runs it now.
+    /// The run has not ended: it runs, it waits, or it has no owner now.
     Running,
     /// The run has an output.
     Done,
@@ -156,7 +157,7 @@ impl RunFilter {
         self
     }
 
-    /// Selects the runs that a living owner has, or, with `false`, the others: with [`RunState::Running`], the runs that wait for somebody to run them.
+    /// Selects the runs with a living owner, or, with `false`, the others: with [`RunState::Running`], the runs that wait for a server.
     pub fn is_owned(mut self, is_owned: bool) -> Self {
         self.is_owned = Some(is_owned);
         self
@@ -168,7 +169,8 @@ impl RunFilter {
         self
     }
 
-    /// Begins the list after the run with this [number](RunSummary::number): the number of the last run of a page gives the next page, also after that run was deleted.
+    /// Begins the list after the run with this [number](RunSummary::number). To get the next page, pass the number of the last run of a page, which
+    /// may have been deleted since.
     pub fn after(mut self, number: u64) -> Self {
         self.after = Some(number);
         self
@@ -191,7 +193,7 @@ impl RunFilter {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RunSummary {
-    /// The number of the run: greater than that of each run that began before.
+    /// The number of the run, which is greater than the numbers of all earlier runs.
     pub number: u64,
     /// The id.
     pub id: String,
@@ -205,7 +207,8 @@ pub struct RunSummary {
     pub state: RunState,
     /// `true` if a living owner has the run.
     pub is_owned: bool,
-    /// `true` if a step of the run waits for a value, and a server has given the run up until then. Most such runs wait for a person.
+    /// `true` if a step of the run waits for a value, and the server has released the run until then. Most such runs wait for a
+    /// person.
     pub waits: bool,
     /// The reason why a server could not begin the run the last time.
     pub refusal: Option<String>,

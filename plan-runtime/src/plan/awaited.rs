@@ -1,10 +1,10 @@
-//! Values that come from outside of a run.
+//! Values from outside of a run.
 
 use super::RustText;
 use serde_json::Value;
 use std::fmt;
 
-/// A value that comes from outside of the run: [`Run::signals`](crate::run::Run::signals) sends it. In `plan!`, it is `step reply: Reply = await;`.
+/// A value from outside of the run, which [`Run::signals`](crate::run::Run::signals) sends. In `plan!`, it is `step reply: Reply = await;`.
 ///
 /// ```
 /// use plan_runtime::plan::{Await, Reference, Source, Step};
@@ -23,7 +23,8 @@ use std::fmt;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Await {
-    /// The type of the value, as written in Rust. A run checks it where the plan is that of a `plan!`. In others, any value fits.
+    /// The type of the value, as written in Rust. A run of a `plan!` checks the value against the type. In other plans, any value
+    /// fits.
     pub type_name: RustText,
     receive: Option<Receive>,
 }
@@ -56,7 +57,7 @@ impl Await {
     /// The JSON of a value of the type, if there is code for it.
     pub(crate) fn receive(&self, value: &Value) -> Option<Result<Value, String>> {
         let receive = self.receive?;
-        // The code is that of another type if somebody has changed the plan.
+        // If the plan was changed, the code may belong to another type.
         let is_same = *receive.type_name == *self.type_name;
         is_same.then(|| (receive.code)(value))
     }

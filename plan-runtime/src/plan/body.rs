@@ -18,15 +18,16 @@ use std::sync::Arc;
 pub enum Body {
     /// A tool is called, or a value is computed.
     Action(Action),
-    /// The first branch whose conditions hold. If there is none, the output is null.
+    /// The first branch whose conditions hold. Without such a branch, the output is null.
     If(Vec<Branch>),
     /// A body for each element of a list; the output is the list of their outputs.
     For(Box<For>),
-    /// Steps that run as one; the output is that of the block.
+    /// Steps that run as one. The output is the value of the block.
     Block(Box<Block>),
-    /// Steps that run again and again; the output is that of the last round, or with [`Policy::collect`](super::Policy::collect) the list of all.
+    /// Steps that run repeatedly. The output is the value of the last round, or with [`Policy::collect`](super::Policy::collect) the list of all
+    /// values.
     Loop(Box<Loop>),
-    /// A value that comes from outside of the run, which is the output.
+    /// A value from outside of the run, which is the output.
     Await(Await),
 }
 
@@ -74,7 +75,8 @@ pub struct Loop {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Block {
-    /// The values from around the block that it reads: an object with a member for each input of its plan, in the same order.
+    /// The values of the enclosing plan that the block reads: an object with a member for each input of its plan, in their
+    /// order.
     pub inputs: Template,
     /// The steps of the block, with its value as output. A call in the position of the block's last expression is a
     /// step with the ID `_`.
@@ -85,7 +87,7 @@ pub struct Block {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Action {
-    /// The tool that is called; `None` where a value is computed.
+    /// The called tool, or `None` for a computed value.
     pub tool: Option<Arc<ToolInfo>>,
     /// The tool's arguments, or the computed value.
     pub args: Template,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// The tools that the actions of a plan call, each once, with those of its blocks.
+/// The tools that the actions of a plan call, each once, including actions in blocks.
 #[derive(Debug, Default)]
 pub(crate) struct CalledTools {
     pub(crate) tools: Vec<Arc<ToolInfo>>,

@@ -55,7 +55,7 @@ pub(crate) struct Compiled {
     pub(crate) locals: Vec<LocalValue<'static>>,
 }
 
-/// The names of a plan where it was compiled.
+/// The names of a plan at compile time.
 #[derive(Debug, Default)]
 pub(crate) struct CompiledNames {
     /// The inputs, with their types.
@@ -76,7 +76,7 @@ pub(crate) enum Form<'p> {
     Let(&'p str),
 }
 
-/// A local value: the pattern that binds it, and whether that takes apart a computed value.
+/// A local value: the pattern that binds it, and `true` if the pattern takes apart a computed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LocalValue<'p> {
     pub(crate) pattern: &'p str,

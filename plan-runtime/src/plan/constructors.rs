@@ -90,7 +90,7 @@ impl ToolInfo {
 }
 
 impl Action {
-    /// A call to a tool. Several calls to the same tool may share one [`ToolInfo`].
+    /// Creates a call to a tool. Several calls to a tool may share one [`ToolInfo`].
     pub fn call(tool: impl Into<ToolInfo>, args: impl Into<Template>) -> Self {
         Self {
             tool: Some(Arc::new(tool.into())),

@@ -1,4 +1,4 @@
-//! The largest depth of nesting in plans, whether they are compiled, built, read, written or run.
+//! The largest depth of nesting in plans, for compiling, building, reading, writing and running.
 
 use super::{Absent, Reference, Template};
 #[cfg(feature = "dynamic")]

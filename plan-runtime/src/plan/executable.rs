@@ -16,8 +16,8 @@ use std::time::Duration;
 
 /// A plan with all the data that its runs need: the dependencies of each step, and the reason if the plan cannot run.
 ///
-/// Each run of a [`Plan`] makes one. If a plan runs often, make it once, so that the plan is checked only once. A `plan!` and a
-/// [`Document`](crate::dynamic::Document) keep theirs.
+/// Each run of a [`Plan`] creates an `Executable`. If a plan runs often, create it once, so that the plan is checked only once.
+/// A `plan!` and a [`Document`](crate::dynamic::Document) store theirs.
 ///
 /// A plan that was built in Rust may be invalid. Then [`mistake`](Self::mistake) returns the reason, and each run fails with that
 /// message.
@@ -115,7 +115,7 @@ pub(crate) struct Graph {
     shared: OnceLock<Arc<Plan>>,
     /// The values to hand over, computed for the first run of a `plan!`.
     handing: OnceLock<Option<Arc<Handing>>>,
-    /// The tools that the plan calls, once a run has asked.
+    /// The tools that the plan calls, computed at the first use.
     called: OnceLock<Arc<CalledTools>>,
     /// The tables of the plan for the machine, once a run has made them; and the tables of runs whose driver decides when calls start.
     tables: [OnceLock<Result<Arc<Converted>, BadNodes>>; 2],
@@ -336,7 +336,7 @@ impl Names<'_> {
     }
 }
 
-/// The names of inputs and steps, of which no two are the same.
+/// Returns the names of inputs and steps, which must differ from each other.
 fn names(plan: &Plan) -> Result<HashMap<&str, Source>, String> {
     let mut names = HashMap::with_capacity(plan.inputs.len() + plan.steps.len());
     for (place, input) in plan.inputs.iter().enumerate() {

@@ -18,9 +18,9 @@ pub(crate) enum Keep {
     Json,
     /// The Rust value, and its JSON.
     Both,
-    /// The Rust value. JSON is made of it once something needs it after all.
+    /// The Rust value, whose JSON is built at its first use.
     Whole,
-    /// The same, for one reader alone, which takes it.
+    /// The Rust value for a single reader, which takes it.
     Single,
 }
 
@@ -125,7 +125,7 @@ impl Handing {
         if !has_inputs && handing.keeps.iter().all(|keep| *keep == Keep::Json) {
             return None;
         }
-        // Only what is kept can be taken.
+        // A reader can take only a stored Rust value.
         let takes = |readings: &Vec<(Source, Reading)>| {
             let mut readings = readings.iter();
             readings.any(|(source, how)| *how == Reading::Whole && handing.is_kept(*source))
@@ -172,7 +172,7 @@ impl Handing {
         self.takes.get(step).is_some_and(|takes| *takes)
     }
 
-    /// The values that a step may have to itself, if nobody else is still to read them.
+    /// Returns the values that only this step still has to read.
     pub(crate) fn alone(&self, step: usize) -> &[Source] {
         self.alone.get(step).map_or(&[], |alone| alone)
     }

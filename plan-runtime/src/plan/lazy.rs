@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::ThreadId;
 
-/// The plan of a `plan!`, which is part of the program: what `Name::PLAN` refers to.
+/// The plan of a `plan!`, which is part of the program: the target of `Name::PLAN`.
 ///
 /// The program contains it in a compact form, which is quick to compile, and decodes it into a [`Plan`] at its first use.
 /// It dereferences to that plan.
@@ -54,7 +54,7 @@ impl Made for (Plan, OnceLock<Checked>) {
 /// Which plans are being made, and which threads wait for them. Making one calls the functions of serde's defaults, which may use another.
 static MAKING: Mutex<Vec<Making>> = Mutex::new(Vec::new());
 
-/// Tells the threads that wait that a plan was made, or could not be.
+/// Notifies the waiting threads that a plan was created, or could not be.
 static ENDED: Condvar = Condvar::new();
 
 /// A plan, by its address, and a thread that makes it or waits for it.
@@ -116,7 +116,7 @@ impl LazyPlan {
         &**made
     }
 
-    /// Waits for the thread that makes the plan, if there is one, and is the next.
+    /// Waits for the thread that creates the plan, if there is one, and takes its turn.
     fn maker(&self) -> Maker {
         let plan = std::ptr::from_ref(self).addr();
         let thread = std::thread::current().id();

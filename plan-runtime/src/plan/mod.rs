@@ -8,7 +8,7 @@
 //! | [`Policy`], [`Amount`], [`Optional`], [`Catch`] | how a step handles failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`FormatSpec`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
-//! | [`RustText`] | a type, a pattern, an expression or a description, and whether the program contains it |
+//! | [`RustText`] | a type, a pattern, an expression or a description, with a flag for strings of the program |
 //! | [`Use`] | a reference, and where in the arguments it is |
 //!
 //! You can inspect a plan without running it:
@@ -149,7 +149,7 @@ impl Input {
     }
 }
 
-/// Two inputs are equal if their parts are, whether the type is a guess or not.
+/// Compares inputs by their parts, independently of a guessed type.
 impl PartialEq for Input {
     fn eq(&self, other: &Self) -> bool {
         let Self {
@@ -172,7 +172,7 @@ impl Eq for Input {}
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Output {
-    /// The type, as written; empty if it was not given.
+    /// The type, as written. Empty without a declared type.
     pub type_name: RustText,
     /// The value.
     pub value: Template,

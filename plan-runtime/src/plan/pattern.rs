@@ -34,8 +34,8 @@ pub(crate) struct Bound {
     is_long: bool,
 }
 
-/// The name and the path that a reference with this source is written with: below patterns that bind variables, from such a variable
-/// on. `None` if a pattern binds the name to something else, so that nobody could tell what it means.
+/// Returns the written name and path of a reference with this source. Below patterns that bind variables, they start at such a
+/// variable. Returns `None` if a pattern binds the name to another value, so that the name would be ambiguous.
 pub(crate) fn seen<'a>(
     source: Source,
     name: &'a str,
@@ -140,7 +140,7 @@ impl Bound {
         self.part(name).or(any.then_some(None))
     }
 
-    /// The names that it gives.
+    /// Returns the names of the pattern.
     #[cfg(feature = "dynamic")]
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().flatten().map(|name| &**name)
@@ -196,7 +196,7 @@ fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
 struct OfData<'t> {
     /// `true` inside `Some(…)`, `Ok(…)` or `Err(…)`.
     is_wrapped: bool,
-    /// The names, with `None` for `_`. No two are the same.
+    /// The names, with `None` for `_`. They differ from each other.
     names: Vec<Option<&'t str>>,
     /// `true` for a tuple of names, instead of one name for the whole value.
     parts: bool,
@@ -238,7 +238,7 @@ impl<'t> OfData<'t> {
 ///
 /// # Errors
 ///
-/// The value, where the pattern needs a `Result` and it is not one.
+/// Returns the value itself, if the pattern needs a `Result` and the value is none.
 pub(crate) fn bound_by_let<'v>(
     pattern: &str,
     template: &Template,
@@ -266,7 +266,7 @@ pub(crate) fn bound_by_let<'v>(
     }
 }
 
-/// The member that a pattern over data looks into: that of `Ok(…)` or `Err(…)`.
+/// Returns the member that a pattern over data reads: the member for `Ok(…)` or `Err(…)`.
 pub(crate) fn outcome_of(pattern: &str, value: &Template) -> Option<&'static str> {
     match value {
         Template::Computed(_) => None,

@@ -43,7 +43,7 @@ pub struct Policy {
     pub concurrency: Option<usize>,
     /// The largest number of rounds of a loop. A loop fails if its condition still holds after that many rounds.
     pub at_most: Option<u32>,
-    /// The time from the start of a round to that of the next.
+    /// The time from the start of a round to the start of the next one.
     pub every: Option<Duration>,
     /// `true` if the output of a loop is the list of the values of all rounds, instead of the value of the last round.
     pub collect: bool,
@@ -98,8 +98,8 @@ pub enum Optional {
     No,
     /// The step's output is null.
     Whole,
-    /// The element of a `for` whose call or condition failed is null; of nested ones, the innermost. A list that cannot be resolved
-    /// fails the step.
+    /// The elements of a `for` whose call or condition failed, or the elements of the innermost of nested ones. A list that cannot
+    /// be resolved fails the step.
     Each,
 }
 
@@ -151,7 +151,7 @@ impl Policy {
         timeout: Duration => Some;
         /// Limits the time of all attempts, including the waits between them.
         deadline: Duration => Some;
-        /// Replaces what failed by null.
+        /// Sets the failures that null replaces.
         optional: Optional;
         /// Makes failures values.
         catch: Catch;

@@ -5,11 +5,11 @@
 //! | [`Source`] | an output, an input, or a local value |
 //! | [`Segment`] | one part of the path: a [`Selector`] (a member, an element, every element), and the effect of a missing value |
 //! | [`Absent`] | the effect of a missing part: an error, a default, or the end of the reference |
-//! | `optional` | `?`: whether null ends the reference. The source has one, and each part |
+//! | `optional` | `?`: `true` if null ends the reference. The source has one, and each part |
 //! | [`Reference::otherwise`] | the replacement for a reference that has ended |
 //!
-//! A run looks at one part at a time, and never at the next one. Missing and null are two things: in `rows[0]?` a list
-//! without elements is an error, and an element that is null ends the reference.
+//! A run inspects one part at a time, and never the next one. Missing and null differ: in `rows[0]?` a list without
+//! elements is an error, and an element that is null ends the reference.
 //!
 //! `plan!` takes the parts from its author's notation, and `check/decode/mod.rs` adds the serde properties of a field: its name, a part of
 //! its own or none, and its default, which is computed once, with the plan. Readers of JSON find all of these in the document.
@@ -90,7 +90,7 @@ pub enum Source {
     Step(usize),
     /// The input with this index in [`Plan::inputs`](super::Plan::inputs).
     Input(usize),
-    /// The value that an enclosing `for` or `if let` of the same step binds; the outermost is 0.
+    /// The value that an enclosing `for` or `if let` of this step binds; the outermost is 0.
     Local(usize),
 }
 
@@ -109,11 +109,11 @@ pub struct Segment {
 /// The part of a value that a [`Segment`] reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
-    /// A reference token of RFC 6901, unescaped: a member of an object, or, where it is a number, an element of an array.
+    /// A reference token of RFC 6901, unescaped: a member of an object, or, for a number, an element of an array.
     Key(String),
     /// An element of an array. On an object it is the member under that number.
     Index(usize),
-    /// Every element of an array: what follows is read from each, and the result is a list.
+    /// Every element of an array. The rest of the path is read from each element, and the result is a list.
     Each,
 }
 
@@ -169,7 +169,7 @@ impl Reference {
         self
     }
 
-    /// Sets what happens if the last part of the path is missing. The source itself never is.
+    /// Sets the effect of a missing last part of the path. The source itself is never missing.
     ///
     /// ```
     /// use plan_runtime::plan::{Absent, Reference, Source};
@@ -388,7 +388,7 @@ impl Segment {
         }
     }
 
-    /// The segment of a reference token: an index where it is one by the rules of RFC 6901, else a key.
+    /// Returns the segment of a reference token: an index if it is one by the rules of RFC 6901, else a key.
     pub(crate) fn of_token(token: String) -> Self {
         Self::new(match index(&token) {
             Some(index) => Selector::Index(index),

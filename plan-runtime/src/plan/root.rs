@@ -10,7 +10,7 @@ use super::{Input, Output, RustText, Step};
 ///
 /// | template | JSON |
 /// |---|---|
-/// | null, `bool`, number, string, list | as it is |
+/// | null, `bool`, number, string, list | the value itself |
 /// | an object | `{"object": {"name": template}}` |
 /// | an object into which others are flattened | `{"merge": [template]}` |
 /// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |

@@ -191,7 +191,7 @@ impl Search<'_> {
         }
         let mut flow = Flow::new(&found, self);
         let output = flow.template(&plan.output.value);
-        // An error of the condition is one of the round.
+        // An error of the condition is an error of the round.
         if let Some(again) = again {
             flow.template(again);
         }
@@ -341,7 +341,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
         }
     }
 
-    /// A secret in the value of a round is one in the input of the next.
+    /// A secret in the value of a round is a secret in the input of the next round.
     fn repeat(&mut self, repeat: &Loop, collects: bool) -> Secrets {
         let around = (self.arguments.len(), self.blocks.len());
         let mut known = Secrets::NONE;

@@ -53,7 +53,7 @@ pub enum Template {
     Computed(Computed),
 }
 
-/// A test of values: what `&&`, `||`, `!`, comparisons, and methods such as `.is_some()` are as data.
+/// A test of values: the data of `&&`, `||`, `!`, comparisons, and methods such as `.is_some()`.
 ///
 /// Every run evaluates a test equally, whether the plan is from `plan!` or from JSON. [References](Template::Reference)
 /// lead to the values, and an absent reference is null.
@@ -82,9 +82,9 @@ pub enum Test {
     Any(Vec<Template>),
     /// `!a`
     Not(Template),
-    /// `a < b`: whether the first compares with the second in this way.
+    /// `a < b`: `true` if the comparison of the two operands holds.
     Compare([Template; 2], Comparison),
-    /// `a.is_some()`, `a.len()`: what this asks about a value.
+    /// `a.is_some()`, `a.len()`: a property of a value.
     Ask(Question, Template),
 }
 

@@ -118,7 +118,7 @@ impl Template {
         });
     }
 
-    /// Hands over the template and all templates in it, in the order of [`visit`](Self::visit).
+    /// Calls `f` with the template and all templates in it, in the order of [`visit`](Self::visit).
     pub(crate) fn each<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
         f(self);
         // A fast path: nearly all templates have no parts, and each run of a document visits all templates.
@@ -193,7 +193,7 @@ impl Template {
 }
 
 impl Part {
-    /// The format that only `plan!` could give the code that it lacks.
+    /// Returns the format, if it lacks code that only `plan!` generates.
     #[cfg(feature = "dynamic")]
     pub(crate) fn lacks_code(&self) -> Option<&str> {
         match self {

@@ -220,7 +220,7 @@ fn ends(rest: &mut Chars<'_>) -> bool {
     false
 }
 
-/// Goes to the end of a character such as `'"'`, if it is one and not a lifetime.
+/// Skips a character literal such as `'"'`, if it is one and not a lifetime.
 fn skip_character(rest: &mut Chars<'_>) {
     let mut after = rest.clone();
     let escaped = after.next() == Some('\\');

@@ -83,7 +83,7 @@ impl<'a> SeqAccess<'a> for EachItems<'a> {
     }
 }
 
-/// The name of a member or a variant. As the key of a map it is a number or a `bool` where the map's keys are.
+/// The name of a member or a variant. As the key of a map, it becomes a number or a `bool` if the map's keys are.
 #[derive(Clone)]
 pub(super) enum KeyOrText<'a> {
     Borrowed(&'a str),

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 #[derive(Default)]
 pub(crate) struct Handed(RefCell<Given>);
 
-/// Nearly always, it is one.
+/// The given values, of which most calls have one.
 enum Given {
     One(Option<(Source, StoredValue)>),
     More(Vec<(Source, StoredValue)>),
@@ -105,7 +105,7 @@ impl<'s> Arguments<'s> {
     ///
     /// # Errors
     ///
-    /// As those of [`resolve`](super::resolve()).
+    /// Returns the errors of [`resolve`](super::resolve()).
     #[inline]
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ResolveError> {
         let Some(given) = self.given else {
@@ -160,7 +160,7 @@ impl<'s> Arguments<'s> {
     ///
     /// # Errors
     ///
-    /// As those of [`resolve`](super::resolve()).
+    /// Returns the errors of [`resolve`](super::resolve()).
     pub fn field<T: DeserializeOwned + 'static>(&self, name: &str) -> Result<T, ResolveError> {
         self.argument(name, |template, scope| match self.given {
             Some(given) => take(template, scope, given),
@@ -272,7 +272,8 @@ fn read<T: DeserializeOwned>(template: &Template, scope: &Scope<'_>) -> Result<T
     T::deserialize(InTemplate::new(template, scope))
 }
 
-/// Fills the slot, if a value of this type is handed over: with the value itself where nobody else has it, or a clone. Returns what it counts.
+/// Fills the slot, if a value of this type is handed over: with the value itself for the last reader, or a clone. Returns the size of the
+/// value.
 fn hand<T: 'static>(
     source: Source,
     scope: &Scope<'_>,

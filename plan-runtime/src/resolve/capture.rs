@@ -91,7 +91,7 @@ pub(super) fn unexpected(value: &Value) -> Unexpected<'_> {
     }
 }
 
-/// A value that nothing else holds.
+/// A value with a single owner.
 pub(super) struct OwnedDeserializer(pub(super) Value);
 
 impl IntoDeserializer<'_, ResolveError> for OwnedDeserializer {

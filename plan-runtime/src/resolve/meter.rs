@@ -17,10 +17,10 @@ pub(super) const MEMBER: usize = 64;
 /// The number of bytes for an object with members, without the members. The object has room for further members.
 pub(super) const OBJECT: usize = 600;
 
-/// The number of bytes after which the meter checks whether there is time left. Making them takes well below a millisecond.
+/// The number of bytes between two checks of the deadline. Building them takes well below a millisecond.
 const SLICE: usize = 64 << 10;
 
-/// Counts the bytes of new values up to a limit, and regularly asks whether to stop.
+/// A counter for the bytes of new values, with a limit and with regular checks of the deadline and of cancellation.
 pub(crate) struct Meter<'a> {
     /// The bytes so far.
     spent: Cell<usize>,
@@ -115,7 +115,7 @@ impl<'a> Meter<'a> {
         Self::new(MemoryBudget::UNLIMITED, None)
     }
 
-    /// Creates a meter with the same limits that has counted nothing.
+    /// Creates a meter with equal limits that has counted nothing.
     pub(crate) fn again(&self) -> Self {
         Self::new(self.room, self.stop)
     }
@@ -143,7 +143,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Counts bytes that are only read, and regularly asks whether to stop.
+    /// Counts bytes that are only read, with regular checks of the deadline and of cancellation.
     pub(super) fn read(&self, bytes: usize) -> Result<(), ResolveError> {
         if let Some(unread) = self.unread.get().checked_sub(bytes) {
             self.unread.set(unread);
@@ -161,7 +161,7 @@ impl<'a> Meter<'a> {
         let all = self.room.bytes();
         let left = all - self.spent.get();
         let Some(left) = left.checked_sub(bytes) else {
-            // A caller that ignores the error gets the same error again.
+            // A caller that ignores the error gets it again.
             self.spent.set(all);
             self.next_look.set(all);
             return Err(self.room.exceeded());
@@ -227,7 +227,7 @@ pub(super) fn deeper(depth: u16) -> Result<u16, ResolveError> {
     Ok(depth + 1)
 }
 
-/// Charges where there is a meter.
+/// Charges the meter, if there is one.
 #[inline(always)]
 pub(super) fn charge(meter: Option<&Meter<'_>>, bytes: usize) -> Result<(), ResolveError> {
     match meter {
@@ -236,7 +236,7 @@ pub(super) fn charge(meter: Option<&Meter<'_>>, bytes: usize) -> Result<(), Reso
     }
 }
 
-/// Charges a whole value where there is a meter.
+/// Charges the meter for a whole value, if there is a meter.
 pub(super) fn charge_value(meter: Option<&Meter<'_>>, value: &Value) -> Result<(), ResolveError> {
     match meter {
         Some(meter) => meter.charge_value(value),

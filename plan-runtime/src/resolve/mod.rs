@@ -68,7 +68,7 @@ pub fn resolve<T: DeserializeOwned>(
     T::deserialize(template::InTemplate::new(template, scope))
 }
 
-/// The value of a template, where it is if it is in an output; null if it is absent.
+/// Returns the value of a template, borrowed from an output if possible. An absent value is null.
 pub(crate) fn look<'a>(
     template: &'a Template,
     scope: &'a Scope<'a>,

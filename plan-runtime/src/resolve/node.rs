@@ -16,7 +16,7 @@ use serde::de::{Deserialize as _, Deserializer, Error as _, Unexpected, Visitor}
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A node, and where it is from.
+/// A node, with its position.
 pub(super) struct NodeDeserializer<'a> {
     pub(super) node: TemplateNode<'a>,
     pub(super) scope: &'a Scope<'a>,
@@ -36,7 +36,7 @@ impl<'a> NodeDeserializer<'a> {
         }
     }
 
-    /// Follows references and computes, so that what is left is a value or a template of known form.
+    /// Follows references and computes values, until the node is a value or a template of known form.
     #[inline]
     pub(super) fn settle(self) -> Result<Self, ResolveError> {
         // Most values that are deserialized are in outputs, and settled already.
@@ -46,7 +46,7 @@ impl<'a> NodeDeserializer<'a> {
         }
     }
 
-    /// The value of a settled node, where it is if it is in an output; null if it is absent.
+    /// Returns the value of a settled node, borrowed from an output if possible. An absent value is null.
     pub(super) fn look(self) -> Result<Cow<'a, Value>, ResolveError> {
         Ok(match self.node {
             TemplateNode::Value(value) => Cow::Borrowed(value),
@@ -105,7 +105,7 @@ impl<'a> NodeDeserializer<'a> {
         Ok(self)
     }
 
-    /// Completes an error of this node's own content with where it is from.
+    /// Adds the position to an error about this node's own content.
     #[cold]
     pub(super) fn complete(
         error: ResolveError,

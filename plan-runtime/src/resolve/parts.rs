@@ -1,4 +1,4 @@
-//! Lists and objects, part by part: those of templates and those in outputs.
+//! Lists and objects, part by part, in templates and in outputs.
 
 use super::access::KeyOrText;
 use super::error::{Location, ResolveError};
@@ -56,7 +56,7 @@ impl<'a, D: Parts<'a>> SeqAccess<'a> for Items<'a, D> {
 pub(super) struct NamedParts<'a, D: Parts<'a>, I> {
     pub(super) inside: D,
     pub(super) members: I,
-    /// The one whose name was read.
+    /// The member whose name was read last.
     pub(super) pending: Option<(&'a str, &'a D::Part)>,
 }
 

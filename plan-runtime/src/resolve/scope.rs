@@ -52,7 +52,7 @@ impl<'a> Scope<'a> {
         Scope { given, ..*self }
     }
 
-    /// The same, in which this meter counts what is made.
+    /// Adds a meter for new values.
     pub(crate) fn metered(self, meter: &'a Meter<'a>) -> Self {
         Self {
             meter: Some(meter),
@@ -121,7 +121,7 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     ///
-    /// As those of [`StoredValue::as_json`].
+    /// Returns the errors of [`StoredValue::as_json`].
     #[inline]
     pub fn json_of(&self, source: Source) -> Result<Option<&'a Value>, ResolveError> {
         match self.stored(source) {
@@ -140,7 +140,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The Rust value of an input, an output or a local value: the one kept, or deserialized once.
+    /// Returns the Rust value of an input, an output or a local value, which is stored or deserialized once.
     ///
     /// # Errors
     ///

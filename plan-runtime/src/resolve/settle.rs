@@ -1,4 +1,4 @@
-//! The order of elements, which a type may not keep.
+//! The order of elements, which a type may change.
 
 use serde_json::{Map, Value};
 

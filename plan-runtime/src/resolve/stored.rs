@@ -232,13 +232,13 @@ impl<T: Serialize + Send + Sync + 'static> Whole for Held<T> {
 }
 
 impl StoredValue {
-    /// Holds the JSON alone.
+    /// Stores only JSON.
     #[inline]
     pub fn json(json: Value) -> Self {
         Self::weighed(json, 0)
     }
 
-    /// Holds the JSON alone, which counts `bytes`.
+    /// Stores only JSON, with the size `bytes`.
     #[inline]
     pub(crate) fn weighed(json: Value, bytes: usize) -> Self {
         Self {
@@ -248,13 +248,13 @@ impl StoredValue {
         }
     }
 
-    /// The same, which counts `bytes`.
+    /// Sets the size to `bytes`.
     pub(crate) fn weighing(self, bytes: usize) -> Self {
         self.bytes.set(bytes);
         self
     }
 
-    /// Holds a value, as JSON or as a Rust value, as far as a meter goes.
+    /// Stores a value, as JSON or as a Rust value, within the limit of a meter.
     #[inline]
     pub(crate) fn kept<T: Serialize>(
         value: T,
@@ -281,7 +281,7 @@ impl StoredValue {
         Self::encoded(value, meter)
     }
 
-    /// Holds the JSON of a value, as far as a meter goes.
+    /// Stores the JSON of a value, within the limit of a meter.
     #[inline(always)]
     pub(crate) fn encoded<T: Serialize>(value: T, meter: &Meter<'_>) -> Result<Self, ResolveError> {
         let before = meter.spent();
@@ -295,7 +295,7 @@ impl StoredValue {
         }
     }
 
-    /// Holds an input, as JSON or as a Rust value.
+    /// Stores an input, as JSON or as a Rust value.
     ///
     /// # Errors
     ///
@@ -315,7 +315,7 @@ impl StoredValue {
         Ok(Self::weighed(json, meter.spent()))
     }
 
-    /// Holds the JSON of a value.
+    /// Stores the JSON of a value.
     ///
     /// # Errors
     ///
@@ -343,7 +343,7 @@ impl StoredValue {
         }
     }
 
-    /// The same, as far as a meter goes.
+    /// Returns the JSON, which is built within the limit of a meter.
     #[inline]
     pub(crate) fn json_within(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {
         match &self.content {
@@ -357,7 +357,7 @@ impl StoredValue {
     ///
     /// # Errors
     ///
-    /// As those of [`as_json`](Self::as_json).
+    /// Returns the errors of [`as_json`](Self::as_json).
     pub fn into_json(self) -> Result<Value, ResolveError> {
         match self.content {
             Content::Json(json) => Ok(json),

@@ -77,7 +77,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The value of an operand; null where it is absent.
+    /// Returns the value of an operand, or null for an absent value.
     fn operand(&self, operand: &'a Template) -> Result<Cow<'a, Value>, ResolveError> {
         let at = NodeDeserializer::from(InTemplate {
             template: operand,
@@ -87,7 +87,7 @@ impl<'a> Evaluation<'a> {
         at.settle()?.look()
     }
 
-    /// The same, and null where a reference leads to nothing.
+    /// Returns the value of an operand, or null for a missing value.
     fn if_there(&self, operand: &'a Template) -> Result<Cow<'a, Value>, ResolveError> {
         super::or_null(operand, self.operand(operand))
     }
@@ -206,7 +206,7 @@ fn order(
     })
 }
 
-/// Counts bytes that are read, where there is a meter.
+/// Counts bytes that are read, if there is a meter.
 fn read(meter: Option<&Meter<'_>>, bytes: usize) -> Result<(), ResolveError> {
     meter.map_or(Ok(()), |meter| meter.read(bytes))
 }

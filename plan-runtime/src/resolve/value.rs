@@ -112,7 +112,7 @@ impl<'a> Parts<'a> for InValue<'a> {
     }
 }
 
-/// Refuses what a visitor left over, as serde_json does.
+/// Refuses the parts that a visitor left over, as serde_json does.
 #[inline]
 pub(super) fn all_read<T>(
     value: T,

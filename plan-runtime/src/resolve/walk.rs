@@ -47,7 +47,7 @@ fn along<'a>(value: &'a Value, segments: &[Segment]) -> Option<&'a Value> {
     })
 }
 
-/// Follows `path` from `value`. Nothing is allocated on the way: defaults are those of the path.
+/// Follows `path` from `value`, without allocation: defaults are borrowed from the path.
 pub(crate) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<TemplateNode<'a>, ResolveError> {
     let otherwise = path.otherwise;
     let ended = || Ok(otherwise.map_or(TemplateNode::Absent, TemplateNode::Value));

@@ -1,4 +1,4 @@
-//! The admission of a run: its limits and permissions, and whether its waits can end.
+//! The admission of a run: its limits and permissions, and a check that its waits can end.
 
 use super::context::{Allowance, CallContext, Permissions};
 use super::limits::Limits;
@@ -64,7 +64,7 @@ pub(super) fn may_run(
     can_receive(plan, graph, run, call, allowance.limits())
 }
 
-/// Returns an error if nobody can send values to the steps of a plan that wait for values. The limits hold for these values.
+/// Returns an error if a plan waits for values that no handle can send. The limits apply to these values.
 fn can_receive(
     plan: &Plan,
     graph: &Graph,
@@ -78,7 +78,7 @@ fn can_receive(
             return Ok(());
         }
         (None, None) => awaited_in(graph, plan),
-        // Such a wait fails when it comes.
+        // Such a wait fails when it starts.
         (None, Some(outer)) if !outer.is_last() => awaited_in(graph, plan),
         (_, Some(_)) => return Ok(()),
     };

@@ -99,7 +99,7 @@ fn begin_on(
     Ok(Ok(inputs.collect()))
 }
 
-/// Values for its steps come from outside.
+/// Prepares the run for values from outside.
 fn receive(executable: &Executable<'_>, options: &Options<'_>) {
     let graph = executable.graph.as_ref().ok();
     let plan = graph.map(|graph| graph.shared(executable.plan));

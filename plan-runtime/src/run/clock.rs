@@ -69,7 +69,7 @@ impl Clock {
         time.saturating_sub(self.began)
     }
 
-    /// The timer's time, after this much of the run.
+    /// Returns the timer's time after this duration of the run.
     pub(super) fn at(&self, elapsed: Duration) -> Option<Instant> {
         match self.durable() {
             Some(durable) => durable.at(self.in_all(elapsed)),
@@ -77,7 +77,7 @@ impl Clock {
         }
     }
 
-    /// Returns `true` if this time has come.
+    /// Returns `true` if this time has passed.
     pub(super) fn is_past(&self, time: Instant) -> bool {
         match self.durable() {
             Some(durable) => durable.is_past(time),

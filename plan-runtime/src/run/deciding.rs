@@ -73,7 +73,7 @@ impl Keeper<'_> {
 }
 
 impl<'r> Keeper<'r> {
-    /// Returns the keeper of a run, if there is one.
+    /// Returns the keeper of a run's decisions, if it has one.
     pub(super) fn of(run: &'r SharedRun) -> Option<Self> {
         match (&run.durable, &run.engine) {
             (Some(durable), _) => Some(Self::Journal(durable)),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 impl Request<'_> {
-    /// Has an engine call a tool. A plan runs here, and so does what only waits.
+    /// Calls a tool through an engine. A plan runs here, and so does a tool that only waits.
     #[cold]
     pub(super) fn call_elsewhere<'x, T, A>(
         self,

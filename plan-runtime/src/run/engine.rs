@@ -38,7 +38,8 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///   first asks for an earlier decision with [`recall`](Self::recall), and records a new decision with [`remember`](Self::remember). The record must
 ///   be durable before the engine serves any later request of the run. An engine that reads its decisions from elsewhere makes the run wait for them
 ///   with [`poll_decisions`](Self::poll_decisions).
-/// - *JSON.* Values are written as JSON again when the run begins again. A type has to write the same each time, but for the order of its elements, as those of a `HashSet`: they keep the order that they had.
+/// - *JSON.* The run writes values as JSON again when it starts again. A type must serialize equally each time, except for the order of elements, as
+///   in a `HashSet`: the recorded order applies.
 ///
 /// The tools run wherever the engine has them run, with [`Toolbox::perform`](crate::dynamic::Toolbox::perform).
 ///
@@ -105,10 +106,11 @@ pub trait Engine: Timer {
     /// Returns the seed of the run's random numbers, which is equal at each start of the run.
     fn seed(&self) -> u64;
 
-    /// Returns the time of [`now`](Timer::now) as a date: the same date whenever the run is at that point. The report shows it.
+    /// Returns the time of [`now`](Timer::now) as a date, equal each time that the run gets to this point. The report contains
+    /// the date.
     fn system_time(&self) -> SystemTime;
 
-    /// Makes an attempt of a call. It begins when this returns; where the future is dropped, nobody waits for the outcome any more.
+    /// Makes an attempt of a call, which starts with this method. If the run drops the future, it no longer waits for the outcome.
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome>;
 
     /// Completes once [`recall`](Self::recall) has the decisions of this poll. The run waits for `poll_decisions` before Rust code in the plan

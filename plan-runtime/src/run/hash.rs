@@ -1,4 +1,4 @@
-//! A hash whose value is the same in every build.
+//! A hash with equal values in every build.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -41,23 +41,26 @@ pub struct Limits {
     /// Bytes of one value: the arguments of a call, a computed value, the list of a `for`, a condition, a fallback, an output of a
     /// tool, the output of the plan. The default is 128 MiB.
     pub value: usize,
-    /// Bytes of the arguments of one call. By default as many as one value may have; 16 MiB for others than those of `plan!`.
+    /// Bytes of the arguments of one call. The default is the limit on one value for plans of `plan!`, and 16 MiB for others.
     pub arguments: usize,
     /// Bytes that the run holds at one time. They include the outputs that a step has yet to read, the lists of each `for` and the values
     /// of their elements, the arguments of running calls, and the values stored for the report. They exclude the inputs. The default is 512
     /// MiB.
     pub total: usize,
-    /// Calls of tools, whose further attempts do not count, and of plans. By default any number; 10,000 for others than those of `plan!`.
+    /// Calls of tools, whose further attempts do not count, and of plans. The default is unlimited for plans of `plan!`, and 10,000 for
+    /// others.
     pub calls: usize,
-    /// Attempts of all calls. By default any number; 20,000 for others than those of `plan!`.
+    /// Attempts of all calls. The default is unlimited for plans of `plan!`, and 20,000 for others.
     pub attempts: usize,
-    /// Elements of all lists that a `for` iterates over, and rounds of all loops, whether or not they call anything. By default any number; 100,000 for others than those of `plan!`.
+    /// Elements of all lists that a `for` iterates over, and rounds of all loops, with or without calls. The default is unlimited for plans of
+    /// `plan!`, and 100,000 for others.
     pub elements: usize,
     /// The number of plans inside each other, as steps of the outermost plan. The default is unlimited for plans of `plan!`, and 16 for
     /// others. A run refuses more than 63 plans that share a stack.
     pub depth: usize,
-    /// Bytes of all records that the run writes to its [journal](super::Run::durable). By default any number; 256 MiB for others than those of `plan!`. A run that exceeds this limit
-    /// is ended as by a [deadline](super::Run::deadline): its undo steps and always steps run, and may record as many bytes again.
+    /// Bytes of all records that the run writes to its [journal](super::Run::durable). The default is unlimited for plans of `plan!`, and 256 MiB for
+    /// others. A run that exceeds this limit ends as at a [deadline](super::Run::deadline): its undo steps and always steps run, and may write
+    /// another such amount.
     pub recorded: usize,
     /// The longest duration of the run, in addition to its [deadline](super::Run::deadline). The default is unlimited for plans of `plan!`, and
     /// 24 hours for others.

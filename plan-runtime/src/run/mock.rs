@@ -18,8 +18,8 @@ use std::thread;
 
 /// An application for tests: closures answer the calls of its tools, and it records the calls.
 ///
-/// Every plan runs on it. [`on`](Self::on) gives it one tool; a run whose plan calls a tool without an answer does not start, and the error
-/// names all such tools.
+/// Every plan runs on a mock. [`on`](Self::on) adds an answer for one tool. A run whose plan calls a tool without an answer does not start,
+/// and the error names all such tools.
 ///
 /// ```
 /// use plan_runtime::run::Mock;
@@ -111,7 +111,7 @@ pub(super) struct Recorded {
 }
 
 impl Known {
-    /// The closure that answers a tool, which only the one who stored it can read.
+    /// Returns the closure that answers a tool. Only the code that stored the closure can read it.
     pub(super) fn closure(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
         let answers = locked(&self.answers);
         let answer = answers.iter().find(|answer| answer.of == of)?;
@@ -275,7 +275,7 @@ fn unanswered(missing: &MissingTool<'_>, answers: &[Answered]) -> String {
     format!("the mock has no answer for `{tool}`, which {callers}: {add}")
 }
 
-/// The name that the struct of a tool has unless its author gave it another.
+/// Returns the name of a tool's struct, unless its author chose another one.
 fn struct_name(tool: &str) -> Option<String> {
     let is_plain = |c: char| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit();
     if !tool.starts_with(|c: char| c.is_ascii_lowercase()) || !tool.chars().all(is_plain) {

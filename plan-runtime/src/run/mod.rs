@@ -159,7 +159,7 @@ pub struct Run<'a, App: ?Sized, O> {
     starter: Starter<'a, App>,
     stage: Stage<'a>,
     output: OutputOf<O>,
-    /// The output, while steps run that come after the work.
+    /// The output, while the final steps run.
     made: Option<O>,
     /// The run's claim, if it has a journal.
     claim: Option<Owned>,
@@ -537,7 +537,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.observers.push(Arc::new(observer)))
     }
 
-    /// Takes the time from `timer`. Without it, [`ThreadTimer`] gives it.
+    /// Sets the source of time. The default is [`ThreadTimer`].
     ///
     /// With a [`ManualTimer`], a test of waits takes no time:
     ///
@@ -568,7 +568,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.timer = Some(Arc::new(timer)))
     }
 
-    /// Makes the jitter of waits the same in each run, for tests.
+    /// Fixes the random jitter of waits, for tests.
     ///
     /// ```
     /// use plan_runtime::run::ManualTimer;
@@ -763,13 +763,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| {
             options.outer = call.run().map(|_| call.clone());
             if options.outer.is_some() {
-                // Nobody would read what is sent to this one.
+                // The values sent to this run would have no reader.
                 options.signals.take();
             }
         })
     }
 
-    /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
+    /// Returns a [`Report`] of every step with the result, for a successful and for a failed run.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -786,7 +786,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         WithReport { run }
     }
 
-    /// Sets the secrets of the run, which may be more than those of the plan.
+    /// Sets the secrets of the run, which may exceed the plan's.
     #[cfg(feature = "dynamic")]
     #[track_caller]
     pub(crate) fn keeping(self, secrecy: Option<Arc<Secrecy>>) -> Self {
@@ -850,7 +850,7 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
     }
 }
 
-/// A run that gives a [`Report`] beside its result. [`Run::with_report`] makes it.
+/// A run that returns a [`Report`] with its result. [`Run::with_report`] creates it.
 ///
 /// ```
 /// # use plan_runtime::{Result, plan, tool};

@@ -4,8 +4,8 @@
 use crate::error::Interrupt;
 use std::cell::Cell;
 
-/// At most this many runs are polled inside each other on a thread. Unoptimized, one takes 7 to 10 KiB of the stack besides what tools take, and
-/// threads have 2 MiB.
+/// The largest number of runs that are polled inside each other on a thread. Without optimization, a run takes 7 to 10 KiB of the stack, plus
+/// the stack of tools, and threads have 2 MiB.
 pub(super) const DEEPEST: usize = 64;
 
 thread_local! {
@@ -57,7 +57,7 @@ pub(super) fn may_start() -> bool {
 pub(super) struct Nested(());
 
 impl Nested {
-    /// Enters the run of a plan; an interrupt where it would be too deep inside of others.
+    /// Enters the run of a plan. Returns an interrupt if it would be too deep inside of others.
     pub(super) fn enter() -> Result<Self, Interrupt> {
         let around = POLLED.get();
         if around == 0 {

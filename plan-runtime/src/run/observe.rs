@@ -57,7 +57,7 @@ pub trait Observer: Send + Sync {
     /// The run starts.
     fn plan_started(&self, plan: &Plan) {}
 
-    /// The run has ended. One that is dropped does not end.
+    /// The run has ended. A dropped run does not end.
     fn plan_finished(&self, plan: &Plan, totals: &Totals, took: Duration) {}
 
     /// The dependencies of a step are complete.

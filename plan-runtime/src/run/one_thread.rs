@@ -1,4 +1,4 @@
-//! Values that stay on their thread, although what leads to them is `Send`.
+//! Values that stay on their thread, with `Send` handles.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -132,7 +132,7 @@ impl Permits {
         }
     }
 
-    /// Leaves the line. A permit that was handed over meanwhile goes to the next.
+    /// Leaves the line. A permit that was assigned since goes to the next applicant.
     pub(super) fn leave(&self, applicant: &mut Applicant) {
         if let Some((rank, place)) = applicant.0.take() {
             locked(&self.0).waiting.remove(&rank);
@@ -177,7 +177,7 @@ mod tests {
         for (applicant, place) in applicants.iter_mut().zip(&places) {
             assert!(!take(applicant, place));
         }
-        // Another call comes first there now.
+        // Another call is first in line there now.
         assert!(!take(&mut applicants[1], &vec![0, 0]));
         let mut left = vec![0, 1, 2, 3];
         for first in [1, 2, 3, 0] {

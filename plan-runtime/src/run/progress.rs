@@ -79,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// A step will not run any more.
+    /// Records that a step will not run.
     fn over(&self, step: &StepRef<'_>, failed: bool) {
         if step.is_nested() {
             return;

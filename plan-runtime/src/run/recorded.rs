@@ -78,7 +78,7 @@ pub(super) fn inputs(
         }
         Ok(None) => {
             let values: Result<Vec<&Value>, _> = inputs.iter().map(StoredValue::as_json).collect();
-            // A value that JSON cannot hold fails where the value is used.
+            // A value without JSON fails in the step that uses the value.
             if let Ok(values) = values {
                 match serde_json::to_string(&values) {
                     Ok(body) => durable.note(key, body),
@@ -148,8 +148,7 @@ pub(super) fn time(
 
 /// Returns the wait before an attempt. The wait is over if the attempt had begun before a crash.
 ///
-/// The end of the wait is recorded. Without the record, a failure beside the attempt would come first after a crash, and a call that was on its way would not be
-/// made again.
+/// Records the end of the wait. Without this record, a concurrent failure would come first after a crash, and a started call would not be repeated.
 pub(super) fn wait_before(
     durable: &Arc<Durable>,
     attempt: &str,
@@ -175,7 +174,7 @@ pub(super) async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Outp
     future.await
 }
 
-/// Returns the number of a block among the blocks of a step, if the names of its steps do not tell which of the blocks has run.
+/// Returns the number of a block among the blocks of a step, if the names of its steps do not identify the block that has run.
 pub(super) fn branch(body: &Body, block: &Block) -> Option<usize> {
     let blocks = body.blocks();
     let mut names = HashSet::new();

@@ -133,7 +133,7 @@ impl<'s> Request<'s> {
         Ok(Some((tool, arguments)))
     }
 
-    /// Keeps the arguments for the report, if the report shows them.
+    /// Stores the arguments for the report, if the report contains arguments.
     pub(super) fn capture<T: Tool>(&self, tool: &T) -> Result<(), StepError> {
         if let Some(captured) = self.captured {
             let meter = self.scope.meter().map(Meter::again);

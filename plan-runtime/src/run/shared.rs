@@ -23,7 +23,7 @@ pub(super) struct SharedRun {
     /// The maximum number of concurrent calls.
     pub(super) concurrency: usize,
     pub(super) observers: Vec<Arc<dyn Observer>>,
-    /// The values for the steps, if somebody can send values.
+    /// The values for the steps, if a handle can send values.
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) permits: Permits,
     /// The journal of the run, if the run has a journal.
@@ -116,7 +116,7 @@ impl SharedRun {
         !self.panicked.iter().all(has_panicked)
     }
 
-    /// Tells all observers.
+    /// Notifies all observers.
     #[inline]
     pub(super) fn tell(&self, tell: impl Fn(&dyn Observer)) {
         for (observer, panicked) in self.observers.iter().zip(&self.panicked) {

@@ -65,7 +65,7 @@ impl<'a, App: ?Sized> Starter<'a, App> {
         }
     }
 
-    /// Returns the plan that a call is, where the tools are found by their names.
+    /// Returns the plan of a called tool, if tools are found by name.
     pub(super) fn plan(&self, action: &Action) -> Option<&'static Plan> {
         match self {
             Self::Found(found) => found.plan(action),
@@ -197,8 +197,7 @@ impl Request<'_> {
         Started::InContext(once(call), context)
     }
 
-    /// Calls a tool whose arguments and output are JSON. The arguments are resolved immediately, and `check` returns what is wrong
-    /// with them.
+    /// Calls a tool whose arguments and output are JSON. The arguments are resolved immediately, and `check` returns their errors.
     #[cfg(feature = "dynamic")]
     pub(crate) fn call_json<'x, F>(
         self,
@@ -331,7 +330,7 @@ impl OwnStart<'_> {
         (self.fits)(output)
     }
 
-    /// The output of the plan, as that of a call.
+    /// Stores the output of the plan like a call's.
     pub(super) fn store(
         &self,
         output: MadeOutput<'_>,
@@ -380,7 +379,7 @@ impl<'x> CalledPlan<'x> {
         }
     }
 
-    /// The same, with the elements of its inputs in the order that they had in this, which it was made of.
+    /// Restores the order of the inputs' elements from the original values.
     pub(crate) fn settled(mut self, given: &Value) -> Self {
         let plan = self.executable.plan;
         self.inputs = self.inputs.and_then(|inputs| {
@@ -396,7 +395,7 @@ impl<'x> CalledPlan<'x> {
         self
     }
 
-    /// The same, whose output is kept like this.
+    /// Sets the stored form of the output.
     pub(super) fn keeping(mut self, keep: Keep) -> Box<Self> {
         self.own.keep = keep;
         Box::new(self)

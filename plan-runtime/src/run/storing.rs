@@ -51,7 +51,7 @@ pin_project! {
 }
 
 impl<T, F> Storing<T, F> {
-    /// A call whose output is kept like this, where there is this much room.
+    /// Creates a call whose output is stored in this form, within this budget.
     pub(super) fn new(call: F, keep: Keep, room: MemoryBudget) -> Self {
         Self {
             call: Some(call),

@@ -181,7 +181,7 @@ impl Turn {
         static COME: AtomicU64 = AtomicU64::new(0);
         let mut rules: Vec<Arc<Rule>> = Vec::new();
         for rule in throttles.iter().flat_map(|it| it.rules_of(tool)) {
-            // A run inside another may have the same throttle.
+            // A run inside another one may have a throttle in common with it.
             if !rules.iter().any(|other| Arc::ptr_eq(other, rule)) {
                 rules.push(Arc::clone(rule));
             }
@@ -302,7 +302,7 @@ impl Future for InLine {
 }
 
 impl InLine {
-    /// Leaves the line, so that the next may come while the call waits for something else.
+    /// Leaves the line, so that the next call may start while this one waits for another event.
     fn leave(&self) {
         let mut state = locked(&self.rule.state);
         let gone = state.line.remove(&self.number);

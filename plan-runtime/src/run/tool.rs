@@ -78,7 +78,7 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// The declaration is not verified. A plan can do without a call to such a tool if nothing uses its output.
     const READ_ONLY: bool = false;
 
-    /// The plan that the tool is, if it is one of [`plan!`](crate::plan!).
+    /// The plan of the tool, if the tool is a [`plan!`](crate::plan!).
     ///
     /// ```
     /// use plan_runtime::{Tool, plan};
@@ -101,7 +101,7 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     #[doc(hidden)]
     const WAITS: bool = false;
 
-    /// Runs the plan that the tool is on a mock. Not for users: `plan!` gives it.
+    /// The function that runs the tool's plan on a mock. Hidden from users: `plan!` sets the constant.
     #[doc(hidden)]
     const ON_MOCK: OnMock<Self> = None;
 
@@ -198,7 +198,7 @@ pub trait Call<App: ?Sized>: Tool {
     ///
     /// # Errors
     ///
-    /// As those of `call`.
+    /// Returns the errors of `call`.
     fn call_in(
         self,
         app: &App,

@@ -72,7 +72,8 @@ impl<App: ?Sized> Run<'_, App, Value> {
         })
     }
 
-    /// Replays what is recorded, makes no call, and returns the report. An error if that exceeds a limit which has not ended the run.
+    /// Replays the records, makes no call, and returns the report. Returns an error if the replay exceeds a limit that has not ended
+    /// the run.
     pub(crate) async fn view(
         self,
         journal: Arc<dyn Journal>,

@@ -32,7 +32,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such run, if the toolbox cannot run the run, or if a record does not fit its step any more.
+    /// Returns an error if the run does not exist, if the toolbox cannot run the run, or if a record no longer fits its step.
     pub async fn report(&self, id: &str) -> Result<Report, RunError> {
         self.report_with(id, |run| run).await
     }
@@ -110,8 +110,9 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     /// Lists the runs that have not ended and could not continue with these tools, with the reasons: for a test before you deploy a new version, on a copy of
     /// the database.
     ///
-    /// If the toolbox has a plan with the name of the run's plan, the answer is that of [`Run::durable`] with this plan and the recorded inputs. Otherwise the run continues with its recorded plan.
-    /// [`serve`](Self::serve) can run every run that is not in this list. Each run is replayed as by [`report`](Self::report).
+    /// If the toolbox has a plan with the name of the run's plan, the method returns the result of [`Run::durable`] with this plan and the recorded
+    /// inputs. Otherwise the run continues with its recorded plan. [`serve`](Self::serve) can run every run that is not in this list. Each run is
+    /// replayed as by [`report`](Self::report).
     ///
     /// # Errors
     ///
@@ -137,14 +138,14 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     async fn could_continue(&self, id: &str) -> Result<(), RunError> {
         let info = match self.known(id).await {
             Ok((info, _)) => info,
-            // The run may have been deleted meanwhile.
+            // The run may have been deleted since.
             Err(JournalError::Unknown { .. }) => return Ok(()),
             Err(error) => return Err(journaled(id, error)),
         };
         let submitted = self.toolbox.current(&info);
         let submitted = submitted.map_err(|why| unfit(&info.plan, why.to_string()))?;
         let plan = submitted.plan();
-        // Before the inputs are read as those of the plan, which fails in other words.
+        // Before the inputs are read with the plan's types, which would fail with another message.
         compare_names(id, &info, plan)
             .map_err(|cause| failed(&plan.name, cause).before_the_start())?;
         let journal = Arc::new(self.journal.clone());

@@ -129,7 +129,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
 
     /// Waits until a run has ended, [waits](RunSummary::waits) for a message, or was [refused](RunSummary::refusal). Returns its summary. The future notices that at most a second late.
     ///
-    /// A refusal from before the call counts after half a second, so that a server that begins to serve at the same time can try the run again.
+    /// A refusal from before the call counts after half a second, so that a server that starts at this time can try the run again.
     ///
     /// # Errors
     ///
@@ -152,7 +152,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         }
     }
 
-    /// Cancels a run: running calls are dropped, and undo steps and always steps run. The owner of the run does so within a second, or else the next owner. A run that has ended does not change.
+    /// Cancels a run: the running calls are dropped, and undo steps and always steps run. The owner of the run cancels it within a second. Without an
+    /// owner, the next owner does. A run that has ended does not change.
     ///
     /// # Errors
     ///
@@ -163,7 +164,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
 
     /// Deletes the runs that ended longer ago than `age` and have no living owner. Returns the number of these runs.
     ///
-    /// Other runs are recorded meanwhile. After a kill, the next call continues.
+    /// Other runs can write during the deletion. After a kill, the next call continues.
     ///
     /// ```
     /// use plan_runtime::dynamic::Toolbox;

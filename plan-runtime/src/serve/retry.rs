@@ -102,10 +102,10 @@ struct Records {
     is_unknown: bool,
 }
 
-/// The records of the attempts of an element, by the number of the attempt. Each has the rest of its key, and whether it is a failure.
+/// The records of the attempts of an element, by the number of the attempt. Each has the rest of its key, and `true` for a failure.
 type Attempts = BTreeMap<u32, Vec<(String, String, bool)>>;
 
-/// A record of a step: its key, the element, the rest of the key, and whether it is a failure.
+/// A record of a step: its key, the element, the rest of the key, and `true` for a failure.
 type StepRecord = (String, Vec<usize>, String, bool);
 
 /// Returns the number of the attempt in the rest of a key, and the characters after the number.
@@ -169,7 +169,7 @@ impl Records {
         Ok(())
     }
 
-    /// Returns the counts to record: those of the undo steps whose records go, and the count of the run.
+    /// Returns the counts to record: the counts of the undo steps whose records are removed, and the count of the run.
     fn undone(&self) -> Result<String, JournalError> {
         let mut undone = match &self.before {
             None => Undone::new(),
@@ -387,7 +387,7 @@ impl Records {
                 let noted = self.branches.get(&attempt).copied();
                 let ran = |(number, block): &(usize, &&Block)| match noted {
                     Some(noted) => *number == noted,
-                    // The branches have other names, or an older version noted no branch.
+                    // The branches have other names, or an older version recorded no branch.
                     None => inner.len() == 1 || self.fits(&called, &block.plan),
                 };
                 let blocks = inner.iter().enumerate().filter(ran);

@@ -105,7 +105,8 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         self
     }
 
-    /// Limits the bytes that all runs hold together, as [`Limits::total`](crate::run::Limits::total) limits those of one. The run whose value would exceed the limit is ended; others continue.
+    /// Limits the bytes that all runs hold together, as [`Limits::total`](crate::run::Limits::total) does for one run. The run whose value would
+    /// exceed the limit is ended; others continue.
     pub fn total(mut self, bytes: usize) -> Self {
         self.together = Together::at_most(bytes);
         self
@@ -152,7 +153,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         self
     }
 
-    /// Asks the journal for more runs than there is room for, so that the answer tells if there are more.
+    /// Requests more runs from the journal than there is room for, so that the answer shows if there are more.
     fn ask(&mut self) {
         let journal = &self.server.journal;
         let room = self.most.saturating_sub(self.loaded.len());
@@ -356,7 +357,7 @@ struct Loaded<'a> {
     woken: Arc<Woken>,
 }
 
-/// Tells if a run is to be polled.
+/// A waker with a flag for a run that has to be polled.
 struct Woken {
     is_woken: AtomicBool,
     root: Arc<Root>,

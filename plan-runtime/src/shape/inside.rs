@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// The name of a type, which may be that of another one as well.
+/// The name of a type. Several types may share a name.
 pub(crate) type Name = fn() -> &'static str;
 
 /// A type, with the recorded facts about the types in it.
@@ -37,7 +37,7 @@ pub struct Types {
     pub(super) known: BTreeMap<&'static str, Vec<Known>>,
     /// `true` in the code of a generic type, where a type without facts may have some elsewhere.
     is_generic: bool,
-    /// The crate that asks.
+    /// The crate that records the facts.
     pub(super) asked_in: &'static str,
 }
 
@@ -89,7 +89,7 @@ impl TypeTree {
 }
 
 impl Types {
-    /// Types that code in this module asks about, which is that of a generic type or not.
+    /// Creates the facts for code in this module. `is_generic` is `true` for the code of a generic type.
     #[must_use]
     pub fn new(module: &'static str, is_generic: bool) -> Self {
         Self {
@@ -216,7 +216,7 @@ pub trait Searchable {
     const TREE: TypeTree;
 }
 
-/// A type that is made of other types.
+/// A type with other types as parts.
 pub trait HasParts {
     /// The parts of the type, before the rest of a list.
     type Parts<R>;
@@ -233,7 +233,7 @@ pub struct Cons<T: ?Sized, R>(PhantomData<fn(&T)>, PhantomData<R>);
 pub struct Nil;
 
 /// Generates the questions about the types of a list. If the first type lacks facts about some types in it, the next
-/// question is asked.
+/// question applies.
 macro_rules! questions {
     ($($question:ident $(, then $next:ident)?;)*) => {$(
         /// A question about a list of types.

@@ -1,4 +1,4 @@
-//! Facts about a field's type that the tokens of the type do not tell.
+//! Facts about a field's type that the tokens of the type do not show.
 //!
 //! Rust prefers an inherent item of a type over an item of a trait. So `Probe::<T>::IS_OPTION` is the constant of
 //! `Probe<Option<_>>` for an `Option` with any name, and the constant of [`NotProbed`] otherwise.
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-/// Asks about `T`.
+/// A probe of `T`.
 pub struct Probe<T: ?Sized>(PhantomData<T>);
 
 /// The answers where `T` has nothing special about it.

@@ -136,7 +136,7 @@ impl Search {
         match shape {
             TypeShape::Opaque => Secrets::NONE,
             TypeShape::Struct(fields) => self.recursive(fields, Self::fields),
-            // Which variant it is decides where a field is.
+            // The position of a field depends on the variant.
             TypeShape::Enum(_, variants) => {
                 let mut found = Secrets::NONE;
                 for variant in variants {

@@ -65,7 +65,7 @@ impl Secrets {
         self.whole
     }
 
-    /// The same, or, if it has too many parts, the whole.
+    /// Returns the secrets, or the whole value as secret if it has too many parts.
     pub(crate) fn bounded(self) -> Self {
         fn exceeds(secrets: &Secrets, left: &mut usize) -> bool {
             secrets.parts.values().any(|part| {

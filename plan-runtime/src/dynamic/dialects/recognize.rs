@@ -94,7 +94,7 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     dialects().find(|dialect| dialect.rules().usual == Some(node.kind()))
 }
 
-/// The first call in a step or a body, with its members. Deeper ones than this are not looked for.
+/// Returns the first call in a step or a body, with its members, up to this depth.
 fn call(body: JsonNode<'_>, depth: usize) -> Option<JsonNode<'_>> {
     if depth > DEEPEST_BODY || body.kind() != JsonType::Object {
         return None;

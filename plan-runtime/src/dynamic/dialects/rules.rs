@@ -58,11 +58,11 @@ pub(crate) struct Rules {
     pub(crate) scan: Scanner,
     /// Returns the target at a position of a string, in the notation of only this dialect, and the end of its name.
     pub(crate) target: fn(&str, usize) -> Option<(Target, usize)>,
-    /// The names of inputs that references anywhere in a document have, but for those with more bytes than the number.
+    /// Returns the names of inputs in all references of a document, except names with more bytes than the number.
     pub(crate) inputs_in: fn(&str, usize) -> HashSet<Box<str>>,
     /// `true` if a reference to a missing step may be meant for another program, so that the compat profile leaves it literal.
     pub(crate) unknown_step_may_be_text: bool,
-    /// Adds to the path of a reference what the compat profile allows where it leads to nothing.
+    /// Adds the compat profile's handling of missing values to the path of a reference.
     pub(crate) allow_absence: fn(&mut Reference, &ScannedReference<'_>),
 
     /// Returns the notation of a reference for a message, in the style of an existing reference. Returns `None` for targets

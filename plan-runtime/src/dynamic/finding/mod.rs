@@ -63,7 +63,7 @@ pub struct Label {
     pub line: usize,
     /// The column in that line, in characters from 1.
     pub column: usize,
-    /// The words; they may be empty.
+    /// The description, which may be empty.
     pub text: String,
 }
 

@@ -58,7 +58,7 @@ impl Note {
         Self::error(code, at, message).warn_if(true)
     }
 
-    /// An error that goes beyond the member of [`DocumentLimits`] with this name, if that can be raised.
+    /// Creates an error about the member of [`DocumentLimits`] with this name, with a hint if the limit can be raised.
     pub(in crate::dynamic) fn limit(
         limit: impl Into<Option<&'static str>>,
         at: Range<usize>,
@@ -82,7 +82,7 @@ impl Note {
         Self { at, ..self }
     }
 
-    /// The same, with more words before the message.
+    /// Adds words before the message.
     pub(in crate::dynamic) fn after(mut self, words: &str) -> Self {
         self.message = cut(format!("{words}{}", self.message), LONGEST);
         self
@@ -225,7 +225,7 @@ impl Notes {
         }
     }
 
-    /// Drops the last warnings where the errors need their room.
+    /// Drops the last warnings if the errors need their room.
     fn fit(&mut self) {
         let fitting = self.warnings.min(self.most - self.errors);
         self.more_warnings += self.warnings - fitting;

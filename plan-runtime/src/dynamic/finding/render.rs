@@ -105,7 +105,8 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
 struct Window {
     range: Range<usize>,
     line: usize,
-    /// The line does not start where the part does, or some of it is escaped, so a column in it is not one of the document.
+    /// `true` if the line starts before the part, or some of the line is escaped, so that its columns are not those of the
+    /// document.
     moved: bool,
 }
 

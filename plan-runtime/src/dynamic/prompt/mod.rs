@@ -91,7 +91,7 @@ impl Contracts {
         for contract in self {
             if fits(&contract.name) && !work.is_spent() {
                 let tool = tool(contract, &work);
-                // One that is large hides no others.
+                // A large tool does not hide other tools.
                 if prompt.len() + tool.len() <= MOST && !work.is_spent() {
                     prompt.push_str(&tool);
                     continue;

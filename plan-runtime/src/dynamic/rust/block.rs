@@ -10,7 +10,7 @@ use proc_macro2::Delimiter;
 use std::mem::{replace, take};
 
 impl<'p> SourceWriter<'p> {
-    /// Returns the content of the braces around a body, and `true` if the braces are those of a block.
+    /// Returns the content of the braces around a body, and `true` if a block needs these braces.
     pub(super) fn in_braces(&mut self, body: &'p Body, ends: Ends) -> (Vec<Tree>, bool) {
         match body {
             Body::Block(block) => (self.block(block, ends), true),

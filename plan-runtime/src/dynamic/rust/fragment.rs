@@ -98,7 +98,7 @@ fn parse<T: Parse>(tokens: TokenStream) -> Result<T, FragmentError> {
     syn::parse2(tokens).map_err(|_| FragmentError::Other)
 }
 
-/// An expression; in front of a block it cannot end in one of its own.
+/// Returns an expression. Before a block, it cannot end with a block.
 pub(super) fn expression(text: &str, before_block: bool) -> Result<String, FragmentError> {
     let tokens = tokens(text)?;
     let expr: Expr = parse(tokens.clone())?;
@@ -183,7 +183,7 @@ fn gives_names(pat: &Pat) -> bool {
     }
 }
 
-/// A type, and whether it is nothing but names.
+/// Returns a type, and `true` if it consists only of names.
 pub(super) fn type_name(text: &str) -> Result<(String, bool), FragmentError> {
     let tokens = tokens(text)?;
     let ty: Type = parse(tokens.clone())?;
@@ -225,7 +225,7 @@ fn is_known(visit: impl FnOnce(&mut IsKnownType)) -> bool {
 struct IsKnownType(bool);
 
 impl IsKnownType {
-    /// Visits what may be a chain of conditions with `let`s in it.
+    /// Visits an expression that may be a chain of conditions with `let`s.
     fn visit_condition(&mut self, condition: &Expr) {
         match condition {
             Expr::Binary(chain) if matches!(chain.op, syn::BinOp::And(_)) => {

@@ -297,7 +297,7 @@ pub(super) enum Token {
     /// A name or a literal.
     Word(String),
     Bracket(char),
-    /// A punctuation character, and whether another one follows directly; `None` if that does not matter.
+    /// A punctuation character, and the spacing to the next one; `None` if the spacing has no effect.
     Punct(char, Option<Spacing>),
 }
 
@@ -313,7 +313,7 @@ impl Token {
     }
 }
 
-/// The tokens one after the other; brackets are tokens. Goes down no stack, however deep they are.
+/// Collects the tokens in order, including brackets, without recursion.
 pub(super) fn flatten(tokens: TokenStream, out: &mut Vec<Token>) {
     let mut around = vec![(tokens.into_iter(), None)];
     while let Some((tokens, closes)) = around.last_mut() {

@@ -41,7 +41,7 @@ impl Plan {
     /// | an object | `json!`, as the type is not known that it is of |
     /// | a string for an argument whose [schema](RustSource::schema) lists strings, `"high"` | `serde_json::from_value(json!("high"))?`, which fits a `String` and an enum |
     /// | an id that is not a Rust identifier, `step-1` | `step_1` |
-    /// | `plan.output`, where no type is declared | the tool's output, or a `serde_json::Value` |
+    /// | `plan.output`, without a declared type | the tool's output, or a `serde_json::Value` |
     ///
     /// ```
     /// use plan_runtime::dynamic::Reader;
@@ -116,7 +116,8 @@ impl<'p> RustSource<'p> {
         }
     }
 
-    /// Sets the JSON Schema of a tool's arguments: whether some are left out, which numbers need not be integers, and which strings may be variants of an enum.
+    /// Sets the JSON Schema of a tool's arguments, which shows optional arguments, numbers that may be fractions, and strings that may be variants of
+    /// an enum.
     #[must_use]
     pub fn schema(mut self, tool: &'p str, arguments: &'p Value) -> Self {
         self.schemas.insert(tool, arguments);
@@ -243,7 +244,7 @@ struct SourceWriter<'p> {
     plan: &'p Plan,
     schemas: &'p HashMap<&'p str, &'p Value>,
     names: RustNames,
-    /// The names of all plans and blocks around what is being written.
+    /// The names of the enclosing plans and blocks.
     taken: TakenNames,
     /// The types of the inputs.
     types: Vec<String>,

@@ -24,14 +24,14 @@ pub(super) struct RustNames {
 
 impl RustNames {
     pub(super) fn of(plan: &Plan, taken: &mut TakenNames) -> Self {
-        // The names of inputs are those of the struct's fields, so they come first.
+        // The names of inputs are field names of the struct, so they take precedence.
         let inputs = plan.inputs.iter();
         let inputs = inputs.map(|input| taken.distinct(variable(&input.name, "input")));
         let inputs = inputs.collect();
         Self::of_steps(&plan.steps, inputs, taken)
     }
 
-    /// The names in a block, which reads what is around it by these names.
+    /// Returns the names in a block, whose inputs have these names.
     pub(super) fn of_steps(steps: &[Step], inputs: Vec<String>, taken: &mut TakenNames) -> Self {
         let steps = steps.iter();
         let steps = steps.map(|step| taken.distinct(variable(&step.id, "step")));
@@ -121,7 +121,7 @@ fn variable(given: &str, kind: &str) -> String {
         .unwrap_or_else(|| kind.to_owned())
 }
 
-/// The name, raw where it is a keyword; none where it cannot be a name.
+/// Returns the name, as a raw name for a keyword. Returns `None` if it cannot be a name.
 pub(super) fn keyword(name: &str) -> Option<String> {
     // rustc takes two spellings of one letter for one name.
     let name: String = name.nfc().collect();
@@ -136,7 +136,7 @@ pub(super) fn keyword(name: &str) -> Option<String> {
     })
 }
 
-/// The struct of a tool: what `#[tool]` makes of a function's name.
+/// Returns the struct of a tool, by the rule of `#[tool]` for a function's name.
 pub(super) fn structure(tool: &str) -> Option<String> {
     if tool.len() > LONGEST {
         return None;
@@ -154,7 +154,8 @@ pub(super) fn plan(name: &str, tools: &HashSet<String>) -> String {
     name
 }
 
-/// The field under which serde has this key, if it looks like one; a key with other characters is one of a map.
+/// Returns the field for which serde has this key, if the key looks like a field's. A key with other characters belongs
+/// to a map.
 pub(super) fn field(key: &str) -> Option<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if key.chars().all(is_word) {

@@ -1,4 +1,4 @@
-//! Steps: what they do, and their attributes.
+//! Steps: their bodies and their attributes.
 
 use super::block::Ends;
 use super::fragment::{self, Pattern};
@@ -409,7 +409,7 @@ fn takes(schema: Option<&Value>, argument: &str) -> Takes {
     }
 }
 
-/// The type of a value, where it shows.
+/// Returns the type of a value, if the value shows its type.
 pub(super) fn type_of(template: &Template) -> Option<&'static str> {
     match template {
         Template::Bool(_) => Some("bool"),

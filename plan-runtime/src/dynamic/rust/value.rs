@@ -92,7 +92,7 @@ impl SourceWriter<'_> {
                 Tree::list("", Delimiter::Brace, LayoutStyle::Between, members)
             }
             Template::Computed(_) => match self.leaf(path, template, Takes::Anything) {
-                // `json!` would read what is in the brackets.
+                // `json!` would interpret the content of the brackets.
                 Tree::Text(text) if text.starts_with(['{', '[']) || text == "null" => {
                     Tree::Text(format!("({text})"))
                 }
@@ -127,7 +127,7 @@ impl SourceWriter<'_> {
 
     fn test(&mut self, test: &Test, takes: Takes) -> Result<Tree, String> {
         let text = self.test_text(test)?;
-        // `if a && b` is two conditions, and this is one.
+        // `if a && b` is two conditions, and this template is a single one.
         let is_alone = match takes {
             Takes::Block => !matches!(test, Test::All(_)),
             Takes::Operand => test.binding() > Binding::And,
@@ -291,7 +291,7 @@ impl SourceWriter<'_> {
         ))
     }
 
-    /// A reference for a message, with the name that what it reads has now.
+    /// Writes a reference for a message, with the current name of its source.
     fn shown_reference(&self, reference: &Reference) -> String {
         let path = reference.path();
         let now = match reference.source {
@@ -454,7 +454,7 @@ fn is_format(spec: &str) -> bool {
     let rest = rest.strip_prefix('#').unwrap_or(rest);
     let number = |rest: &str| -> Option<usize> {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        // rustc takes no larger ones.
+        // rustc accepts no larger numbers.
         (digits == 0 || rest[..digits].parse::<u16>().is_ok()).then_some(digits)
     };
     let Some(width) = number(rest) else {

@@ -238,7 +238,7 @@ impl Templates {
         self.0.get(at / PIECE)?.get(at % PIECE)
     }
 
-    /// Keeps the first `templates`, and forgets the others.
+    /// Drops all but the first `templates` ones.
     pub(super) fn truncate(&mut self, templates: usize) {
         self.0.truncate(templates.div_ceil(PIECE));
         if let Some(last) = self.0.get_mut(templates / PIECE) {

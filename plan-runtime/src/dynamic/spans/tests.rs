@@ -1,4 +1,4 @@
-//! Tests that each position is that of its template, in random plans of every dialect.
+//! Tests that the positions in random plans of every dialect match their templates.
 
 use crate::plans;
 

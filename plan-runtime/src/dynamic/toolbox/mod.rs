@@ -145,7 +145,7 @@ impl<App: ?Sized> Toolbox<App> {
         }
     }
 
-    /// Adds a tool of the application, under [`Tool::NAME`](crate::Tool::NAME). A plan of `plan!` is one.
+    /// Adds a tool of the application, under [`Tool::NAME`](crate::Tool::NAME). The tool may be a plan of `plan!`.
     ///
     /// ```
     /// use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
@@ -170,7 +170,8 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Panics
     ///
-    /// Panics if there is a tool with this name, like all methods that add a tool. Ask [`contains`](Self::contains) first if somebody else names the tools, such as a server.
+    /// Panics if the toolbox already has a tool with this name, like all methods that add a tool. Check with [`contains`](Self::contains) if the
+    /// names come from elsewhere, such as a server.
     #[must_use]
     #[track_caller]
     pub fn with<T: Call<App> + 'static>(self) -> Self

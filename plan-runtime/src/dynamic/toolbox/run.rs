@@ -67,7 +67,7 @@ impl<App: ?Sized> Toolbox<App> {
         self.begin(plan, inputs, app).throttle(&self.throttle)
     }
 
-    /// The same, without the toolbox's throttle.
+    /// Creates the run without the toolbox's throttle.
     pub(in crate::dynamic) fn begin<'a>(
         &'a self,
         plan: impl Into<Executable<'a>>,
@@ -102,7 +102,7 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Errors
     ///
-    /// As those of [`run`](Self::run).
+    /// Returns the errors of [`run`](Self::run).
     pub async fn call(
         &self,
         name: &str,

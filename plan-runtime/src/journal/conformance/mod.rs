@@ -32,8 +32,8 @@ const SOON: Duration = Duration::from_secs(5);
 /// The time in which something must not happen.
 const SHORT: Duration = Duration::from_millis(50);
 
-/// Tests that a journal keeps to the rules of [`Journal`]. `open` opens the same storage each time, as another process would: what was opened before may
-/// still be there, or may have been dropped.
+/// Tests that a journal keeps to the rules of [`Journal`]. `open` opens the storage again on each call, like another process: the journals of earlier
+/// calls may still exist, or may have been dropped.
 ///
 /// The check takes some seconds. All IDs contain a random number, so the storage may contain other runs, and other processes
 /// may use it.
@@ -60,9 +60,11 @@ pub fn check<J: Journal>(open: impl FnMut() -> J) {
     suite.reopening();
 }
 
-/// Tests that a journal keeps to the rules of [`Store`]. `open` opens the same storage each time, as in [`check`], which tests the rules of [`Journal`].
+/// Tests that a store keeps to the rules of [`Store`]. `open` opens the storage again on each call, as in [`check`], which tests the rules of
+/// [`Journal`].
 ///
-/// The tests delete all runs of the storage that have ended, and end the rests of refused runs. So nobody else may use the storage meanwhile.
+/// The tests delete all ended runs of the storage, and end the rests of refused runs. So no other process may use the storage during the
+/// tests.
 ///
 /// One rule needs the end of a process, and is left to the tests of an implementation: the runs of a killed process are due, and have no owner.
 ///

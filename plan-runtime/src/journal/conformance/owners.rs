@@ -36,7 +36,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         same(second.run.info, Some(info("first")), rule);
         same(second.run.end, None, "a run that has not ended has no end");
         let began = second.run.began;
-        // Clocks are adjusted, and a database may keep less than nanoseconds.
+        // Clocks are adjusted, and a database may round nanoseconds.
         let much = Duration::from_secs(10);
         assert!(
             began + much >= before && began <= SystemTime::now() + much,
@@ -113,7 +113,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         same(claims, 1, "of 16 threads that claim a run, one gets it");
     }
 
-    /// A run that is released without a description is as if nobody had asked for it.
+    /// A run that is released without a description disappears.
     pub(super) fn nameless(&self) {
         let (journal, id) = (self.open(), self.id());
         let first = self.claim(&journal, &id);
@@ -137,7 +137,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let found = good(journal.find(&third, "a"), "records can be looked up");
         let rule = "a run with a record is kept, even if nobody has described it";
         let body = found.map(|it| it.body);
-        // Nothing tells an encrypted journal that a run without a description is encrypted.
+        // An encrypted journal cannot know that a run without a description is encrypted.
         if journal.0.encrypts() {
             same(body.is_some(), true, rule);
         } else {

@@ -179,7 +179,7 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         }
     }
 
-    /// Returns an arrival of now. Those of earlier tests may come late.
+    /// Returns a fresh arrival. The notifications of earlier tests may come late.
     fn quiet_arrival(&self, store: &Blocking<S>) -> Notified {
         let mut quiet = None;
         eventually("without a new run, `arrival` waits", || {

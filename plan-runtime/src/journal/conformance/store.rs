@@ -78,7 +78,7 @@ impl<S: Store> Blocking<S> {
     }
 }
 
-/// Waits until the condition is met: writes that nobody waits for are seen a moment later.
+/// Waits until the condition is met: an unawaited write becomes visible a moment later.
 #[track_caller]
 pub(super) fn eventually(rule: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
@@ -92,7 +92,7 @@ pub(super) fn eventually(rule: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 impl<S: Store, F: FnMut() -> S> Suite<F> {
-    /// Begins a run of this plan and gives it up.
+    /// Begins a run of this plan and releases it.
     #[track_caller]
     pub(super) fn submit(&self, store: &Blocking<S>, plan: &str) -> String {
         let claim = self.claim(store, &self.id()).claim;
@@ -115,7 +115,7 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         eventually(rule, || !store.summary(id).is_owned);
     }
 
-    /// Ends a run, and gives it up.
+    /// Ends a run, and releases it.
     #[track_caller]
     pub(super) fn end(&self, store: &Blocking<S>, id: &str, end: End) {
         let claim = self.claim_released(store, id).claim;

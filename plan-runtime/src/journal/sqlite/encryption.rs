@@ -23,7 +23,8 @@ const NONCE: usize = 24;
 
 /// A key that encrypts the runs of a [`Sqlite`](super::Sqlite): 32 random bytes.
 ///
-/// Every process that opens the database needs the same key, so keep the key where you keep other secrets, and not beside the database. The memory of the key is overwritten when the key is dropped.
+/// Every process that opens the database needs this key. Store the key with your other secrets, and not beside the database. Dropping the key
+/// overwrites its memory.
 ///
 /// ```
 /// use plan_runtime::journal::{EncryptionKey, Sqlite};
@@ -65,7 +66,8 @@ pub(super) enum Place<'p> {
 }
 
 impl Place<'_> {
-    /// Returns `true` for the interrupt of a run. Lists of runs read whether a run was cancelled without a key, and the record contains no value of a run.
+    /// Returns `true` for the interrupt of a run. Lists of runs read it without a key to find cancelled runs, and the record contains no value of a
+    /// run.
     pub(super) fn is_plain(self) -> bool {
         matches!(self, Self::Record("!interrupt"))
     }

@@ -216,7 +216,7 @@ impl Sqlite {
         let limit = filter.limit.map_or(most, |limit| limit.min(most));
         let mut next = (limit > 0).then(|| rows.begin());
         let mut page = Vec::new();
-        // Other reads have their turn between those of a filter that few runs match.
+        // Other reads get their turn between the reads of a filter with few matches.
         while let (Some(after), true) = (next, page.is_empty()) {
             (rows, page, next) = self
                 .read(move |database| {
@@ -230,7 +230,7 @@ impl Sqlite {
 
     pub(super) async fn delete_older(&self, age: Duration) -> Result<u64, JournalError> {
         let before = before(age);
-        // Through the queue, so that what was queued before is seen.
+        // Through the queue, to include earlier jobs.
         self.purge().await?;
         let mut deleted = 0;
         // A process that was killed between a claim and a description has left a run without a description.

@@ -40,7 +40,7 @@ pub(super) type Claims = Arc<Mutex<HashMap<Arc<str>, Held>>>;
 
 pub(super) enum Job {
     Claim(Arc<str>, Ticket),
-    /// Releases a run whose claim nobody waits for any more.
+    /// Releases a run whose claim has lost its waiter.
     Forsake(Ticket),
     Describe(Held, RunInfo),
     Record(Held, String, String),
@@ -48,7 +48,7 @@ pub(super) enum Job {
     Release(Held),
     /// Releases a run that has nothing to do before this time, unless a message has come after this one.
     Rest(Held, i64, Rest),
-    /// Nobody is to begin a run before this time, since it cannot be begun for this reason.
+    /// Prevents a run from starting before this time, since it cannot start for this reason.
     Refuse(String, i64, String, Option<Cipher>),
     /// Runs that could not be begun may be tried again.
     Forgive,
@@ -60,7 +60,7 @@ pub(super) enum Job {
     Delete(Vec<i64>, i64),
     /// Removes some records of deleted runs.
     Purge,
-    /// Writes what was queued before, and ends.
+    /// Writes the queued jobs, and ends.
     Close,
 }
 

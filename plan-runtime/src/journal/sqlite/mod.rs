@@ -217,7 +217,7 @@ impl Sqlite {
         })
     }
 
-    /// Gives a run up with this job, unless another owner has the run.
+    /// Releases a run with this job, unless another owner has the run.
     fn give_up(&self, claim: &Claim, job: impl FnOnce(Held) -> Job) {
         let mut claims = lock(&self.0.claims);
         let Some(held) = claims.get_mut(&claim.id) else {
@@ -383,7 +383,7 @@ impl Future for Watch {
                 }
                 this.asking = None;
             }
-            // First this, and then the look: a message that comes between them wakes.
+            // In this order: a message that comes between the two wakes the task.
             let watching = &this.db.0.watching;
             if !watching.register(this.run, &mut this.token, cx.waker()) {
                 return Poll::Pending;

@@ -138,7 +138,7 @@ impl SqliteOptions {
     }
 }
 
-/// The path of a file that need not exist, without links: all who open it have to find the same owners.
+/// Returns the path of a file that may not exist, without links, so that all processes find the owners of the file.
 fn absolute(path: &Path) -> io::Result<PathBuf> {
     if let Ok(path) = fs::canonicalize(path) {
         return Ok(path);

@@ -1,7 +1,8 @@
-//! Living owners. Each open [`Sqlite`](super::Sqlite) holds the lock of a file. The system releases the lock when the process ends, also after a kill.
+//! Living owners. Each open [`Sqlite`](super::Sqlite) holds the lock of a file. The system releases the lock at the end of the process, even after a
+//! kill.
 //!
-//! The files are in a folder beside the database. A process creates and removes files only while it holds the lock of `gate`. So nobody takes a file that is
-//! not locked yet for the file of a process that has ended.
+//! The files are in a folder beside the database. A process creates and removes files only while it holds the lock of `gate`. So no process takes a
+//! file that is not locked yet for the file of an ended process.
 
 use super::failure::PATIENCE;
 use std::ffi::OsString;
@@ -25,7 +26,7 @@ pub(super) struct Alive {
     file: Option<File>,
 }
 
-/// While this is held, nobody else opens the database.
+/// A lock that keeps other processes from opening the database.
 #[derive(Debug)]
 pub(super) struct Gate(#[expect(dead_code, reason = "it holds a lock")] File);
 
@@ -41,7 +42,7 @@ impl Owners {
         &self.0
     }
 
-    /// Waits until nobody else opens the database.
+    /// Waits until no other process is opening the database.
     pub(super) fn enter(&self) -> io::Result<Gate> {
         fs::create_dir_all(&self.0)?;
         let gate = File::options()
@@ -87,7 +88,7 @@ impl Owners {
         })
     }
 
-    /// Returns `true` if an owner lives. Several may ask at the same time.
+    /// Returns `true` if an owner lives. Several threads may call this concurrently.
     pub(super) fn is_alive(&self, name: &str) -> bool {
         // No name that was made here contains a path.
         if name.contains(['/', '\\', ':', '\0']) {

@@ -28,7 +28,7 @@ fn steps(database: &Connection, sql: &str) -> Vec<String> {
     rows.unwrap().map(Result::unwrap).collect()
 }
 
-/// The index of the statements that contain these words.
+/// The index of each statement that contains these words.
 const INDICES: [(&str, &str); 14] = [
     ("AND id = ?3", "INDEX sqlite_autoindex_runs_1 (id=?)"),
     ("FROM runs INDEXED BY owned", "INDEX owned (owner>?)"),

@@ -1,4 +1,4 @@
-//! The answer to a job, which another thread gives.
+//! The answer to a job, from another thread.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ fn lock<T>(slot: &Shared<T>) -> MutexGuard<'_, Slot<T>> {
 /// The sender of a reply. A drop without an answer ends the wait with an error.
 pub(super) struct Answer<T>(Shared<T>);
 
-/// The answer, or `None` if it was not given.
+/// The answer, or `None` if the sender was dropped without one.
 pub(super) struct Reply<T>(Shared<T>);
 
 pub(super) fn reply<T>() -> (Answer<T>, Reply<T>) {

@@ -77,7 +77,7 @@ impl Sqlite {
         Ok(Claimed::new(claim, run))
     }
 
-    /// Returns the state of a run, unless nobody has described the run.
+    /// Returns the state of a run, if the run has a description.
     pub(super) async fn stored(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
         let (id, cipher) = (id.to_owned(), self.1.clone());
         self.read(move |database| {

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-/// The time between two looks of the thread while somebody waits.
+/// The time between two checks of the thread while a task waits.
 const EVERY: Duration = Duration::from_millis(300);
 
 #[derive(Default)]
@@ -135,7 +135,7 @@ impl Watching {
                     last = new.iter().map(|(_, number)| *number).fold(last, i64::max);
                     self.wake(new.into_iter().map(|(run, _)| run));
                 }
-                // Each wait asks for its messages, and gets the error.
+                // Each wait reads its messages, and gets the error.
                 Err(()) => {
                     database = None;
                     version = None;

@@ -96,7 +96,7 @@ impl Write<'_> {
             self.sql("INSERT INTO runs(id, epoch, owner, began) VALUES(?1, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'runs'), 0) + 1, ?2, ?3)")?
                 .execute(params![&**id, self.owner, began])?;
             let run = self.change.last_insert_rowid();
-            // A claim of a run that was removed must not be valid for this one.
+            // A claim of a removed run must not be valid for this run.
             let stored = StoredRun::new(time::system(began));
             return Ok(self.claimed(id, (run, run), stored));
         };
@@ -216,7 +216,7 @@ impl Write<'_> {
     }
 
     fn release(&self, held: &Held) -> Result<Done, Refused> {
-        // Nothing is left of a run that was only asked for.
+        // A run that was only looked up leaves no row.
         let removed = self
             .sql(
                 "DELETE FROM runs WHERE number = ?1 AND epoch = ?2 AND owner = ?3 AND plan IS NULL
@@ -308,7 +308,7 @@ impl Write<'_> {
             self.sql("DELETE FROM records WHERE run = ?1 AND key = ?2")?
                 .execute(params![held.run, key])?;
         }
-        // Earlier cancellations do not count any more.
+        // Earlier cancellations have no effect.
         for sql in [
             "DELETE FROM ends WHERE run = ?1",
             "DELETE FROM messages WHERE run = ?1 AND path IS NULL",

@@ -1,4 +1,4 @@
-//! The thread that writes: it takes jobs in their order, and commits together what has come together.
+//! The writer thread: it takes jobs in order, and commits the jobs that arrive together in one transaction.
 
 use super::super::JournalError;
 use super::super::arrivals::Arrivals;
@@ -51,7 +51,7 @@ impl Writer {
     /// Answers the jobs of a failed transaction after a transaction for each of them, since one job may have caused the error. Answers
     /// the jobs of a successful transaction directly.
     fn answer_all(&mut self, batch: Vec<Queued>, outcomes: Result<Vec<Outcome>, (Cause, bool)>) {
-        // Somebody who is woken may need the processor. So all answers are stored before anybody is woken.
+        // A woken task may need the processor, so all answers are stored before any task is woken.
         let mut given = Vec::with_capacity(batch.len());
         match outcomes {
             Ok(outcomes) => {
@@ -75,7 +75,8 @@ impl Writer {
         }
     }
 
-    /// Does jobs in a transaction, with further jobs that come meanwhile. The error contains `true` if the transaction had begun; then no job has left a trace.
+    /// Executes jobs in a transaction, including jobs that arrive during it. The error contains `true` if the transaction had begun; then no job has
+    /// left a trace.
     fn commit(
         &mut self,
         batch: &mut Vec<Queued>,
@@ -179,7 +180,7 @@ impl Writer {
         }
     }
 
-    /// Gives up all runs.
+    /// Releases all runs.
     fn leave(&mut self) {
         let owner = &self.alive.name;
         let leave = || -> rusqlite::Result<()> {

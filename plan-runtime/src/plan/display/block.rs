@@ -53,7 +53,7 @@ impl InPlan<'_, &Loop> {
         f.write_char('{')?;
         write_beside(f, comment, inside)?;
         self.of(round).write(f, inside, *last)?;
-        // The step's own name is that of the value of the round.
+        // The step and the value of the round share a name.
         let known = names_of(&round.plan);
         let again = InPlan {
             names: Some(&known),

@@ -148,7 +148,7 @@ impl InPlan<'_, &Action> {
     }
 
     fn write_tool(&self, f: &mut Formatter<'_>, name: &str) -> Result {
-        // A step that does nothing but give what another gave is written by the other's name.
+        // A step that only passes on the value of another step is written with that step's name.
         let is_alone = matches!(&self.part.args, Template::Object(entries) if entries.is_empty());
         let root = name.split(['.', '[']).next().unwrap_or_default();
         let is_known = || match (self.names, self.plan) {
@@ -206,7 +206,7 @@ impl Display for InPlan<'_, &[Condition]> {
                     write_unless_clear(f, part, &value.to_string(), is_clear)?;
                 }
                 Condition::Let { pattern, .. } => {
-                    // A range has a sign of its own.
+                    // A range has a sign with `=`.
                     if has_outside(&pattern.replace("..=", ".."), "=") {
                         write!(f, "let code({}) = ", Quoted(pattern))?;
                     } else {

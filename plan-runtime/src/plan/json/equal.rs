@@ -70,7 +70,7 @@ impl Pair<'_> {
                     && self.bodies(&a.body, &b.body)
             }
             (Body::Block(a), Body::Block(b)) => {
-                // Other inputs than those of its plan have no JSON.
+                // A block with other inputs than those of its plan has no JSON.
                 a.reads().is_some()
                     && b.reads().is_some()
                     && self.templates(&a.inputs, &b.inputs)

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `names.rs` | the names of all members, for writers and readers |
 //! | `view.rs` | the JSON of templates and paths, independent of their form in Rust |
-//! | `write/` | what serializes |
+//! | `write/` | the serializers |
 //! | `text.rs` | the JSON text behind a deserializer |
 //! | `no_effect.rs` | policies that change nothing |
 //! | `equal.rs` | equality of plan JSON |
@@ -70,7 +70,7 @@ pub(crate) fn many_locals() -> String {
 /// The message for an empty list of conditions.
 pub(crate) const NO_CONDITIONS: &str = "`all` has no conditions";
 
-/// A number that is exactly as written, or a decimal as close as floating point comes.
+/// Reads a number exactly, or a decimal as the closest floating-point number.
 pub(crate) fn number(written: &str) -> Option<Number> {
     if let Ok(value) = written.parse() {
         return Some(Number::Unsigned(value));

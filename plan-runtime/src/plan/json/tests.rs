@@ -1,4 +1,4 @@
-//! Which documents are read as plans and as templates: what is read is written, and read again as the same.
+//! The documents that are plans and templates, with round trips through writing and reading.
 
 use super::text::Json;
 use crate::plan::{Plan, Template};

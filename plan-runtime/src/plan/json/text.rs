@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Json<'de> {
 /// The text, if it can be borrowed from the document. Otherwise the writer contains it.
 type Borrowed<'de> = Option<&'de str>;
 
-/// Writes what is read as JSON, with duplicate members.
+/// Writes deserialized data as JSON, with duplicate members.
 struct JsonWriter<'o> {
     out: &'o mut String,
     depth: u16,

@@ -186,7 +186,7 @@ impl<'p> Builder<'p> {
         drawing.inputs
     }
 
-    /// Draws a step, and gives where its output comes from.
+    /// Draws a step, and returns the source of its output.
     fn step(
         &mut self,
         drawing: &mut Drawing<'p>,
@@ -253,7 +253,7 @@ impl<'p> Builder<'p> {
         end
     }
 
-    /// Draws the body of a step, and returns where it begins.
+    /// Draws the body of a step, and returns its first end.
     fn part(&mut self, drawing: &mut Drawing<'p>, body: &'p Body, place: &Scoping<'_>) -> End {
         let inner = |kind: &str| format!("{}_{kind}", place.step);
         match body {
@@ -267,7 +267,7 @@ impl<'p> Builder<'p> {
                 for branch in branches {
                     let mut place = place.clone();
                     let line = format!("if {}", place.of(drawing, &branch.conditions[..]));
-                    // An `else` asks nothing.
+                    // An `else` has no condition.
                     let begins = if branch.conditions.is_empty() && before.is_some() {
                         self.part(drawing, &branch.body, &place)
                     } else {
@@ -393,7 +393,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The plan that a tool is, if it is to be drawn where it is called.
+    /// Returns the plan of a tool, if the diagram shows that plan at its calls.
     fn drawn(&self, tool: &ToolInfo) -> Option<&'p Plan> {
         let plan = *self.nested.iter().find(|plan| plan.name == tool.name)?;
         let inside_itself = self.around.contains(&plan.name);
@@ -428,7 +428,7 @@ impl<'p> Builder<'p> {
                 Source::Local(local) => reader.locals.get(local).map(|it| End::Node(it.node)),
             };
             let Some(from) = from else { continue };
-            // The conditions of a branch are one node, and read what those before them bind.
+            // The conditions of a branch are one node, and use the variables of the earlier ones.
             if from == reader.to && matches!(source, Source::Local(_)) {
                 continue;
             }

@@ -96,7 +96,7 @@ fn write_classes(f: &mut Formatter<'_>, content: &Content) -> Result {
     Ok(())
 }
 
-/// A title in YAML, whose strings in double quotes are written as those of JSON.
+/// A title in YAML, whose double-quoted strings have the escapes of JSON.
 struct Title<'t>(&'t str);
 
 impl Display for Title<'_> {
@@ -152,7 +152,7 @@ fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
             // At the beginning of a line these make a list.
             '.' | ')' => !only_digits,
             '-' | '+' | '=' => before.is_some(),
-            // Between words they do not mean emphasis.
+            // Between letters, underscores do not mean emphasis.
             '_' => word(before) && word(chars.peek().copied()),
             // Characters of a possible link.
             ':' => chars.peek() != Some(&'/'),
@@ -164,7 +164,7 @@ fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
         } else {
             write!(f, "#{};", u32::from(c))?;
         }
-        // Two of them begin a formula, even where they are written as numbers. A space without width keeps them apart.
+        // Two dollar signs begin a formula, even as numbers. A zero-width space separates them.
         if c == '$' && chars.peek() == Some(&'$') {
             f.write_str("#8203;")?;
         }

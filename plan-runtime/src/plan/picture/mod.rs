@@ -67,7 +67,7 @@ impl<'p> Picture<'p> {
 impl Display for Picture<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let content = build::content(self.plan, &self.nested);
-        // Both languages have the same words for it.
+        // Both languages use equal words for the direction.
         let direction = match self.direction {
             Direction::Down => "TB",
             Direction::Right => "LR",

@@ -68,7 +68,7 @@ pub(super) struct Edge {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum EdgeKind {
-    /// A value goes along it.
+    /// An edge for a value.
     Data,
     /// Order without data.
     After,

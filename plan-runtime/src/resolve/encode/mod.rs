@@ -20,7 +20,7 @@ use std::any::type_name;
 use std::fmt::Display;
 use std::marker::PhantomData;
 
-/// The JSON of a value, or an error where JSON cannot hold it.
+/// Converts a value to JSON, or returns an error if JSON cannot represent it.
 ///
 /// [`serde_json::to_value`] writes NaN as `null` and keeps the last of two members with one name. In contrast, `encode` refuses each
 /// value that reading would not restore: floats that are not finite, `Some` of `None` or of `()`, repeated members, and values that are
@@ -93,7 +93,7 @@ fn json(result: serde_json::Result<Value>) -> Result<Value, ResolveError> {
     result.map_err(|e| ResolveError::new(e.to_string()))
 }
 
-/// A `Some` that would come back as `None`.
+/// Creates the error for a `Some` that would be read as `None`.
 fn lost(some: &str) -> ResolveError {
     refused(format!(
         "is `{some}`, which JSON cannot tell from `None`: both are null"
@@ -168,7 +168,7 @@ impl<'m, M: Made> Encoder<'m, M> {
         })
     }
 
-    /// An integer that JSON can hold if it has at most 64 bits, or is a key.
+    /// Writes an integer, which JSON can represent if it has at most 64 bits, or is a key.
     fn wide(self, value: impl Display, json: serde_json::Result<Value>) -> Result<M, ResolveError> {
         match json {
             Ok(value) => Ok(M::json(value)),

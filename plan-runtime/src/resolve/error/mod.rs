@@ -41,13 +41,13 @@ pub struct ResolveError(Box<Inner>);
 
 struct Inner {
     what: ErrorDetail,
-    /// Innermost first, as errors come up from within.
+    /// The position in the argument, the innermost part first, in the order in which errors are completed.
     argument: Vec<Location>,
     /// Reference tokens, unescaped, innermost first.
     pointer: Vec<String>,
     /// The number of the pointer's tokens beyond the last existing value.
     beyond: usize,
-    /// The input whose value it is, where the plan has not started.
+    /// The input that contains the value, before the start of the plan.
     input: Option<String>,
     /// The role of the value in its step, unless the value is the arguments.
     part: Option<&'static str>,
@@ -65,7 +65,7 @@ pub(crate) const MOST_CAUSES: usize = 50;
 /// The value in place of the expected one.
 enum FoundValue {
     Absent,
-    /// This, in words.
+    /// A description of the value.
     Value(String),
 }
 
@@ -156,7 +156,7 @@ pub enum ErrorKind {
     Absent,
     /// A value does not fit its argument.
     Type,
-    /// A required argument is not given.
+    /// A required argument is missing.
     MissingArgument,
     /// A step that is referred to has no output, or an input no value.
     NoOutput,
@@ -166,7 +166,7 @@ pub enum ErrorKind {
     Value,
     /// A computed value of a plan that was read from JSON has no code.
     NotExecutable,
-    /// JSON cannot hold a value (NaN, a map key that is not a string, an integer beyond 64 bits …).
+    /// JSON cannot represent a value (NaN, a map key that is not a string, an integer beyond 64 bits …).
     NotJson,
     /// A value or a template is nested too deep.
     TooDeep,
@@ -200,7 +200,7 @@ impl ResolveError {
         of
     }
 
-    /// The error, if it is that of a `?` in a computed value.
+    /// Returns the error of a `?` in a computed value, if it is one.
     pub(crate) fn as_raised(&self) -> Option<Raised> {
         match &self.0.what {
             ErrorDetail::Raised { message, .. } => Some(Raised {
@@ -236,7 +236,7 @@ impl ResolveError {
         Self::of(ErrorDetail::Limit(limit))
     }
 
-    /// The same, of this part of the step.
+    /// Adds the role of the value in its step.
     pub(crate) fn of_part(mut self, part: &'static str) -> Self {
         self.0.part = Some(part);
         self
@@ -442,7 +442,7 @@ impl ResolveError {
         };
         let mut hidden = Self::of(what).hushed(true);
         let inner = &mut hidden.0;
-        // The name of the argument is the tool's; what is inside of it may come from the value.
+        // The name of the argument belongs to the tool; a position inside it may come from the value.
         if let Some(Location::Key(name)) = error.argument.last() {
             inner.argument.push(Location::Key(name.clone()));
         }
@@ -467,7 +467,7 @@ impl ResolveError {
         Self::of(self.0.what)
     }
 
-    /// The error was in a value that nobody has called an argument.
+    /// Makes the error one about a value that is no argument.
     pub(super) fn in_value(self) -> Self {
         let pointer = self.prefix(0);
         let what = self.bare();
@@ -552,8 +552,8 @@ impl ResolveError {
         self.0.reference.as_deref()
     }
 
-    /// The pointer into the output: where the value is that does not fit, or where something should have been.
-    /// For a value that cannot be held as JSON, where in it.
+    /// Returns the pointer into the output: to a value that does not fit, to a missing value, or to a part that JSON
+    /// cannot represent.
     pub fn pointer(&self) -> Option<PointerBuf> {
         self.has_pointer()
             .then(|| PointerBuf::from_tokens(self.0.pointer.iter().rev().map(String::as_str)))

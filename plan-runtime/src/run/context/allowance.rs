@@ -30,7 +30,7 @@ pub(in crate::run) struct Permissions {
 /// both runs.
 pub(in crate::run) struct Allowance {
     limits: Limits,
-    /// The narrowest limits of one value, and of the arguments of one call, with those of the runs around it.
+    /// The smallest limits on one value, and on the arguments of one call, including the limits of enclosing runs.
     value: usize,
     arguments: usize,
     /// `true` if this allowance or an enclosing allowance limits calls, attempts or elements.
@@ -245,7 +245,7 @@ impl Allowance {
     /// Ends the run whose limit was exceeded, with all plans inside the run.
     #[cold]
     pub(in crate::run) fn exceed(&self, limit: Limit, place: &str) {
-        // If the enclosing run has the same limit, both runs have exceeded the limit.
+        // If the enclosing run has an equal limit, both runs have exceeded the limit.
         let chain = || self.chain().filter(|it| !it.is_of_many);
         let exceeded = chain().filter(|it| it.limits.has(limit)).last();
         let it = exceeded.or(chain().last()).unwrap_or(self);
@@ -412,13 +412,13 @@ impl Held {
         bytes <= self.room().left
     }
 
-    /// The error of an output that the run may not hold.
+    /// Returns the error of an output that exceeds the limit on bytes.
     #[cold]
     pub(in crate::run) fn no_room(&self) -> StepError {
         StepError::output(self.exceeded())
     }
 
-    /// The error of something else that the run may not hold.
+    /// Returns the error of another value that exceeds the limit on bytes.
     #[cold]
     pub(in crate::run) fn full(&self) -> StepError {
         StepError::arguments(self.exceeded())

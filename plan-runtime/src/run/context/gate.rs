@@ -69,10 +69,10 @@ use std::sync::{Arc, Mutex};
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// A gate that panics refuses the call. One that is never ready lets the run wait for its deadline.
+/// A gate that panics refuses the call. If a gate never completes, the run waits until its deadline.
 #[doc(alias = "approve")]
 pub trait Gate: Send + Sync {
-    /// Decides whether the call is made. Questions about several calls may be open at one time.
+    /// Decides on a call. Questions about several calls may be open at one time.
     fn ask(&self, call: PendingCall) -> impl Future<Output = Decision> + Send;
 }
 
@@ -183,7 +183,7 @@ impl<G: Gate> AnyGate for G {
     }
 }
 
-/// The question whether a call is made, and the arguments that it is made with.
+/// The question about a call, and the arguments of the call.
 pub(in crate::run) struct Question {
     pub(in crate::run) arguments: Value,
     /// The bytes that they count.

@@ -38,7 +38,8 @@ impl CallContext {
     /// Sleeps for a time, by the run's [timer](crate::run::Run::timer). In a [durable](crate::run::Run::durable) run, the time passes while no
     /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time.
     ///
-    /// [`Sleep`](crate::Sleep) is a tool that does this, and nothing else: only with it, a run that is [served](crate::guide::durable#a-process-that-serves-runs) holds no memory meanwhile.
+    /// [`Sleep`](crate::Sleep) is a tool that only sleeps. A run that is [served](crate::guide::durable#a-process-that-serves-runs) frees its memory
+    /// during a `Sleep`, and not during this method.
     pub async fn sleep(&self, time: Duration) {
         let Some(place) = &self.0 else {
             return ThreadTimer.sleep(time).await;
@@ -58,8 +59,8 @@ impl CallContext {
 
     /// Returns `true` if the call was dropped before its end: its time is over, its run was cancelled, or another step has failed.
     ///
-    /// A tool's own future is dropped with its call and need not ask. A thread or a task that the tool has started calls this method, or
-    /// awaits [`cancelled`](Self::cancelled).
+    /// A tool's own future is dropped with its call and need not check. A thread or a task that the tool has started calls this method,
+    /// or awaits [`cancelled`](Self::cancelled).
     pub fn is_cancelled(&self) -> bool {
         let place = self.0.as_ref();
         place.is_some_and(|place| locked(&place.state.dropped).is_dropped)

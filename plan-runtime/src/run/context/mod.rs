@@ -68,7 +68,7 @@ use std::time::{Duration, Instant};
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// A tool may keep the context for longer than the call. Once the call is over, no plan runs [inside](crate::run::Run::inside) it any more.
+/// A tool may store the context for longer than the call. After the end of the call, no plan can run [inside](crate::run::Run::inside) it.
 ///
 /// `Display` writes the path of the call: the step, with the index of the element in each list of a `for`, after the steps of the
 /// enclosing plans. `Default` creates the context of a call outside of a run, for example in a test. Its path is empty.
@@ -147,7 +147,8 @@ impl CallContext {
         self.0.as_ref().map_or("", |place| &place.step)
     }
 
-    /// The index of the element in each list of a `for`, the outermost first; empty where the step has none.
+    /// Returns the index of the element in each list of a `for`, the outermost first. Empty for a step without
+    /// elements.
     pub fn element(&self) -> &[usize] {
         self.0.as_ref().map_or(&[], |place| &place.element)
     }
@@ -160,7 +161,8 @@ impl CallContext {
     /// Returns a string that identifies the call, for a service that performs calls with equal keys only once: the [ID of the run](Self::run_id) and
     /// the path of the call.
     ///
-    /// Each attempt of the call has the same key, before a crash and after it, and where a plan or a block around the call is tried again. Every other call has another key.
+    /// All attempts of the call share one key, before a crash and after it, even if an enclosing plan or block is retried. Every other call has
+    /// another key.
     ///
     /// - After an undo step has undone the call, the next attempt of the enclosing plan or block has a new key, since the old key names an effect
     ///   that no longer exists.
@@ -289,7 +291,7 @@ impl CallContext {
     pub(super) fn beside(&self, plan: &Plan, inputs: &[StoredValue]) -> Arc<str> {
         let mut hasher = StableHasher::new();
         for input in inputs {
-            // A value that JSON cannot hold fails where a step reads the value.
+            // A value without JSON fails in the step that reads the value.
             if let Ok(json) = input.as_json() {
                 hasher.json(json);
             }

@@ -137,8 +137,8 @@ const MOST_POLLS: u32 = 10_000;
 /// plan makes progress.
 const MOST_TURNS: u32 = 64;
 
-/// Finds out whether a tool blocks on a plan inside its call. The plan wakes itself whenever it waits. If all polls that follow belong to one poll of the call, the tool never returns to the
-/// run.
+/// Determines if a tool blocks on a plan inside its call. The plan wakes itself whenever it waits. If all polls that follow belong to one poll of the
+/// call, the tool never returns to the run.
 #[derive(Default)]
 pub(in crate::run) struct Blocked {
     /// The number of the call's poll at the start of the wait.

@@ -44,7 +44,7 @@ impl CallContext {
     pub fn record(&self) -> Option<CallRecord> {
         let place = self.0.as_ref()?;
         let durable = place.run.durable.as_ref()?;
-        // Nothing is recorded any more, so nothing may depend on the record.
+        // No later record can be written, so no commit may depend on one.
         if locked(&place.state.dropped).is_over {
             return None;
         }

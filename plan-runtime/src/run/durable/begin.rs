@@ -119,7 +119,7 @@ pub(in crate::run) async fn begin(
     let clock = LastingClock::start(timer, run.began, before);
     let mut history = History::default();
     if let Some(known) = &run.info {
-        // The caller of a completed run gets its output, without a look at its records.
+        // The caller of a completed run gets its output, without a read of its records.
         let is_done = run.end.as_ref().is_some_and(End::is_done);
         if !is_done || wants_report || known.document != info.document {
             history = History::read(&*journal, &id).await.map_err(journaled)?;

@@ -85,7 +85,7 @@ const TAIL: &str = "_";
 /// Members of a block that are compared for each of its runs.
 const INSIDE: [&str; 4] = ["inputs", "steps", "tail", "value"];
 
-/// Members that hold values, and so no blocks.
+/// Members whose values contain no blocks.
 const LEAVES: [&str; 4] = ["arguments", "condition", "list", "policy"];
 
 /// The changes of steps that have already run. `next_key` returns the first key of a record that does not sort before a
@@ -169,7 +169,7 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
     fn of_block(&self, old: &Value, new: &Value, inside: &str) -> Option<String> {
         let inputs = |block| Value::get(block, "inputs").and_then(Value::as_object);
         for (name, value) in inputs(old).into_iter().flatten() {
-            // A name that nothing mentions any more, or did not before, changes nothing.
+            // A name that is unused before or after the change has no effect.
             if let Some(now) = inputs(new).and_then(|inputs| inputs.get(name))
                 && now != value
             {
@@ -253,7 +253,7 @@ fn steps(plan: &Value) -> Vec<(&str, &Value)> {
         .collect()
 }
 
-/// A step without what is in its blocks, which are collected.
+/// Returns a step without the content of its blocks, which are collected.
 fn without_blocks<'v>(value: &'v Value, blocks: &mut Vec<&'v Value>) -> Value {
     match value {
         Value::Array(items) => {
@@ -327,7 +327,7 @@ fn of_step(old: &Value, new: &Value, shown: Shown) -> Option<String> {
     added.map(|key| format!("it has `{key}` now"))
 }
 
-/// A part of a step without what is only for people.
+/// Returns a part of a step without the strings for people.
 fn without_words(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(without_words).collect(),

@@ -15,7 +15,7 @@ pub(in crate::run) struct ClaimedRun {
     pub(in crate::run) claim: Claim,
     /// `true` if no process has taken the run before, so that the journal has no record of the run.
     pub(super) is_new: bool,
-    /// `true` if the process only looks at the records of the run.
+    /// `true` if the process only reads the records of the run.
     pub(super) is_viewed: bool,
     /// The end of the run, if the run had ended before this process took it. Such a run is only replayed.
     pub(super) ended: Option<End>,
@@ -25,7 +25,7 @@ pub(in crate::run) struct ClaimedRun {
 }
 
 impl ClaimedRun {
-    /// Takes a run. Without a claim, the process only looks at the records of the run.
+    /// Takes a run. Without a claim, the process only reads the records of the run.
     pub(super) fn new(
         journal: &Arc<dyn Journal>,
         (id, claim): (&str, Option<Claim>),
@@ -69,7 +69,7 @@ impl ClaimedRun {
         }
     }
 
-    /// Gives up the claim, at most once.
+    /// Releases the claim, at most once.
     pub(super) fn release(&self) {
         if !self.is_released.swap(true, Ordering::Relaxed) {
             // A panic of the journal has no one to handle it here.

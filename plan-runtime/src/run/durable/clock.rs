@@ -42,7 +42,7 @@ impl LastingClock {
 pub(super) struct RecordedTime {
     /// The time of the record that had its turn last.
     last: Duration,
-    /// `true` while the run acts on a record, so that the time is that of the record.
+    /// `true` while the run acts on a record, so that the time is the record's.
     pub(super) has_turn: bool,
     /// The lead of the records over the clock, which was set back.
     ahead: Duration,
@@ -117,7 +117,7 @@ impl Durable {
         by_clock.saturating_add(self.state().time.ahead)
     }
 
-    /// The timer's time, after this much of the run.
+    /// Returns the timer's time after this duration of the run.
     pub(in crate::run) fn at(&self, time: Duration) -> Option<Instant> {
         let before = self.clock.before.saturating_add(self.state().time.ahead);
         match time.checked_sub(before) {
@@ -127,7 +127,7 @@ impl Durable {
         }
     }
 
-    /// Returns `true` if this time has come. While the run replays, no time passes.
+    /// Returns `true` if this time has passed. While the run replays, no time passes.
     pub(in crate::run) fn is_past(&self, time: Instant) -> bool {
         self.is_live() && self.clock.timer.now() >= time
     }

@@ -124,9 +124,9 @@ struct State {
     notes: Notes,
     waits: PastWaits,
     alarms: Alarms,
-    /// The number of ends of the run, and of plans inside it, that are about to come.
+    /// The number of imminent ends of the run, and of plans inside it.
     stops: usize,
-    /// The wakers of calls that wait until no record of the live run has its turn to come.
+    /// The wakers of calls that wait until the live run has no more records to act on.
     after_replays: Vec<Waker>,
     /// The wakers of calls that wait until the run is live, and until all notes are durable.
     held: Vec<Waker>,
@@ -282,7 +282,7 @@ impl Durable {
             Poll::Pending => {
                 let alarm = write.alarm();
                 self.state().turns.writing.push((place, write));
-                // The outermost plan, on another thread, may have looked at the writes since the alarm rang.
+                // The outermost plan, on another thread, may have polled the writes since the alarm rang.
                 alarm.repeat();
             }
             Poll::Ready(result) => self.has_written(place, result),

@@ -25,7 +25,7 @@ struct Body<'b> {
     at: (u64, u64),
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failed>,
-    /// Null where it failed.
+    /// Null for a failure.
     value: &'b Value,
     #[serde(skip_serializing_if = "Undone::is_empty")]
     undone: &'b Undone,

@@ -102,7 +102,7 @@ impl Wake for Alarm {
     }
 }
 
-/// Writes that nobody waits for. The machine makes no call before all earlier writes are durable.
+/// Writes without a waiting task. The machine makes no call before all earlier writes are durable.
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) writing: VecDeque<Written>,

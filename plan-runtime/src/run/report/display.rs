@@ -89,7 +89,7 @@ struct Row {
 }
 
 impl Report {
-    /// The row of a step, and those of the steps inside it.
+    /// Returns the row of a step, and the rows of the steps inside it.
     fn rows(&self, step: &StepReport) -> Vec<Row> {
         let mut rows = vec![Row {
             status: step.status.name().to_owned(),

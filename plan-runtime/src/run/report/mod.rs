@@ -281,7 +281,7 @@ pub(super) fn critical(plan: &Plan, needs: &Edges, steps: &[StepReport]) -> Vec<
         is_later[step] = true;
         at = match plan.steps[step].role {
             Role::Work => last(&mut needs.of(step).iter().map(|need| *need as usize)),
-            // They wait for all other work, whether or not they need it.
+            // The final steps wait for all other work, even for work that they do not read.
             Role::Undo(_) | Role::Always => last(
                 &mut (0..steps.len())
                     .filter(|it| !is_later[*it] && steps[*it].ended <= steps[step].started),

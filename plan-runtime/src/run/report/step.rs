@@ -83,7 +83,7 @@ impl StepReport {
         }
     }
 
-    /// Adds the attempt of a step with one call, which was not noted while the call ran.
+    /// Adds the attempt of a step with one call, which was not recorded while the call ran.
     pub(in crate::run) fn add_only_attempt(&mut self, step: &Step) {
         if let (Some(started), Some(action), true) =
             (self.started, step.action(), self.attempts.is_empty())
@@ -245,12 +245,12 @@ impl Attempt {
         &self.element
     }
 
-    /// The number of the attempt among those of its call, counted from 1.
+    /// Returns the number of the attempt of its call. The first attempt is number 1.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// The name of the tool; `None` where a value is computed or comes from outside.
+    /// Returns the name of the tool, or `None` for a computed value and for a value from outside.
     pub fn tool(&self) -> Option<&str> {
         Some(&self.tool.as_ref()?.name)
     }
@@ -270,7 +270,7 @@ impl Attempt {
         self.error.as_ref()
     }
 
-    /// The tool's arguments, where [`Run::capture_arguments`](crate::run::Run::capture_arguments) asks for them and they could be resolved.
+    /// Returns the tool's arguments, with [`Run::capture_arguments`](crate::run::Run::capture_arguments) and if they could be resolved.
     pub fn arguments(&self) -> Option<&Value> {
         self.arguments.as_ref()
     }

@@ -28,7 +28,7 @@ struct State {
     limits: Limits,
     /// The bytes that the values count.
     bytes: usize,
-    /// The values by the paths of their steps. A step that runs again gets the same one.
+    /// The values by the paths of their steps. A repeated step gets its value again.
     values: HashMap<String, Arc<Sent>>,
     /// The waiting steps at each path. A path may have several if a tool runs several plans.
     waits: HashMap<String, Vec<Wait>>,
@@ -83,7 +83,7 @@ impl Inbox {
         !locked(&self.state).waits.is_empty()
     }
 
-    /// Keeps a value for a step.
+    /// Stores a value for a step.
     pub(super) fn send<T: Serialize>(&self, path: String, value: &T) -> Result<(), SignalError> {
         let (waits, room) = {
             let state = locked(&self.state);
@@ -123,7 +123,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Keeps a value that was sent before a crash.
+    /// Stores a value that was sent before a crash.
     pub(in crate::run) fn keep(&self, path: String, sent: &Arc<Sent>) {
         let mut state = locked(&self.state);
         if !state.is_over && !state.values.contains_key(&path) {
@@ -191,7 +191,7 @@ impl Receiver {
 }
 
 impl Drop for Receiver {
-    /// The run has ended: nobody will read what was sent.
+    /// Drops the values of an ended run, which have no reader.
     fn drop(&mut self) {
         let mut state = locked(&self.0.state);
         state.is_over = true;
@@ -226,7 +226,7 @@ impl Waiting {
         }
     }
 
-    /// The value; `None` if nobody can send one any more, and nothing else ends the wait.
+    /// Returns the value, or `None` if no sender remains and the wait has no limit.
     pub(in crate::run) fn poll(
         &self,
         cx: &Context<'_>,

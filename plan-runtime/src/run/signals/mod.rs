@@ -177,7 +177,7 @@ impl fmt::Debug for Signals {
     }
 }
 
-/// Why a value was not sent. [`Signals::send`] gives it.
+/// The reason why a value was not sent. [`Signals::send`] returns it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SignalError {
@@ -205,7 +205,7 @@ pub enum SignalError {
         /// The mismatch.
         message: String,
     },
-    /// JSON cannot hold the value, or it exceeds a [limit](super::Limits) of the run.
+    /// JSON cannot represent the value, or it exceeds a [limit](super::Limits) of the run.
     #[non_exhaustive]
     Value {
         /// The path of the step.
@@ -273,7 +273,7 @@ impl StdError for SignalError {
     }
 }
 
-/// The plan's steps that wait for values, with those of the plans inside it; found once.
+/// Returns the plan's steps that wait for values, including those of plans inside it, computed once.
 pub(super) fn awaited_in<'g>(graph: &'g Graph, plan: &Plan) -> &'g [String] {
     graph.awaited.get_or_init(|| awaited(plan).into())
 }

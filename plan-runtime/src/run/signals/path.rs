@@ -79,8 +79,8 @@ fn inner(plan: InnerPlan) -> Option<&'static Plan> {
     catch(|| plan.plan()).ok().flatten()
 }
 
-/// The step of a plan that waits for a value at this path. `Ok(None)` where a tool that the path leads into may run a plan of its own; otherwise the error
-/// has a path that is similar.
+/// Returns the step of a plan that waits for a value at this path. Returns `Ok(None)` if the path leads into a tool that may run a plan. Otherwise,
+/// the error is a similar path.
 #[cfg(feature = "dynamic")]
 pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await>, Option<String>> {
     if let Some(wait) = find(plan, path) {
@@ -99,7 +99,7 @@ fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
     plan.steps.iter().filter(|step| step.role == Role::Work)
 }
 
-/// The steps of a plan that wait for values, with those of the plans inside it; `[..]` is any element.
+/// Returns the steps of a plan that wait for values, including those of plans inside it; `[..]` is any element.
 pub(in crate::run) fn awaited(plan: &Plan) -> Vec<String> {
     let mut search = Search::default();
     search.plan(plan);

@@ -70,7 +70,7 @@ impl ManualTimer {
         Some(at.saturating_sub(manual.elapsed))
     }
 
-    /// Lets time pass, and wakes those whose time has come.
+    /// Advances the time, and wakes the sleepers whose time has passed.
     pub fn advance(&self, duration: Duration) {
         let mut manual = locked(&self.0);
         manual.elapsed += duration;
@@ -90,8 +90,8 @@ impl ManualTimer {
     /// Awaits a future, and advances the time to the end of the next wait whenever nothing else can happen. So a test takes no
     /// time, regardless of its waits, and [`elapsed`](Self::elapsed) returns their total.
     ///
-    /// Only waits of this timer are skipped. While the future waits for anything else, a channel or a socket, the time moves on all the
-    /// same, if something sleeps.
+    /// Only waits of this timer are skipped. While the future waits for something else, such as a channel or a socket, the time still
+    /// advances if something sleeps.
     ///
     /// ```
     /// use plan_runtime::run::ManualTimer;

@@ -14,7 +14,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use waits::WaitUntil;
 
-/// A wait, on its way: what [`Timer::sleep`] gives.
+/// A future that ends after a wait. [`Timer::sleep`] returns it.
 pub type TimerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A source of time for a run: for backoff, time limits, and the times in reports and events.

@@ -195,7 +195,7 @@ mod tests {
         let waits = [("late", 60), ("panics", 20), ("early", 5), ("gone", 10)];
         let mut waits = waits.map(|(name, time)| (name, WaitUntil::after(ms(time))));
         for (name, wait) in &mut waits {
-            // The last who asks is woken.
+            // Only the last waker is woken.
             assert!(!poll(wait, &waker("nobody")));
             assert!(!poll(wait, &waker(name)));
         }

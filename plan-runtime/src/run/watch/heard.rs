@@ -11,7 +11,7 @@ use crate::machine::ScopeId;
 use crate::plan::ToolInfo;
 use std::time::Duration;
 
-/// Tells the subscriber of `tracing`, which may panic, and may write errors of tools, which may panic as well.
+/// Notifies the subscriber of `tracing`. The subscriber may panic, and so may the errors of tools that it writes.
 pub(super) fn quietly<T>(instead: impl FnOnce() -> T, tell: impl FnOnce() -> T) -> T {
     catch(tell).unwrap_or_else(|_| instead())
 }
@@ -46,7 +46,7 @@ impl Watch<'_> {
         self.logs.log(scope).filter(|_| self.is_heard)
     }
 
-    /// Notifies the observers of an event in a scope, if somebody listens.
+    /// Notifies the observers of an event in a scope, if there are any.
     fn tell(&self, scope: ScopeId, tell: impl Fn(&ScopeLog<'_>, &dyn Observer)) {
         if let Some(log) = self.told(scope) {
             self.run.tell(|observer| tell(log, observer));

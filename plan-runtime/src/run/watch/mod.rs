@@ -57,7 +57,7 @@ pub(super) struct Watch<'x> {
     pub(super) logs: Logs<'x>,
     /// `true` if an observer or a subscriber of `tracing` listens.
     is_heard: bool,
-    /// The step that was too much for the run.
+    /// The step that exceeded a limit of the run.
     pub(super) exceeded: Option<Spot>,
     has_reported: bool,
     /// `true` if the report shows steps that run.
@@ -66,7 +66,7 @@ pub(super) struct Watch<'x> {
 }
 
 impl<'x> Watch<'x> {
-    /// Returns a watch of a run, unless nobody listens and there is no report.
+    /// Returns a watch of a run with listeners or a report.
     pub(super) fn new(
         run: &Arc<SharedRun>,
         keeps: Keeps,
@@ -100,7 +100,7 @@ impl<'x> Watch<'x> {
         self.keeps.report || self.run.is_observed()
     }
 
-    /// Finds out who listens: subscribers of `tracing` may come and go while the run waits.
+    /// Checks for listeners, since subscribers of `tracing` may change while the run waits.
     pub(super) fn look(&mut self) {
         self.is_heard = self.run.is_observed() || trace::is_on();
     }
@@ -206,7 +206,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// An open attempt is a call that may run plans by itself.
+    /// Records an open attempt of a call that may run plans by itself.
     pub(super) fn inside(&mut self, spot: Spot, inside: &Arc<Inside>) {
         self.enter(spot);
         if let Some(attempt) = self.logs.kept(spot) {

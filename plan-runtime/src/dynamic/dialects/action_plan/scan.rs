@@ -224,7 +224,7 @@ pub(super) fn is_input(name: &str) -> bool {
     name.starts_with(INPUT)
 }
 
-/// `PLACEHOLDER_reply`, with or without quotes, and where it ends.
+/// Reads `PLACEHOLDER_reply`, with or without quotes, and returns its end.
 pub(super) fn input(text: &str, at: usize) -> Option<(Target, usize)> {
     let (name, end) = path::name(text, at, NameSyntax::Wide);
     let input = name.strip_prefix(INPUT).filter(|name| !name.is_empty())?;

@@ -117,7 +117,7 @@ fn piece<'t>(
     Ok((Piece::Reference(written), at + 1))
 }
 
-/// `step[0]`, and where it ends.
+/// Reads `step[0]`, and returns its end.
 fn head(text: &str, at: usize) -> Option<(usize, usize)> {
     let rest = text[at..].strip_prefix("step[")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -173,7 +173,7 @@ pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
     })
 }
 
-/// `step[0]`, or nearly so, and where it ends.
+/// Reads `step[0]`, or a malformed form of it, and returns its end.
 pub(super) fn step(text: &str, at: usize) -> Option<(Target, usize)> {
     let rest = &text[at..];
     let inner = ["step[", "steps["]

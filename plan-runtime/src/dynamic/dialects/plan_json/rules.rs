@@ -123,7 +123,8 @@ fn member(name: &str, value: &str) -> String {
 
 /// Writes the serde format of a plan, if a reader can restore the plan from it.
 fn write(plan: &Plan) -> Result<String, Unsupported> {
-    // A reader goes over the inside of a value for each level around it, which indentation would make much longer.
+    // A reader scans the content of a value once for each enclosing level, and indentation would make the content much
+    // longer.
     let written = serde_json::to_string(plan).and_then(|text| {
         let mut again = serde_json::Deserializer::from_str(&text);
         super::deserialize::read(&mut again, Origin::Written)?;

@@ -62,7 +62,7 @@ impl PlanBuilder {
         }
     }
 
-    /// The step that is being read: its id, after those of the steps around it.
+    /// Returns the current step: its ID, after the IDs of the enclosing steps.
     pub(super) fn path(&self) -> Option<Arc<str>> {
         let around = self.around.iter().map(|around| &around.current);
         let mut ids = around.chain([&self.current]).flatten().map(|(_, id)| id);

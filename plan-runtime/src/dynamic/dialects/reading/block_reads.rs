@@ -278,7 +278,7 @@ impl PlanReader<'_> {
         false
     }
 
-    /// Refuses the id of a step in a block that somebody could take for something around it.
+    /// Refuses the ID of a step in a block that also names an enclosing step or value.
     pub(crate) fn is_new(&mut self, id: &str, place: Range<usize>) {
         if self.around.is_empty() || id == Block::TAIL {
             return;

@@ -77,7 +77,7 @@ impl PlanReader<'_> {
     }
 
     pub(crate) fn body(&mut self, members: &Members<'_>, what: &str, depth: usize) -> Body {
-        // For a value, null is one.
+        // The member of a value may be null.
         let given = |member: &&Member<'_>| {
             member.name == step::VALUE || member.value.kind() != JsonType::Null
         };

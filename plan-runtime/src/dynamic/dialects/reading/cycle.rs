@@ -52,7 +52,7 @@ pub(super) fn inside(around: &str, id: &str) -> String {
     format!("{around}{}.", short(id))
 }
 
-/// A step, by its id and those of the steps around it.
+/// Returns a step's ID, after the IDs of the enclosing steps.
 pub(super) fn path(around: &str, id: &str) -> Arc<str> {
     format!("{around}{id}").into()
 }

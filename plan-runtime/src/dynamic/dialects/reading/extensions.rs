@@ -1,7 +1,7 @@
 //! The members of plan JSON that a step of another dialect may have.
 //!
-//! The systems that the dialects come from ignore such members. So one counts only in the form that plan JSON has, and beside a tool in the
-//! compat profile only if it was never ignored.
+//! The dialects' original systems ignore such members. So a member counts only in the form of plan JSON. In the compat profile, a member
+//! beside a tool counts only if the systems never ignored it.
 
 use super::holder::Holder;
 use super::layout::Layout;
@@ -44,7 +44,7 @@ pub(super) fn known<'a>(
 ) -> (Members<'a>, bool) {
     let is_strict = reader.builder.profile == Profile::Strict;
     let calls = members.given(step::TOOL).is_some();
-    // Only for a value, null is one.
+    // The member of a value may be null.
     members.list.retain(|member| {
         let is_value = member.name == step::VALUE && !calls;
         is_value || member.value.kind() != JsonType::Null || !ALL.contains(&&*member.name)

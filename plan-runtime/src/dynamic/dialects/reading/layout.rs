@@ -26,13 +26,13 @@ pub(crate) struct Layout {
     pub(crate) body: &'static [&'static str],
     /// The members of a step that are parts of a policy, each after its name there.
     pub(crate) policy: &'static [(&'static str, &'static str)],
-    /// The id of a step that gives none itself, in the step of this id if it is in a block.
+    /// Returns the ID of a step without one, in the step with this ID if the step is in a block.
     pub(crate) id: Option<fn(usize, Option<&str>) -> String>,
     /// `true` if references name steps by index instead of ID.
     pub(crate) by_place: bool,
     /// Reads the arguments of a call.
     pub(crate) arguments: fn(&mut PlanReader<'_>, &Members<'_>) -> Template,
-    /// Reads which steps a step waits for, and its policy, where the dialect has members for that.
+    /// Reads the dependencies of a step and its policy, if the dialect has members for them.
     pub(crate) order: fn(&mut PlanReader<'_>, usize, &Members<'_>, &mut Step),
     /// Reads the output of a document that has no template for it.
     pub(crate) output: fn(&mut PlanReader<'_>, &Members<'_>, &[Step]) -> Output,

@@ -45,7 +45,7 @@ impl<'a> Members<'a> {
         self.member(name).map(|member| member.value)
     }
 
-    /// The same, but null is as nothing.
+    /// Returns the value of a member, unless the value is null.
     pub(crate) fn given(&self, name: &str) -> Option<JsonNode<'a>> {
         self.get(name).filter(|node| node.kind() != JsonType::Null)
     }
@@ -207,7 +207,7 @@ pub(crate) struct Member<'a> {
     pub(crate) value: JsonNode<'a>,
 }
 
-/// `what` is not what it must be.
+/// Returns the finding for a value of another kind than expected.
 pub(crate) fn wrong_kind(node: JsonNode<'_>, what: &str, expected: &str) -> Note {
     let found = match node.kind() {
         JsonType::Null => "null".to_owned(),

@@ -217,7 +217,7 @@ impl PlanBuilder {
         self.note(note.label(format!("the first {what} over the limit")));
     }
 
-    /// Adds an error if a member asks for more attempts than are allowed.
+    /// Adds an error if a member exceeds the allowed number of attempts.
     pub(crate) fn attempts_fit(&mut self, attempts: u32, member: &str, place: Range<usize>) {
         let most = self.limits.attempts;
         if attempts > most {
@@ -283,7 +283,7 @@ impl PlanBuilder {
         false
     }
 
-    /// A number, whose template is the one at `at`.
+    /// Reads a number as the template with the index `at`.
     pub(crate) fn number(&mut self, node: JsonNode<'_>, at: usize) -> Template {
         if let Some(number) = number(node.slice()) {
             return Template::Number(number);
@@ -318,7 +318,7 @@ impl PlanBuilder {
         name.len() <= most
     }
 
-    /// Remembers where the next template is, whose parts come next.
+    /// Records the position of the next template, whose parts come next.
     pub(crate) fn place(&mut self, value: Range<usize>, key: Option<Range<usize>>) -> usize {
         let key = key.map(Span::from);
         self.spans.templates.open(Span::from(value), key)
@@ -344,7 +344,7 @@ impl PlanBuilder {
         None
     }
 
-    /// Remembers what first shows which dialect the document is in.
+    /// Records the first part that shows the document's dialect.
     pub(crate) fn shown_by(&mut self, place: Range<usize>) {
         self.shows.get_or_insert(place);
     }
@@ -354,7 +354,7 @@ impl PlanBuilder {
         (self.notes, self.spans)
     }
 
-    /// Makes a step known under the id that it gives; `false` if it cannot be read.
+    /// Registers a step under its declared ID. Returns `false` if the ID cannot be read.
     pub(crate) fn declare_as(&mut self, index: usize, given: JsonNode<'_>) -> bool {
         const WHAT: &str = "the id of a step";
         self.spans.steps[index].id = given.place().into();
@@ -366,7 +366,7 @@ impl PlanBuilder {
         text.is_some()
     }
 
-    /// The id that a step has given; empty if it cannot be read.
+    /// Returns the declared ID of a step, or an empty string if it cannot be read.
     pub(crate) fn declared(&self, given: JsonNode<'_>) -> String {
         let longest = self.limits.name.min(self.limits.string);
         let id = given.text().ok().filter(|id| id.value.len() <= longest);

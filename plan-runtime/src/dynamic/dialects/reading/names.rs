@@ -47,7 +47,7 @@ impl PlanReader<'_> {
             all.extend(self.locals_at(level).iter().rev().flat_map(Bound::names));
             let names = self.names_at(level).into_iter().flatten();
             let mut names: Vec<_> = names.map(|(name, (at, _))| (*at, name.as_str())).collect();
-            // Those of the plan have names of another form.
+            // The inputs of the plan have names of another form.
             names.retain(|(at, _)| self.kind_at(level, Source::Input(*at)) != ReadKind::Input);
             names.sort_unstable();
             all.extend(names.into_iter().map(|(_, name)| name));
@@ -85,7 +85,7 @@ impl PlanReader<'_> {
         }
         let (input, _) = self.names_at(level)?.get(name)?;
         let input = Source::Input(*input);
-        // Those of the plan have names of another form.
+        // The inputs of the plan have names of another form.
         (self.kind_at(level, input) != ReadKind::Input).then(|| Reference::new(input))
     }
 

@@ -7,7 +7,7 @@ use crate::plan::Template;
 use crate::plan::pattern_mistake;
 
 impl PlanReader<'_> {
-    /// Refuses a pattern that asks more of data than a run does.
+    /// Refuses a pattern that requires more of data than a run checks.
     pub(super) fn pattern_fits(
         &mut self,
         node: JsonNode<'_>,

@@ -18,7 +18,7 @@ pub(crate) trait Syntax: Sync {
     /// Reads a step.
     fn step(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>) -> Step;
 
-    /// The id of a step that gives none itself.
+    /// Returns the ID of a step without a declared one.
     fn default_id(&self, reader: &PlanReader<'_>, index: usize) -> Option<String>;
 
     /// Returns all members of a body inside a step.
@@ -42,7 +42,7 @@ pub(crate) trait Syntax: Sync {
         depth: usize,
     ) -> Template;
 
-    /// Reads a condition of a branch or of the rounds of a loop, or what is in one.
+    /// Reads a condition of a branch or of a loop's rounds, or a part of a condition.
     fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>, depth: usize) -> Template {
         self.template(reader, node, None, depth)
     }
@@ -50,7 +50,7 @@ pub(crate) trait Syntax: Sync {
     /// Returns `true` if an amount in a policy is a template.
     fn gives(&self, reader: &PlanReader<'_>, node: JsonNode<'_>) -> bool;
 
-    /// The step of the same plan or block that this names.
+    /// Reads the name of a step in the current plan or block.
     fn own_step(
         &self,
         reader: &mut PlanReader<'_>,
@@ -67,7 +67,7 @@ pub(crate) struct PlanReader<'d> {
     pub(crate) builder: &'d mut PlanBuilder,
     pub(crate) syntax: &'static dyn Syntax,
     pub(crate) names: IdKind,
-    /// The local values that there are where it is read.
+    /// The local values in scope.
     pub(crate) locals: Vec<Bound>,
     /// The values from around the block that it has read so far.
     pub(super) reads: Vec<BlockRead>,

@@ -1,4 +1,4 @@
-//! Policies: what is done about failures and time.
+//! Policies for failures and time limits.
 
 use super::{Members, PlanReader, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
@@ -108,7 +108,7 @@ impl PlanReader<'_> {
         policy
     }
 
-    /// A number or a time that no template gives.
+    /// Returns the member of an amount that is a constant.
     fn fixed<'a>(&self, members: &Members<'a>, name: &str) -> Option<JsonNode<'a>> {
         let node = members.given(name)?;
         (!self.syntax.gives(self, node)).then_some(node)

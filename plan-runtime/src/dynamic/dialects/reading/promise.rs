@@ -320,7 +320,7 @@ impl Instead<'_> {
         }
     }
 
-    /// The steps that the member names, if it does so in a way that can be repeated.
+    /// Returns the steps in the member, if a message can repeat them.
     fn steps(&self) -> Option<String> {
         let by_id = self.dialect.rules().guide.by_id;
         let value = self.member.value;

@@ -19,7 +19,7 @@ impl PlanReader<'_> {
     ) -> Result<Reference, Unread> {
         let compat = self.builder.profile == Profile::Compat;
         if let Some(scan_error) = &written.compat_only {
-            // The deployed resolver of action plans does without `.result` where there is such a step.
+            // The deployed resolver of action plans accepts a reference to an existing step without `.result`.
             let known = matches!(&written.target, Target::Id(id) if self.knows(id));
             if !(compat && known && !written.path.is_empty()) {
                 return if self.malformed(text, scan_error.clone()) {
@@ -161,7 +161,7 @@ impl PlanBuilder {
         }
     }
 
-    /// The step of this index, which comes before the one that is being read.
+    /// Returns the step with this index, which must come before the current one.
     pub(crate) fn indexed(&mut self, index: usize, place: Range<usize>) -> Option<usize> {
         let current = self.current.as_ref().map(|(current, _)| *current);
         if index >= self.steps {

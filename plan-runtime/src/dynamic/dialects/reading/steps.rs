@@ -15,7 +15,7 @@ use crate::plan::{
 use std::sync::Arc;
 
 impl Syntax for Layout {
-    /// Reads what comes before the references of a step: its id.
+    /// Reads the part of a step that references need: its ID.
     fn declare(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>) {
         let default = self.default_id(reader, index);
         let builder = &mut *reader.builder;

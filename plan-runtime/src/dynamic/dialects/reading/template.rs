@@ -24,7 +24,7 @@ impl PlanReader<'_> {
         template
     }
 
-    /// A value, whose template is the one at `at`.
+    /// Reads a value as the template with the index `at`.
     fn value_at(&mut self, node: JsonNode<'_>, at: usize, depth: usize) -> Template {
         let place = node.place();
         if matches!(node.kind(), JsonType::List | JsonType::Object)
@@ -109,7 +109,7 @@ impl PlanReader<'_> {
         !scan.scan_errors.is_empty() || scan.pieces.iter().any(is_reference)
     }
 
-    /// A string, whose template is the one at `at`.
+    /// Reads a string as the template with the index `at`.
     fn string(&mut self, text: &Text<'_>, at: usize) -> Template {
         let mut scan = self.scan(&text.value);
         // A string beyond its limit was scanned only in part.

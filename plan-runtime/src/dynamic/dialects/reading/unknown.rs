@@ -10,7 +10,7 @@ use crate::dynamic::finding::Note;
 use crate::plan::json::names::step;
 
 impl PlanBuilder {
-    /// Reports members that nothing reads: as errors, or in the compat profile as warnings where the original systems ignore them.
+    /// Reports unknown members: as errors, or in the compat profile as warnings for members that the original systems ignore.
     pub(crate) fn only_known(&mut self, members: &Members<'_>, what: &str, known: &[&str]) {
         let holder = Holder::of(known);
         for member in members.unknown(known) {
@@ -28,7 +28,7 @@ impl PlanBuilder {
     ) -> bool {
         let known = known_in_step(layout);
         let promise = Promise::of(member);
-        // The systems ignore one of this name beside a tool.
+        // The systems ignore a member with this name beside a tool.
         let was_ignored = member.name == step::FOR
             && self.profile == Profile::Compat
             && members.given(step::TOOL).is_some();

@@ -243,7 +243,7 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
     })
 }
 
-/// `step[0]`, `PLACEHOLDER_reply`, `mail` or `["the mail"]`, and where it ends.
+/// Reads `step[0]`, `PLACEHOLDER_reply`, `mail` or `["the mail"]`, and returns its end.
 fn target(text: &str, at: usize) -> Option<(Target, usize)> {
     let mut dialects = Dialect::ALL.into_iter();
     let of_dialect = dialects.find_map(|dialect| (dialect.rules().target)(text, at));

@@ -1,6 +1,6 @@
-//! References in strings: what dialects have in common.
+//! References in strings: the parts that dialects share.
 //!
-//! A string is read after it was decoded from JSON. Only what the plan's author wrote is read here, never what a value holds.
+//! A string is scanned after JSON decoding. Only strings of the plan's author are scanned, never values of a run.
 
 mod foreign;
 pub(crate) mod path;
@@ -211,7 +211,7 @@ impl<'t> Scan<'t> {
         matches!(self.pieces[..], [Piece::Reference(_)]) && self.escapes.is_empty()
     }
 
-    /// A string that is one flaw.
+    /// Creates the scan of a string that is malformed as a whole.
     pub(crate) fn malformed(text: &'t str, scan_error: ScanError) -> Self {
         let mut scan = Self::of_text(text);
         scan.scan_errors.push(scan_error);
@@ -219,7 +219,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// The string of JSON at `at`, and where it ends.
+/// Reads the JSON string at `at`, and returns its end.
 pub(crate) fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
     let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<String>();

@@ -76,7 +76,7 @@ pub(crate) fn read(
     }
 }
 
-/// `[0]`, `[*]` or `["key"]`, and where it ends.
+/// Reads `[0]`, `[*]` or `["key"]`, and returns its end.
 fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<ScanError>> {
     if let Some((key, end)) = key(text, at) {
         return Ok((Segment::new(Selector::Key(key)), end));
@@ -123,7 +123,7 @@ pub(crate) fn name(text: &str, at: usize, names: NameSyntax) -> (String, usize) 
     })
 }
 
-/// `["key"]`, and where it ends.
+/// Reads `["key"]`, and returns its end.
 pub(crate) fn key(text: &str, at: usize) -> Option<(String, usize)> {
     let (key, end) = quoted(text, at + 1).filter(|_| text[at..].starts_with('['))?;
     text[end..].starts_with(']').then_some((key, end + 1))

@@ -10,7 +10,7 @@ pub(crate) enum ReferenceTarget<'n> {
     /// A step by its index and its ID.
     Step(usize, &'n str),
     Input(&'n str),
-    /// A local value, or what a block reads.
+    /// A local value, or an input of a block.
     Value(&'n str),
     /// A local value by its number, and the name of the variable.
     Local(usize, &'n str),

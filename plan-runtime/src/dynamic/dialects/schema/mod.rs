@@ -1,4 +1,4 @@
-//! The JSON Schema of plans in a dialect: what its reader reads, over some tools.
+//! The JSON Schema of plans in a dialect with some tools: the documents that the dialect's reader accepts.
 //!
 //! A schema consists of objects that list all their members, so that a model with structured output writes no member that is unknown to the reader.
 //! The reader checks the rules that no schema can express: the existence of names, the number of steps, the depth of nesting.
@@ -58,7 +58,7 @@ pub(crate) struct Strings {
     pub(crate) reference: String,
     /// A string with a reference, or with a literal part that looks like a reference.
     pub(crate) template: String,
-    /// A reference to an input, which may give an amount of a policy.
+    /// A reference to an input, for an amount of a policy.
     pub(crate) input: Option<String>,
 }
 

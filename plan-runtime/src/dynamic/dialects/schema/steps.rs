@@ -7,7 +7,7 @@ use crate::plan::KEYWORDS;
 use crate::plan::json::names::{binding, block, branch, each, looped, step, tool};
 use serde_json::{Value, json};
 
-/// A member of an object, and whether it is required.
+/// A member of an object. The flag is `true` for a required member.
 type Member = (&'static str, Value, bool);
 
 /// The largest number of tools that each kind of step lists.
@@ -213,7 +213,7 @@ fn round(steps: &Value, more: &[Member]) -> Value {
     ])
 }
 
-/// The variables that a pattern names: one, or those of a tuple.
+/// Returns the schema of a pattern's variables: a name, or a tuple of names.
 fn variable(open: &str, close: &str) -> Value {
     let wrappers = match open {
         "" => &[""][..],

@@ -157,7 +157,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A reference to an input, where it may give an amount.
+    /// Returns the schema of a reference to an input, if an amount can be one.
     pub(super) fn input(&self) -> Option<Value> {
         self.defs.contains_key("input").then(|| named("input"))
     }

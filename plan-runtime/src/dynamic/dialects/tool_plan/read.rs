@@ -76,7 +76,7 @@ fn arguments(reader: &mut PlanReader<'_>, members: &Members<'_>) -> Template {
     }
 }
 
-/// The outputs that the plan asks for; all where it asks for none.
+/// Reads the outputs that the plan selects, or all outputs if it selects none.
 fn output(reader: &mut PlanReader<'_>, top: &Members<'_>, steps: &[Step]) -> Output {
     let builder = &mut *reader.builder;
     let all = || steps::all_outputs(steps);

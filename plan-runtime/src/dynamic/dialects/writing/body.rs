@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::mem::replace;
 
 impl<'p> Writer<'p> {
-    /// Adds the members of a body. Only that of a step may be a loop or a wait.
+    /// Adds the members of a body. Only the body of a step may be a loop or a wait.
     pub(super) fn body(&mut self, to: &mut OutputMembers<'p>, body: &'p Body, is_step: bool) {
         match body {
             Body::Action(action) => self.call(to, action),
@@ -96,7 +96,7 @@ impl<'p> Writer<'p> {
         self.operand(&test.plain())
     }
 
-    /// A test, or what is in one.
+    /// Writes a test, or an operand of a test.
     fn operand(&mut self, operand: &Template) -> OutputJson<'p> {
         let test = match operand {
             Template::Test(test) => test,

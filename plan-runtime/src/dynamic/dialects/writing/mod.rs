@@ -299,7 +299,7 @@ impl<'p> Writer<'p> {
         self.template(&mut String::new(), &args)
     }
 
-    /// Adds the output, if a reader would come to another.
+    /// Adds the output, if a reader would derive another one.
     pub(crate) fn output(&mut self, top: &mut OutputMembers<'p>) {
         let Output { type_name, value } = &self.plan().output;
         let default = steps::all_outputs(&self.plan().steps);

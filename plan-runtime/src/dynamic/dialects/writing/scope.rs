@@ -14,7 +14,7 @@ pub(crate) struct Scope<'p> {
     pub(super) last: HashSet<usize>,
     /// The local values around the part that is being written.
     pub(super) locals: Vec<Bound>,
-    /// The step whose parts are being written; without one, it is the output, or what comes after all steps.
+    /// The step whose parts are being written. `None` for the output, and for the end of the steps.
     pub(super) current: Option<usize>,
 }
 

@@ -103,7 +103,7 @@ impl<'p> Writer<'p> {
             }
         }
         if let [TextPiece::Reference(_)] = pieces[..] {
-            // Alone, the reference would keep its type.
+            // A reference without a string beside it would keep its type.
             pieces.push(TextPiece::Text(""));
         }
         if self.unsupported.len() == unsupported {

@@ -1,4 +1,4 @@
-//! Policies: what differs from the default.
+//! Policies: their differences from the default.
 
 use super::InPlan;
 use crate::plan::json::names::{catch as caught, optional as values, policy as names};
@@ -59,7 +59,7 @@ impl Serialize for InPlan<'_, &Policy> {
 }
 
 impl InPlan<'_, &Policy> {
-    /// An amount: what gives it, or its value.
+    /// Writes the template of an amount, or its value.
     fn amount<M: SerializeMap, T: Serialize>(
         &self,
         map: &mut M,

@@ -82,7 +82,7 @@ fn is_derived(name: &str, reference: &Reference, text: &str) -> bool {
         .for_each(|it| it.absent = Absent::Error);
     [reference.path(), bare.path()].into_iter().any(|path| {
         text == written(name, path)
-            // The same, with a name that is not a word.
+            // With a name that is not a word.
             || text.strip_prefix(name) == written("x", path).strip_prefix('x')
     })
 }

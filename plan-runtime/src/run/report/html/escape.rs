@@ -30,7 +30,7 @@ impl Write for Escape<'_> {
     }
 }
 
-/// A value as JSON over several lines, its end cut off where it is long.
+/// A value as JSON over several lines, truncated if it is long.
 pub(super) struct HtmlJson<'v>(pub(super) &'v Value);
 
 impl Display for HtmlJson<'_> {

@@ -50,8 +50,8 @@ impl Report {
     /// and [`HTML_SCRIPT`](Self::HTML_SCRIPT), as `text/javascript`. `style` and `script` are their addresses, absolute or relative to the
     /// page. A page runs the script at its address, so never take an address from an untrusted source.
     ///
-    /// Other versions of this crate may have another style sheet and another script: put the version into the addresses if browsers keep
-    /// the files.
+    /// Other versions of this crate may have another style sheet and another script: put the version into the addresses if browsers
+    /// cache the files.
     ///
     /// ```
     /// use plan_runtime::Report;
@@ -189,7 +189,7 @@ fn sign(status: &str) -> char {
 
 impl Page<'_> {
     fn write(&self, files: &Files<'_>) -> String {
-        // Styles apply and scripts run only if they have the number, which nothing could have known that a tool gave.
+        // Styles apply and scripts run only with this number, which no output of a tool can contain.
         let nonce = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let mut html = Html::new(escape);
         html.markup(

@@ -42,7 +42,7 @@ impl PlanReader<'_> {
             let help = "say with `\"absent\": \"end\"` or `\"optional\": true` which part may be missing or null, or remove `else`";
             return self.builder.error(note.help(help.to_owned()));
         }
-        // A plan prints what it reads, and unambiguously. The member `written` is therefore only compared.
+        // A plan prints its sources, and unambiguously. The member `written` is therefore only compared.
         let Some((name, rest)) = plan::seen(source, &name, reference.path(), &self.locals) else {
             let name = short(&name);
             let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
@@ -140,7 +140,7 @@ impl PlanReader<'_> {
         let name = Source::Local(depth).name();
         let mut locals = self.locals.len();
         if locals == 0 {
-            // Those around a block are read by the same numbers where it has none itself.
+            // A block without local values of its own uses the numbers of the enclosing ones.
             let level = self.around.iter().rposition(|it| !it.locals.is_empty());
             if let Some(level) = level {
                 locals = self.around[level].locals.len();
@@ -165,7 +165,7 @@ impl PlanReader<'_> {
         Some((Found::Here(Source::Local(depth)), name))
     }
 
-    /// The step of this name, or what a block reads of one around it.
+    /// Returns the step with this name, or the input of a block for an enclosing one.
     fn step_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<Source> {
         if let Some(index) = self.builder.step_of(name) {
             return Some(Source::Step(index));
