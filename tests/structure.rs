@@ -2,7 +2,7 @@
 //! files.
 //!
 //! A crate and each folder in it has a graph, with a node for each module directly inside: a file `x.rs` and its folder `x/` are one node.
-//! The graph has an edge for each path by which one module names another, in a `use`, in an expression or a type, and in the tokens of a
+//! A path from one module to another is an edge of the graph, be the path in a `use`, in an expression or a type, or in the tokens of a
 //! macro.
 //!
 //! - `lib.rs` is not a node, and neither is the `mod.rs` of a folder. It declares the modules and re-exports from them: `crate::Plan` in

@@ -59,7 +59,8 @@
 //! | the names of tools ([`Contract::new`]) | that there is such a tool |
 //! | Rust tools ([`Contract::of`]) | unknown and missing arguments |
 //! | JSON Schemas of arguments | types, allowed values, bounds, lengths, nested objects and lists |
-//! | JSON Schemas of outputs | every path of a reference, including paths from the variables of a `for`, of patterns and of a loop; the type of the value there; a list in place of an element; a value that may be absent, if a value is required or in a formatted string |
+//! | JSON Schemas of outputs | every path of a reference, including paths from the variables of a `for`, of patterns and of a loop |
+//! | | the type of the value at the end of a path: a list is not an element, and a required argument or a formatted string needs a value that is never absent |
 //!
 //! The reader never reports a part that a schema leaves open, or expresses with an unsupported keyword (`pattern`, `not`,
 //! references to other documents). A tool that is a closure over JSON checks its resolved arguments again before each call; serde
@@ -98,7 +99,7 @@
 //! | an input in a `policy` | – | – | `"attempts": "{{PLACEHOLDER_n}}"` |
 //! | unsupported | formatted strings, inputs | inputs, steps with later dependencies | paths into an input |
 //!
-//! In all three dialects, `last` is null in the first round. None of these dialects can express computed values, references that end at an absent
+//! In all three dialects, `last` is null in the first round. The three dialects cannot express computed values, references that end at an absent
 //! value (`a?.id`), formats of values in a string, and objects whose members only a run can determine. [`Dialect::write`] lists all such parts of a
 //! plan.
 //!

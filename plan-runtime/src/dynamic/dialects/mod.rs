@@ -1,9 +1,15 @@
 //! The dialects in which plans are written as JSON.
 //!
-//! Each dialect has a folder. Its `mod.rs` describes the format and its origin, and contains the [`Rules`]; `read.rs` reads the
-//! members of plans and steps; `scan.rs` finds the references in a string; and `write.rs` writes a plan. The rest of the library uses
-//! only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a row. Plan JSON, which has no
-//! references in strings, has its rules in `rules.rs`. Its reader exists even without the feature `dynamic`.
+//! Each dialect has a folder:
+//!
+//! - `mod.rs` describes the format and its origin, and contains the [`Rules`].
+//! - `read.rs` reads the members of plans and steps.
+//! - `scan.rs` finds the references in a string.
+//! - `write.rs` writes a plan.
+//!
+//! The rest of the library uses only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a
+//! row. Plan JSON has no references in strings, and its rules are in `rules.rs`. The reader of plan JSON exists even without the
+//! feature `dynamic`.
 //!
 //! | | parts that dialects share |
 //! |---|---|
