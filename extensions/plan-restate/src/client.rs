@@ -1,4 +1,4 @@
-//! Clients: what submits runs, and asks what has become of them.
+//! Clients, which submit runs to a Restate server and read their outcomes.
 
 use crate::error::Error;
 use crate::http::Http;
@@ -20,13 +20,13 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// The default for [`Client::patience`].
+/// The default of [`Client::patience`].
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The pause before the first further try.
+/// The pause between the first attempt of a request and the second. Each later pause is longer.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The longest one.
+/// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// A client that submits runs to a Restate server, and queries their outcomes.
@@ -50,7 +50,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// ```
 pub struct Client<E = Http> {
     ingress: ingress::Client<E>,
-    /// The address as the caller passed it.
+    /// The address as the caller passed it, for the messages of errors.
     address: String,
     service: String,
     patience: Duration,
@@ -68,11 +68,12 @@ impl<E> Clone for Client<E> {
 }
 
 impl Client {
-    /// A client of the Restate whose ingress is at this address, such as `http://localhost:8080`.
+    /// Creates a client of the Restate server whose ingress has this address, such as `http://localhost:8080`.
     ///
     /// # Errors
     ///
-    /// The address is not a URL with `http`. For `https`, see [`with_executor`](Self::with_executor).
+    /// Returns [`Error::Address`] if the address is not a URL that begins with `http:`. For `https`, see
+    /// [`with_executor`](Self::with_executor).
     pub fn new(ingress: &str) -> Result<Self, Error> {
         let client = Self::with_executor(ingress, Http::default())?;
         let scheme = ingress.split_once(':').map(|(scheme, _)| scheme);
@@ -91,7 +92,7 @@ impl<E: RequestExecutor> Client<E> {
     ///
     /// # Errors
     ///
-    /// The address is not a URL.
+    /// Returns [`Error::Address`] if the address is not a URL.
     pub fn with_executor(ingress: &str, executor: E) -> Result<Self, Error> {
         let uri: http::Uri = ingress
             .parse()
@@ -111,14 +112,14 @@ impl<E: RequestExecutor> Client<E> {
     ///
     /// # Errors
     ///
-    /// The token is not what a header of HTTP may have.
+    /// Returns [`Error::Address`] if an HTTP header cannot contain the token.
     pub fn token(mut self, token: &str) -> Result<Self, Error> {
         let client = self.ingress.with_restate_auth_token(token);
         self.ingress = client.map_err(|error| Error::Address(error.to_string()))?;
         Ok(self)
     }
 
-    /// The service that runs plans, if the [workers](crate::Worker::service) have named it.
+    /// Sets the name of the service that runs plans. Needed if the workers have set a [name](crate::Worker::service).
     #[must_use]
     pub fn service(mut self, name: impl Into<String>) -> Self {
         self.service = name.into();
@@ -132,7 +133,7 @@ impl<E: RequestExecutor> Client<E> {
         self
     }
 
-    /// The run with this id.
+    /// Returns a handle to the run with this ID. Sends no request, so the run need not exist.
     pub fn run(&self, id: impl Into<String>) -> RunHandle<'_, E> {
         RunHandle {
             client: self,
@@ -201,7 +202,7 @@ impl<E: RequestExecutor> Client<E> {
         asked.await.map_err(|error| self.of(id, error))
     }
 
-    /// The error of a request about a run.
+    /// Converts an error of a request about a run.
     fn of(&self, id: &str, error: ClientError) -> Error {
         Error::of(error, id, (&self.service, &self.address))
     }
@@ -211,7 +212,7 @@ impl<E: RequestExecutor> Client<E> {
 fn is_away(error: &ClientError) -> bool {
     match error {
         ClientError::Transport { .. } => true,
-        // An error of the server itself, in contrast to the error of a run.
+        // The server itself has failed. A run's error would come from a handler.
         ClientError::Status { status, response } => {
             status.is_server_error() && is_of_ingress(response.headers())
         }
@@ -263,18 +264,21 @@ impl<'s, E: RequestExecutor, O: DeserializeOwned + 'static> Submission<'s, E, O>
     ///
     /// # Errors
     ///
-    /// The plan or its inputs cannot be submitted, there is another run of this id, or Restate cannot be reached.
+    /// Returns [`Error::Start`] if the plan or its inputs cannot be submitted, [`Error::Refused`] if they are too large or if another
+    /// run has this ID, and [`Error::Restate`] if the server cannot be reached.
     pub async fn send(self) -> Result<RunHandle<'s, E>, Error> {
         let run = self.run.map_err(Error::Start)?;
         self.client.send(&self.id, &run).await?;
         Ok(self.client.run(self.id))
     }
 
-    /// Gives a report of every step beside the output, whether the run fails or not: the JSON of a [`Report`](plan_runtime::Report).
+    /// Submits the run, waits for its end, and returns its result and a report of every step: a [`Report`](plan_runtime::Report) as
+    /// JSON.
     ///
     /// # Errors
     ///
-    /// As those of [`send`](Self::send).
+    /// Returns an error of [`send`](Self::send), or [`Error::Unfit`] if the output has another type than `O`. A failure
+    /// of the run is not an error here: the result contains a [`Failed`] then.
     pub async fn with_report(self) -> Result<(Result<O, Failed>, Value), Error> {
         let run = self.send().await?;
         let ended = run.ended().await?;
@@ -297,14 +301,14 @@ impl<E, O> fmt::Debug for Submission<'_, E, O> {
     }
 }
 
-/// A run, by its id: what [`Client::run`] gives.
+/// A handle to a run, from [`Client::run`].
 pub struct RunHandle<'s, E> {
     client: &'s Client<E>,
     id: String,
 }
 
 impl<E: RequestExecutor> RunHandle<'_, E> {
-    /// The id of the run.
+    /// Returns the ID of the run.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -320,11 +324,11 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
         output.map_err(Error::Failed)
     }
 
-    /// Waits for the end of the run, and gives the report of every step: the JSON of a [`Report`](plan_runtime::Report).
+    /// Waits for the end of the run, and returns a report of every step: a [`Report`](plan_runtime::Report) as JSON.
     ///
     /// # Errors
     ///
-    /// [`Error::Unknown`] if there is no such run.
+    /// Returns [`Error::Unknown`] if the run does not exist.
     pub async fn report(&self) -> Result<Value, Error> {
         self.ended().await?.report(&self.id)
     }
@@ -333,7 +337,7 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unknown`] if there is no such run.
+    /// Returns [`Error::Unknown`] if the run does not exist.
     pub async fn has_ended(&self) -> Result<bool, Error> {
         let run = self.handle().await?;
         let output = self.client.patiently(|| run.output()).await;
@@ -341,12 +345,13 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
         Ok(matches!(output.into_body(), Output::Ready(_)))
     }
 
-    /// Sends a value to a step of the run that waits for one, or will. The path is that of [`Signals::send`](plan_runtime::run::Signals::send).
+    /// Sends a value to a step of the run that waits for a value, or will wait for one. [`Signals::send`](plan_runtime::run::Signals::send)
+    /// describes the path.
     ///
     /// # Errors
     ///
-    /// Returns an error if the run does not exist, if it has ended, if no step waits for a value at this path, if the step has a
-    /// value, or if the value has another type.
+    /// Returns [`Error::Unknown`] if the run does not exist. Returns [`Error::Refused`] if the run has ended, if no step waits
+    /// for a value at this path, if the step has a value, or if the value has another type.
     pub async fn signal(
         &self,
         path: impl Into<String>,
@@ -367,13 +372,14 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
             .await
     }
 
-    /// Has the run end: undo steps and always steps run. A run that has ended is not changed.
+    /// Cancels the run: its undo steps and always steps run, and then it ends. The cancellation of an ended run has no
+    /// effect.
     ///
     /// A worker finishes the current calls of the run, whose outcomes have no effect.
     ///
     /// # Errors
     ///
-    /// [`Error::Unknown`] if there is no such run.
+    /// Returns [`Error::Unknown`] if the run does not exist.
     pub async fn cancel(&self) -> Result<(), Error> {
         if self.has_ended().await? {
             return Ok(());
@@ -424,7 +430,7 @@ impl<E> fmt::Debug for Client<E> {
 }
 
 impl Ended {
-    /// The output, or why there is none.
+    /// Returns the output, or the failure of the run.
     fn output<O: DeserializeOwned>(&self, id: &str) -> Result<Result<O, Failed>, Error> {
         if let Some(failed) = &self.failed {
             return Ok(Err(failed.clone()));
@@ -434,7 +440,7 @@ impl Ended {
         output.map(Ok).map_err(|error| unfit("output", id, &error))
     }
 
-    /// The report.
+    /// Returns the report of the run.
     fn report(&self, id: &str) -> Result<Value, Error> {
         let report = serde_json::from_str(self.report.get());
         report.map_err(|error| unfit("report", id, &error))

@@ -8,39 +8,40 @@ use serde::Deserialize;
 use std::error::Error as StdError;
 use std::fmt;
 
-/// The error of a client's request.
+/// An error of a [`Client`](crate::Client)'s request.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The run cannot be submitted: a plan with errors, inputs that JSON cannot represent, secrets.
+    /// A run cannot be submitted: the plan has errors or contains secrets, or JSON cannot represent an input.
     Start(RunError),
-    /// The run has failed.
+    /// The run failed.
     Failed(Failed),
-    /// There is no such run.
+    /// No run has this ID.
     Unknown {
         /// The ID in the request.
         id: String,
     },
-    /// A run was refused, or a signal: another run has this id, or no step waits for this value. This says why.
+    /// The workers refused a run or a signal, for example since another run has this ID, or since no step waits for the
+    /// value. Contains the reason.
     Refused(String),
-    /// The run was killed in Restate itself. Contains the server's message.
+    /// Restate itself ended the run, for example since a person killed it. Contains the server's message.
     Ended(String),
-    /// The stored value is not of the requested type.
+    /// The stored value has another type than the requested one. Contains the reason.
     Unfit(String),
-    /// The address is not a URL, or the token cannot be sent.
+    /// The address is not a URL, or an HTTP header cannot contain the token. Contains the reason.
     Address(String),
-    /// Restate does not have the service of the workers.
+    /// Restate has no service with the workers' name.
     NoService {
         /// The name of the service.
         service: String,
         /// The message of the server.
         message: String,
     },
-    /// Restate could not be reached, or has not understood.
+    /// Restate could not be reached, or returned an error or an unknown response.
     Restate(Box<dyn StdError + Send + Sync>),
 }
 
-/// The server is not at the given address.
+/// The error of a request without an answer from a Restate server.
 #[derive(Debug)]
 struct Away {
     address: String,
@@ -78,7 +79,7 @@ impl fmt::Display for Away {
 
 impl StdError for Away {}
 
-/// An error of Restate.
+/// The body of an error response from Restate.
 #[derive(Deserialize)]
 struct Answer {
     message: String,
@@ -87,7 +88,7 @@ struct Answer {
 }
 
 impl Error {
-    /// The error of a request about a run.
+    /// Converts an error of a request about a run.
     pub(crate) fn of(error: ClientError, id: &str, (service, address): (&str, &str)) -> Self {
         let ClientError::Status { status, response } = &error else {
             return match error {

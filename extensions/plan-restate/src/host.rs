@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// A run that is polled by its driver.
+/// A run, which its driver polls.
 pub(crate) type Polled = Pin<Box<dyn Future<Output = (Result<Value, RunError>, Report)> + Send>>;
 
 pub(crate) type Configure<App> =
@@ -27,10 +27,10 @@ pub(crate) trait Host: Send + Sync {
         call: EngineCall,
     ) -> Pin<Box<dyn Future<Output = CallOutcome> + Send>>;
 
-    /// The plan that runs where this was submitted, as JSON.
+    /// Returns the plan of a submitted run as JSON. The plan comes from this host if the host has the plan.
     fn document(&self, run: &RunInfo) -> plan_runtime::Result<String>;
 
-    /// A value for a step of a run, as JSON of its type.
+    /// Checks a value for a step of a run, and converts it to JSON of the step's type.
     fn signal(
         &self,
         run: &RunInfo,
@@ -94,7 +94,8 @@ impl<App: Send + Sync + 'static> Host for Hosted<App> {
         seam: Seam,
         cancel: oneshot::Receiver<()>,
     ) -> Polled {
-        // A channel of tokio that has its answer is not ready while the budget of its task is spent. The run would ask for its calls later than it did before, or never.
+        // A channel of tokio with an answer is not ready while the budget of its task is spent. The run would then make its calls later than in an
+        // earlier attempt, or never.
         Box::pin(tokio::task::unconstrained(async move {
             let submitted = match self.toolbox.submitted(&run) {
                 Ok(submitted) => submitted,

@@ -1,4 +1,4 @@
-//! A small HTTP client.
+//! An HTTP client without TLS.
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -10,11 +10,11 @@ use restate_sdk::ingress::RequestExecutor;
 use std::error::Error as StdError;
 use std::fmt;
 
-/// At most this many bytes of an answer are read.
+/// The most bytes of a response that a client reads.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Sends requests of a [`Client`](crate::Client) over HTTP/1.1, without TLS. For `https`, pass another implementation of [`RequestExecutor`] to the
-/// client, such as that of `reqwest`.
+/// An HTTP/1.1 client without TLS, for a [`Client`](crate::Client). For `https`, pass another implementation of [`RequestExecutor`] to the client,
+/// for example one on top of `reqwest`.
 #[derive(Clone, Debug)]
 pub struct Http(Client<HttpConnector, Full<Bytes>>);
 
@@ -26,7 +26,7 @@ impl Default for Http {
     }
 }
 
-/// A request had no answer.
+/// The error of a request without a response.
 #[derive(Debug)]
 pub struct HttpError(Box<dyn StdError + Send + Sync>);
 

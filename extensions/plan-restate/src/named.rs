@@ -1,5 +1,5 @@
-//! The services with the names that a worker gives them. The SDK's macros only support names known at compile time, so the code here calls their
-//! generated functions.
+//! Services under the names that a worker sets. The SDK's macros only support names known at compile time, so this code calls the functions that
+//! they generate.
 
 use crate::plans::PlanRuns;
 use crate::steps::PlanSteps;
@@ -13,7 +13,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Calls a handler, and tells Restate what it has answered.
+/// Calls a handler, and passes its result to Restate.
 macro_rules! answer {
     ($ctx:ident, $service:ident.$handler:ident($input:ident)) => {{
         let ($input, metadata) = $ctx.input().await;

@@ -16,23 +16,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::sync::oneshot;
 
-/// The code of a refusal. Restate itself has others.
+/// The HTTP status of a refusal. Restate itself uses other statuses.
 pub(crate) const REFUSED: u16 = 422;
 
-/// The promise with the submitted run.
+/// The name of the promise with the submitted run.
 const RUN: &str = "run";
 
-/// The promise that is resolved when the run is cancelled.
+/// The name of the promise that is resolved when the run is cancelled.
 const CANCEL: &str = "cancel";
 
-/// The promise of a value for the step with this path.
+/// Returns the name of the promise with the value for the step at this path.
 fn value_at(path: &str) -> String {
     format!("await:{path}")
 }
 
 pub(crate) struct PlanRuns {
     pub(crate) host: Arc<dyn Host>,
-    /// The service that makes the calls of steps.
+    /// The name of the service that makes the calls of steps.
     pub(crate) steps: String,
 }
 
@@ -59,7 +59,7 @@ impl PlanRuns {
             })
             .await;
         if began.fingerprint != fingerprint {
-            // Restate asks again, and another worker may have the plan that it was.
+            // Restate retries, and another worker may have the version of the plan that began the run.
             return Err(io::Error::other(format!(
                 "run `{id}` was begun with another version of plan `{}` ({}, and this worker has {fingerprint}): keep a worker of that version until its runs have ended",
                 info.plan, began.fingerprint
@@ -122,7 +122,7 @@ impl PlanRuns {
             by: by.clone(),
         };
         ctx.resolve_promise(&name, Json(sent));
-        // With several concurrent values, the first one counts.
+        // If several values are sent concurrently, the first one counts.
         let first = ctx.promise::<Json<Sent>>(&name).await?.into_inner();
         if first.by == by {
             Ok(())
@@ -148,7 +148,7 @@ fn is_cancel(error: &TerminalError) -> bool {
     error.code() == 409
 }
 
-/// An error after which Restate asks again.
+/// Converts an error after which Restate retries.
 fn other(error: plan_runtime::Error) -> io::Error {
     io::Error::other(error.to_string())
 }
@@ -180,8 +180,8 @@ fn ended(result: &Result<Value, RunError>, report: &Report) -> Result<Json<Ended
             (None, Some(failed))
         }
     };
-    // The report is for people, who can do without a report of this size, or one whose values are nested too deep for a
-    // JSON reader.
+    // The report is for people. A run can end without a report that is too large, or whose values are nested too deep
+    // for a JSON reader.
     let is_large = too_large("", size(&output) + report.get().len()).is_some();
     let report = if is_large || serde_json::from_str::<Value>(report.get()).is_err() {
         to_raw_value(&Value::Null)?
@@ -206,7 +206,7 @@ enum Happened {
 /// The receiver of an event.
 enum Waiting {
     Call(oneshot::Sender<CallOutcome>),
-    /// Until a time.
+    /// A sleep until a time, in milliseconds since 1970.
     Sleep(u64, oneshot::Sender<()>),
     Receive(oneshot::Sender<Value>),
     Cancel,
@@ -243,7 +243,7 @@ struct Driver<'c, 'w> {
     ctx: &'c WorkflowContext<'w>,
     steps: &'c str,
     names: &'c Names,
-    /// `true` after Restate requested a cancellation of the invocation.
+    /// `true` once Restate has requested a cancellation of the invocation.
     is_cancelled: bool,
 }
 
@@ -257,7 +257,7 @@ impl<'c, 'w> Driver<'c, 'w> {
         }
     }
 
-    /// A value that is made once.
+    /// Makes a value, or returns the value that an earlier attempt made and Restate stored.
     async fn once<T>(&mut self, name: &str, make: impl Fn() -> T) -> T
     where
         T: serde::Serialize + serde::de::DeserializeOwned + Send + 'static,
@@ -267,13 +267,14 @@ impl<'c, 'w> Driver<'c, 'w> {
             let run = self.ctx.run(move || async move { Ok(value) }).name(name);
             match run.await {
                 Ok(value) => return value.into_inner(),
-                // Restate reports that once.
+                // Restate reports a cancellation only once, so the driver remembers it.
                 Err(_) => self.is_cancelled = true,
             }
         }
     }
 
-    /// Runs a run to its end. The requests of the run follow from the answers of Restate, and so does their order: one thing happens at a time.
+    /// Drives a run to its end. Handles one answer of Restate at a time, so that the requests of the run and their order follow from the
+    /// answers.
     async fn drive(
         mut self,
         mut run: Polled,
@@ -355,7 +356,7 @@ impl<'c, 'w> Driver<'c, 'w> {
                 let run = self.ctx.run(move || async move { own.decide() });
                 match run.name("decided").await {
                     Ok(decided) => break decided.into_inner(),
-                    // Restate reports a cancellation once, and has the decisions at the next attempt.
+                    // Restate reports a cancellation only once, and returns the decisions at the next attempt.
                     Err(error) if is_cancel(&error) => self.is_cancelled = true,
                     Err(error) => return Err(error.into()),
                 }
@@ -406,7 +407,7 @@ impl<'c, 'w> Driver<'c, 'w> {
                         seam.advance(at);
                         outcome
                     }
-                    // Somebody has cancelled or killed the invocation of the step.
+                    // A person has cancelled or killed the invocation of the step.
                     Err(error) => {
                         CallOutcome::failed(plan_runtime::Error::permanent(error.message()))
                     }
@@ -453,7 +454,7 @@ impl Deciding {
         run.as_mut().poll(&mut Context::from_waker(&self.waker))
     }
 
-    /// Decides, since Restate has no decisions of the poll.
+    /// Makes the decisions of the poll, which Restate does not have.
     fn decide(self) -> Result<Json<Decided>, HandlerError> {
         let mut polled = self.run.lock().unwrap_or_else(PoisonError::into_inner);
         let (run, rest) = &mut *polled;
@@ -488,7 +489,7 @@ impl Deciding {
     }
 }
 
-/// `true` if the run has to be polled.
+/// `true` if the run is ready for a poll.
 struct Woken(AtomicBool);
 
 impl Wake for Woken {

@@ -1,4 +1,4 @@
-//! The engine of one run: what the run asks for is kept until the driver asks Restate for it.
+//! The engine of a run. It stores the requests of the run until the driver sends them to Restate.
 //!
 //! Restate returns the entries of its journal only in their order, so all decisions of one poll are one entry. The first decision of a poll waits for that entry.
 
@@ -13,7 +13,8 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
-/// The size of decisions that are stored even if larger ones have no room, such as the error that replaces a decision.
+/// The size in bytes up to which a decision is stored even if no space is left for larger decisions. An example is the
+/// error that replaces a decision.
 const SMALL: usize = 1024;
 
 /// A request of a run.
@@ -25,13 +26,13 @@ pub(crate) enum Ask {
 
 /// The decisions of a poll, from this attempt or an earlier one.
 pub(crate) enum Decisions {
-    /// Nobody has asked.
+    /// The run has not requested its decisions.
     Unknown,
-    /// The run waits for the entry of Restate.
+    /// The run waits for Restate's entry with its decisions.
     Asked,
-    /// The decisions are new.
+    /// This attempt makes the decisions.
     Live(Decided),
-    /// The decisions are from before a crash.
+    /// An earlier attempt made the decisions, before a crash.
     Past(Decided),
 }
 
@@ -84,14 +85,14 @@ impl Seam {
         self.0.now.load(Ordering::Relaxed)
     }
 
-    /// The run is about to be polled.
+    /// Prepares for a poll of the run.
     pub(crate) fn begin_poll(&self) {
         let mut state = self.state();
         state.decisions = Decisions::Unknown;
         state.bytes = 0;
     }
 
-    /// Returns `true` if the run waits for its decisions.
+    /// Returns `true` if the run waits for its decisions of this poll.
     pub(crate) fn is_asked(&self) -> bool {
         matches!(self.state().decisions, Decisions::Asked)
     }
@@ -109,7 +110,7 @@ impl Seam {
         }
     }
 
-    /// Returns the reason if the poll contradicts the recorded one.
+    /// Ends a poll. Returns a reason if the poll has other decisions than the recorded poll.
     pub(crate) fn end_poll(&self) -> Option<String> {
         let mut state = self.state();
         if let Some(key) = state.unexpected.take() {
@@ -124,7 +125,7 @@ impl Seam {
         }
     }
 
-    /// Returns the requests of the run, in order.
+    /// Takes the requests of the run, in order.
     pub(crate) fn asks(&self) -> VecDeque<Ask> {
         std::mem::take(&mut self.state().asks)
     }
@@ -138,7 +139,7 @@ impl Seam {
         Box::pin(async move {
             match answer.await {
                 Ok(answer) => answer,
-                // The run is not polled any more.
+                // The driver has dropped the request, and will not poll the run again.
                 Err(_) => pending().await,
             }
         })
@@ -217,7 +218,7 @@ impl Engine for Seam {
     }
 }
 
-/// A value that was sent, as JSON.
+/// Returns a sent value as JSON.
 pub(crate) fn value_of(sent: &Sent) -> Value {
     serde_json::from_str(sent.value.get()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The loop that accepts connections of Restate.
+//! The loop that accepts connections from Restate.
 
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -15,10 +15,11 @@ use tokio::time::{sleep, timeout};
 /// The pause of the loop after a connection could not be accepted, for example because of too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves an endpoint until `shutdown` completes. Then it accepts no further connections, and the running calls have `grace` to end. It cuts off the
-/// others, and Restate sends them to another worker.
+/// Serves an endpoint until `shutdown` completes. The loop then accepts no further connections, and running calls have the time `grace` to end. The
+/// loop closes the connections of longer calls, and Restate sends these calls to another worker.
 ///
-/// The SDK's own server lets each small message wait for the acknowledgement of the one before, which costs some 40 ms a call.
+/// The SDK's own server delays each small message until the client has acknowledged the message before, which costs about 40
+/// ms per call.
 pub(crate) async fn serve(
     listener: TcpListener,
     endpoint: Endpoint,
@@ -27,7 +28,7 @@ pub(crate) async fn serve(
 ) {
     let endpoint = HyperEndpoint::new(endpoint);
     let running = GracefulShutdown::new();
-    // All connections end with it.
+    // The drop of this set closes all connections.
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {

@@ -20,7 +20,7 @@ impl PlanSteps {
     ) -> Result<Json<Came>, HandlerError> {
         let call = call.into_inner();
         if !self.0.has(call.tool()) {
-            // Another worker may have the tool, or a newer version of this one: Restate retries.
+            // Another worker may have the tool, or a newer version of the worker may, so Restate retries.
             let error = format!(
                 "this worker has no tool `{}`: add it with `with`",
                 call.tool()

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The default name of a worker's services.
 pub(crate) const SERVICE: &str = "Plans";
 
-/// The service that makes the calls of steps. The other one, whose name it begins with, runs plans.
+/// Returns the name of the service that makes the calls of steps. The service that runs plans has the name `service`.
 pub(crate) fn steps_of(service: &str) -> String {
     format!("{service}Steps")
 }
@@ -18,8 +18,8 @@ pub(crate) fn steps_of(service: &str) -> String {
 /// A part of a run's fingerprint. Change this number with any change to the requests of a run's driver, or to their order.
 const VERSION: u32 = 1;
 
-/// A message of Restate has at most 32 MiB by default. Restate would send a larger message again and again, so the size is checked before. The rest
-/// is for the envelope.
+/// The most bytes of a message's content. A message of Restate has at most 32 MiB by default, and the difference is for the envelope. Restate would
+/// send a larger message again and again, so the size is checked before.
 pub(crate) const MOST_BYTES: usize = 31 << 20;
 
 /// Returns an error for a message that is too large.
@@ -36,7 +36,7 @@ pub(crate) fn size_of_text(text: &str) -> usize {
     text.len() + escaped.count() + 2
 }
 
-/// The decisions of a poll, by key.
+/// The decisions of a poll, by their keys.
 pub(crate) type Decided = BTreeMap<String, String>;
 
 /// A submitted run.
@@ -63,12 +63,12 @@ impl From<Submitted> for RunInfo {
     }
 }
 
-/// The start of a run.
+/// The entry in Restate's journal for the start of a run.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Began {
-    /// The time in milliseconds since 1970.
+    /// The time of the start, in milliseconds since 1970.
     pub(crate) at: u64,
-    /// The fingerprint of the running plan.
+    /// The fingerprint of the plan that runs.
     pub(crate) fingerprint: String,
 }
 
@@ -87,12 +87,12 @@ pub(crate) struct Signal {
     pub(crate) value: Box<RawValue>,
 }
 
-/// A value on its way to the step.
+/// A value in the promise that a step waits for.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Sent {
     pub(crate) value: Box<RawValue>,
     pub(crate) at: u64,
-    /// The invocation that has sent it.
+    /// The ID of the invocation that sent the value.
     pub(crate) by: String,
 }
 
@@ -110,9 +110,9 @@ pub(crate) struct Ended {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Failed {
-    /// The message of the error, as for a run in one process.
+    /// The message of the run's error, equal to the message of a run in one process.
     pub message: String,
-    /// `true` for a cancelled run.
+    /// `true` if the run was cancelled.
     pub cancelled: bool,
     /// The paths of the undone steps, in the order of their undoing.
     pub undone: Vec<String>,
@@ -126,12 +126,14 @@ pub(crate) fn now() -> u64 {
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// A number that is another for each plan, as far as one of 64 bits can be.
+/// Returns a fingerprint of the requests that a run makes: the versions of the driver and of the engine, and a 64-bit
+/// hash of the plan.
 pub(crate) fn fingerprint(document: &str) -> String {
     format!("{VERSION}.{ENGINE_VERSION}-{:016x}", hash(document))
 }
 
-/// FNV-1a with 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same in each build.
+/// Returns the 64-bit FNV-1a hash (<http://www.isthe.com/chongo/tech/comp/fnv/>) of a text. The hash is stored, so it
+/// is equal in every build.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! Workers: what runs plans and makes their calls.
+//! Workers, which run plans and make the calls of their steps.
 
 use crate::host::{Configure, Host, Hosted};
 use crate::plans::PlanRuns;
@@ -18,17 +18,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, ToSocketAddrs};
 
-/// The default for [`Worker::longest_call`].
+/// The default of [`Worker::longest_call`].
 pub const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The default for [`Worker::retention`].
+/// The default of [`Worker::retention`].
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The time for running calls to end when a worker stops, unless [`Worker::grace_period`] sets another time.
+/// The default of [`Worker::grace_period`].
 pub const GRACE: Duration = Duration::from_secs(30);
 
-/// A worker that serves Restate: it runs plans, and makes the calls of their steps. You can run many workers, in many processes, each with
-/// equal tools.
+/// A worker of a Restate server. It runs plans, and makes the calls of their steps. An application can run many workers, in many
+/// processes, each with equal tools.
 ///
 /// ```no_run
 /// use plan_restate::Worker;
@@ -68,7 +68,7 @@ pub struct Worker<App> {
 }
 
 impl<App: Send + Sync + 'static> Worker<App> {
-    /// A worker without tools. The application is made once for the process.
+    /// Creates a worker without tools. All runs and calls of the worker use this application value.
     pub fn new(app: App) -> Self {
         Self {
             app,
@@ -84,25 +84,25 @@ impl<App: Send + Sync + 'static> Worker<App> {
         }
     }
 
-    /// Adds a tool, or a plan.
+    /// Adds a tool or a plan.
     ///
     /// # Panics
     ///
-    /// If there is one of this name.
+    /// Panics if the worker has a tool or a plan of this name.
     #[track_caller]
     pub fn with<T: Call<App> + 'static>(mut self) -> Self {
         self.toolbox = self.toolbox.with::<T>();
         self
     }
 
-    /// Replaces all tools by those of a toolbox.
+    /// Replaces the tools by the tools of a toolbox.
     pub fn with_toolbox(mut self, toolbox: Toolbox<App>) -> Self {
         self.toolbox = toolbox;
         self
     }
 
-    /// Sets a function that configures each run before its start, from the run and its ID: its [limits](Run::limits), its
-    /// [concurrency](Run::concurrency), its [deadline](Run::deadline), its [observers](Run::observe). The function must return an equal configuration
+    /// Sets a function that configures each run before its start, from the run and its ID. It can set [limits](Run::limits), the
+    /// [concurrency](Run::concurrency), a [deadline](Run::deadline) and [observers](Run::observe). The function must return an equal configuration
     /// each time that the run resumes.
     pub fn configure<F>(mut self, configure: F) -> Self
     where
@@ -112,35 +112,36 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self
     }
 
-    /// Sets the name of the two services in Restate, `NAME` and `NAMESteps`, so that several applications can share a Restate server. The default
-    /// services are `Plans` and `PlansSteps`. A client must have this name as [well](crate::Client::service).
+    /// Sets the names of the two services in Restate to `NAME` and `NAMESteps`, so that several applications can share a Restate server. The
+    /// defaults are `Plans` and `PlansSteps`. The clients of the worker need the [name](crate::Client::service) too.
     pub fn service(mut self, name: impl Into<String>) -> Self {
         self.service = name.into();
         self
     }
 
-    /// Accepts only the Restate server with this [identity](https://docs.restate.dev/operate/security), such as `publickeyv1_…`. You can set several
-    /// keys. Needs the feature `identity`.
+    /// Accepts requests only from the Restate server with this [identity](https://docs.restate.dev/operate/security) key, such as `publickeyv1_…`.
+    /// With several keys, accepts requests from several servers. Needs the feature `identity`.
     #[cfg(feature = "identity")]
     pub fn identity_key(mut self, key: impl Into<String>) -> Self {
         self.keys.push(key.into());
         self
     }
 
-    /// Sets the longest time of a step's call. After it, Restate considers the worker lost, and repeats the call. The default is [`LONGEST_CALL`].
+    /// Sets the time limit of a step's call. After this time, Restate considers the worker lost, and repeats the call. The default is
+    /// [`LONGEST_CALL`].
     pub fn longest_call(mut self, time: Duration) -> Self {
         self.longest_call = time;
         self
     }
 
-    /// Sets the time for which Restate stores the outcome of a run. After it, the run's ID can be used again. The default is
-    /// [`RETENTION`].
+    /// Sets the time for which Restate stores the outcome of a run. After this time, a new run can have the ID. The default
+    /// is [`RETENTION`].
     pub fn retention(mut self, time: Duration) -> Self {
         self.retention = time;
         self
     }
 
-    /// Sets the time for running calls after the worker stops. Another worker repeats the calls that have not ended by then. The default is
+    /// Sets the time for running calls to end after the worker stops. Another worker repeats the calls that last longer. The default is
     /// [`GRACE`].
     pub fn grace_period(mut self, time: Duration) -> Self {
         self.grace = time;
@@ -155,21 +156,22 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self
     }
 
-    /// Serves Restate at an address until the worker stops. Register the worker once, with its address: `restate deployments register http://…:9080`.
+    /// Serves Restate at an address until the worker stops. Restate needs the worker's address once: `restate deployments register http://…:9080`.
     ///
     /// # Errors
     ///
-    /// The address cannot be listened at, or an identity key or the name of the service is not valid.
+    /// Returns an error if the worker cannot listen at the address, or if an identity key or the name of the service is
+    /// invalid.
     pub async fn serve(self, address: impl ToSocketAddrs) -> io::Result<()> {
         let listener = TcpListener::bind(address).await?;
         self.serve_on(listener).await
     }
 
-    /// Serves Restate with a listener until the worker stops.
+    /// Serves Restate through a listener until the worker stops.
     ///
     /// # Errors
     ///
-    /// An identity key or the name of the service is not valid.
+    /// Returns an error if an identity key or the name of the service is invalid.
     pub async fn serve_on(mut self, listener: TcpListener) -> io::Result<()> {
         let stop = match self.cancel.take() {
             Some(cancel) => cancel,
@@ -204,12 +206,12 @@ impl<App: Send + Sync + 'static> Worker<App> {
     }
 }
 
-/// Returns the error that keeps a worker from serving.
+/// Creates an error in the configuration of a worker.
 pub(crate) fn invalid(error: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, error)
 }
 
-/// Is ready when somebody stops the process.
+/// Returns a future that completes at Ctrl-C or SIGTERM.
 #[cfg(unix)]
 fn stopped() -> io::Result<impl Future<Output = ()> + Send> {
     use tokio::signal::unix::{SignalKind, signal};

@@ -68,9 +68,9 @@ fn say(numbers: &[f64]) {
     }
 }
 
-/// Measures a plan whose steps each refer to one of the 64 steps before. Prints six numbers per step, each right after its
+/// Measures a plan whose steps each refer to one of the 64 steps before. Prints numbers per step, each right after its
 /// measurement, since a later measurement may take too long: the size of the document in bytes, the time and the peak memory of
-/// reading, the time of a run, the time of a check, and the memory of the plan.
+/// reading, of a run and of a check, and the memory of the plan.
 fn plan(steps: usize) {
     let mut random = 1_u64;
     let mut needs = shapes::chain(steps);
