@@ -1,4 +1,4 @@
-//! The questions to the database, and the changes that are a transaction of their own: claims and messages.
+//! Questions to the database, and changes in their own transactions: claims and messages.
 
 use super::ends;
 use super::failure::Failure;
@@ -23,7 +23,7 @@ const PAGE: i64 = 256;
 /// The bytes after which a page ends.
 const PAGE_BYTES: i64 = 1 << 20;
 
-/// The attempts at a claim when other processes change the run at the same time.
+/// The most attempts to claim a run that other processes change concurrently.
 const CLAIMS: usize = 16;
 
 /// A question that the thread answers.
@@ -81,7 +81,8 @@ impl Asks {
             let began = nanos(SystemTime::now());
             let claim = async |session: &Session| {
                 session.prepare(&[&sql.claim, &sql.last_number]).await?;
-                // The first statement may wait for a commit of the last owner. The second statement sees the records of that commit.
+                // The first statement may wait for a commit of the last owner. The second statement then sees the records of that
+                // commit.
                 let parameters: [Parameter<'_>; 3] = [&bytes, &owner, &began];
                 let (claimed, last) = tokio::try_join!(
                     biased;
@@ -113,7 +114,7 @@ impl Asks {
                     owner: self.column(row, 0)?,
                 });
             }
-            // The owner has released the run meanwhile.
+            // The owner has released the run after the attempt.
         }
         Err(JournalError::Owned {
             id: id.to_string(),
@@ -170,7 +171,7 @@ impl Asks {
         }
         let mut messages = Vec::with_capacity(rows.len());
         for row in &rows {
-            // A run without messages gives a row without a number.
+            // A run without messages is one row with a null number.
             let number: Option<i64> = self.column(row, 0)?;
             let Some(number) = number else { continue };
             let path: Option<Vec<u8>> = self.column(row, 1)?;
@@ -187,7 +188,7 @@ impl Asks {
         Ok(messages)
     }
 
-    /// Returns `true` if the run has messages after this one, or if the run is lost.
+    /// Returns `true` if the run has messages after the message with this number, or if the run is lost.
     pub(crate) async fn has_news(&self, held: &Held, after: i64) -> Result<bool, JournalError> {
         let (runs, epochs, afters) = ([held.run], [held.epoch], [after]);
         let (sql, owner) = (&self.line.sql.messages.waiting, &*self.owner);
@@ -211,7 +212,7 @@ impl Asks {
         let (bytes, token) = (id.as_bytes(), fastrand::i64(..));
         let is_again = Cell::new(false);
         let send = async |session: &Session| {
-            // An earlier attempt may have sent the message, although its answer is lost.
+            // An earlier attempt may have sent the message, and lost only the answer.
             if is_again.replace(true)
                 && !session
                     .query(&sql.is_sent, &[&bytes, &token])
@@ -234,7 +235,8 @@ impl Asks {
         }
     }
 
-    /// Gives up runs that the database may assign to this owner. Returns the ids of runs that another session has locked.
+    /// Releases runs that the database may assign to this owner. Returns the IDs of the runs that another session has
+    /// locked.
     pub(crate) async fn abandon(&self, ids: &[Arc<str>]) -> Result<HashSet<Vec<u8>>, Failure> {
         let sql = &self.line.sql.claims;
         let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();

@@ -1,4 +1,4 @@
-//! Writes that are committed together.
+//! Batches of writes, which are committed together.
 
 use super::failure::Failure;
 use super::line::{Line, Parameter, Session};
@@ -11,16 +11,16 @@ use std::collections::{HashMap, HashSet};
 use tokio::sync::oneshot;
 use tokio_postgres::{Error, Row};
 
-/// The most bytes of a record, of a description and of an end. A `bytea` has at most 1 GiB.
+/// The most bytes of a record, of a description and of an end. The limit of a `bytea` is 1 GiB.
 const MOST_BYTES: usize = 512 << 20;
 
-/// The way back to the caller of a write.
+/// The channel for the result of a write.
 pub(crate) type Reply = oneshot::Sender<Result<(), JournalError>>;
 
 pub(crate) enum What {
     Record(String, String),
     Describe(RunInfo),
-    /// The number of a kind of end, and the output or the error.
+    /// The number of the kind of end, and the output or the error.
     End(i16, String),
 }
 
@@ -42,7 +42,7 @@ impl What {
     }
 }
 
-/// A write of the owner of a run.
+/// A write to a run by its owner.
 pub(crate) struct Write {
     pub(crate) held: Held,
     pub(crate) what: What,
@@ -58,30 +58,31 @@ impl Write {
 
 pub(crate) struct Numbered {
     pub(crate) write: Write,
-    /// The number of the record; 0 for other writes.
+    /// The number of the record, or 0 for a write without a record.
     pub(crate) number: i64,
 }
 
-/// Writes and releases of one transaction.
+/// The writes and releases of a transaction.
 #[derive(Default)]
 pub(crate) struct Batch {
     writes: Vec<Numbered>,
     releases: Vec<(Held, Option<Rest>)>,
-    /// The keys of the records by their runs.
+    /// The keys of the batch's records, each with the number of its run.
     keys: HashSet<(i64, String)>,
 }
 
 /// The effects of a transaction.
 #[derive(Default)]
 struct Committed {
-    /// The runs that this owner still has, as numbers.
+    /// The numbers of the runs that this owner still has.
     valid: HashSet<i64>,
-    /// The runs and numbers of the records.
+    /// The new records: the number of the run and the number of the record.
     written: HashSet<(i64, i64)>,
 }
 
 impl Committed {
-    /// Adds rows with a run and the number of a record, or a run and 0.
+    /// Adds rows of two columns: the number of a run, and either the number of a new record or 0 for a run that this
+    /// owner has.
     fn add(&mut self, rows: &[Row]) -> Result<(), Error> {
         for row in rows {
             let (run, number) = (row.try_get(0)?, row.try_get(1)?);
@@ -96,13 +97,13 @@ impl Committed {
 }
 
 impl Batch {
-    /// Adds a write, or refuses the write.
+    /// Adds a write, or answers with an error if the write is not allowed.
     pub(crate) fn push(&mut self, write: Write, owned: &mut Owned, line: &Line) {
         let numbered = self.number(write, owned, line);
         self.writes.extend(numbered);
     }
 
-    /// Numbers a write that comes after those of the batch, or refuses the write.
+    /// Assigns the next record number to a write. Answers with an error and returns `None` if the write is not allowed.
     pub(crate) fn number(
         &mut self,
         write: Write,
@@ -153,7 +154,8 @@ impl Batch {
         self.writes.len()
     }
 
-    /// Commits the batch, and answers. A failure of one run is not to harm the other runs.
+    /// Commits the batch, and answers each write. If the transaction fails, commits the writes of each run separately,
+    /// so that a failure of one run does not affect the other runs.
     pub(crate) async fn commit(self, line: &Line, owner: &str, owned: &std::cell::RefCell<Owned>) {
         let failure = match self.attempt(line, owner).await {
             Ok(committed) => return self.answer(&committed, line, &mut owned.borrow_mut()),
@@ -175,7 +177,7 @@ impl Batch {
         }
     }
 
-    /// Returns a batch for each run, in the order of the runs' first writes.
+    /// Splits the batch into a batch for each run, in the order of the runs' first writes.
     fn split(self) -> Vec<Self> {
         let mut places: HashMap<i64, usize> = HashMap::new();
         let mut parts: Vec<Self> = Vec::new();
@@ -198,8 +200,8 @@ impl Batch {
 
     async fn attempt(&self, line: &Line, owner: &str) -> Result<Committed, Failure> {
         let columns = Columns::new(self);
-        // The connection may be lost between a commit and its answer. A second attempt writes records with the same numbers, and reads the numbers that are stored. A run without an
-        // owner, but with the epoch of this one, was released by the first attempt.
+        // The connection may be lost between a commit and its answer, so a second attempt writes the records with equal numbers, and reads the stored
+        // numbers. If a run has no owner but this claim's epoch, the first attempt released the run.
         let is_again = Cell::new(false);
         let write = async |session: &Session| {
             let is_again = is_again.replace(true);
@@ -261,7 +263,7 @@ fn of_rest(rest: Rest) -> f64 {
     rest.time.map_or(f64::INFINITY, millis)
 }
 
-/// Runs and their epochs.
+/// Numbers and epochs of runs.
 #[derive(Default)]
 struct Runs {
     runs: Vec<i64>,
@@ -290,10 +292,10 @@ struct Columns<'a> {
     kinds: Vec<i16>,
     outputs: Vec<&'a [u8]>,
     released: Runs,
-    /// The milliseconds of rests.
+    /// The milliseconds of the rests.
     rests: Vec<Option<f64>>,
     waits: Vec<bool>,
-    /// The last messages that resting runs have taken.
+    /// The number of the last message that each resting run has taken.
     seen: Vec<i64>,
 }
 
@@ -385,7 +387,8 @@ impl<'a> Columns<'a> {
             parameters.extend(values);
             session.query(sql, &parameters).await.map(drop)
         };
-        // All statements are on their way before the first answer comes. After a failed one, the server refuses the others, and rolls back.
+        // The client sends all statements before it reads the first answer. After a failed statement, the server refuses the later
+        // statements, and rolls back.
         let description: [Parameter<'_>; 3] = [&self.plans, &self.documents, &self.inputs];
         let channel = &*sql.channel;
         let rest: [Parameter<'_>; 4] = [&self.rests, &self.seen, &self.waits, &channel];

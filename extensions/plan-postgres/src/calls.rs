@@ -1,4 +1,4 @@
-//! The transactions of calls that run.
+//! The transactions of running calls.
 
 use super::pool::Connection;
 use std::collections::HashMap;
@@ -10,12 +10,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The calls with a transaction, by the numbers of their runs and the keys of their records.
+/// The calls with a transaction, by the number of the run and the key of the record.
 #[derive(Default)]
 pub(crate) struct Calls(Mutex<HashMap<i64, HashMap<String, Arc<Call>>>>);
 
 impl Calls {
-    /// Returns a call, which is new if nobody has asked for it.
+    /// Returns the call of a record, and adds it if it is missing.
     pub(crate) fn entry(&self, run: i64, key: &str) -> Arc<Call> {
         let mut calls = locked(&self.0);
         let calls = calls.entry(run).or_default();
@@ -31,7 +31,7 @@ impl Calls {
             .is_some_and(|call| call.is_open())
     }
 
-    /// Takes a call that has ended.
+    /// Removes a call that has ended, and returns it.
     pub(crate) fn take(&self, run: i64, key: &str) -> Option<Arc<Call>> {
         let mut calls = locked(&self.0);
         let of_run = calls.get_mut(&run)?;
@@ -42,7 +42,7 @@ impl Calls {
         call
     }
 
-    /// Forgets a call, unless another call has its key.
+    /// Removes a call, unless a newer call has its key.
     pub(crate) fn forget(&self, run: i64, key: &str, call: &Arc<Call>) {
         let mut calls = locked(&self.0);
         if let Some(of_run) = calls.get_mut(&run)
@@ -55,17 +55,17 @@ impl Calls {
         }
     }
 
-    /// Takes all calls of a run.
+    /// Removes all calls of a run, and returns them.
     pub(crate) fn take_run(&self, run: i64) -> Vec<Arc<Call>> {
         let calls = locked(&self.0).remove(&run).unwrap_or_default();
         calls.into_values().collect()
     }
 }
 
-/// A call with a transaction.
+/// A call that has a transaction, or will have one.
 #[derive(Default)]
 pub(crate) struct Call {
-    /// Held while the transaction begins.
+    /// Locked while the transaction begins.
     pub(crate) beginning: sync::Mutex<()>,
     state: Mutex<State>,
 }
@@ -73,17 +73,17 @@ pub(crate) struct Call {
 #[derive(Default)]
 struct State {
     connection: Option<Connection>,
-    /// Dropped with the end of the transaction.
+    /// Dropped when the transaction ends.
     end: Option<oneshot::Sender<()>>,
     is_closed: bool,
     /// The number of running statements.
     running: usize,
 }
 
-/// The transaction of a call that has ended.
+/// The transaction of an ended call.
 pub(crate) struct Closed {
     pub(crate) connection: Connection,
-    /// `true` if a statement still runs.
+    /// `true` while a statement runs.
     pub(crate) is_busy: bool,
 }
 
@@ -96,7 +96,8 @@ impl Call {
         locked(&self.state).is_closed
     }
 
-    /// Opens the transaction, and returns a future that is ready at its end. Returns the connection if the call has ended or has a transaction.
+    /// Opens the transaction, and returns a future that completes at its end. Returns the connection as an error if the call has ended or has a
+    /// transaction.
     pub(crate) fn open(
         &self,
         connection: Connection,
@@ -111,7 +112,8 @@ impl Call {
         Ok(ended)
     }
 
-    /// Ends the transaction for the tool. Returns the connection, with the open transaction of Postgres.
+    /// Ends the tool's access to the transaction. Returns the connection, in which the Postgres transaction is still
+    /// open.
     pub(crate) fn close(&self) -> Option<Closed> {
         let mut state = locked(&self.state);
         state.is_closed = true;
@@ -124,7 +126,7 @@ impl Call {
         })
     }
 
-    /// Begins a statement. `None` after the end of the transaction.
+    /// Begins a statement. Returns `None` after the end of the transaction.
     pub(crate) fn enter(self: &Arc<Self>) -> Option<Running> {
         let mut state = locked(&self.state);
         let client = Arc::clone(&state.connection.as_ref()?.client);
@@ -136,7 +138,7 @@ impl Call {
     }
 }
 
-/// A statement that runs.
+/// A running statement.
 pub(crate) struct Running {
     call: Arc<Call>,
     pub(crate) client: Arc<Client>,

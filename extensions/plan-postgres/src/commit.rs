@@ -1,4 +1,4 @@
-//! The commit of a call's transaction with the record of the call.
+//! The commit of a call's transaction together with the record of the call.
 
 use super::asks::Asks;
 use super::batch::Numbered;
@@ -15,10 +15,10 @@ use tokio_postgres::types::Type;
 
 const WHAT: &str = "cannot commit the transaction of a call";
 
-/// The transaction of a call, or the reason why it cannot be committed.
+/// The connection with a call's transaction, or the reason against its commit.
 pub(crate) type Ready = Result<Connection, &'static str>;
 
-/// A call whose record is next.
+/// A commit of a call's transaction with the call's record.
 pub(crate) struct Commit {
     pub(crate) numbered: Numbered,
     pub(crate) transaction: Ready,
@@ -28,19 +28,19 @@ enum Outcome {
     Written,
     /// Another owner has the run.
     Lost,
-    /// The key has a record.
+    /// The run has a record with this key.
     Second,
 }
 
-/// The fate of a transaction after the answer to its commit.
+/// The fate of a transaction.
 enum Fate {
     Known(Outcome),
-    /// The connection was lost.
+    /// The connection was lost, so the commit may have happened.
     Unknown(Failure),
 }
 
 impl Commit {
-    /// Writes the record in the transaction, commits, and answers.
+    /// Writes the record in the transaction, commits, and answers the caller.
     pub(crate) async fn run(self, asks: Rc<Asks>, owned: Rc<RefCell<Owned>>) {
         let Self {
             numbered,
@@ -48,7 +48,7 @@ impl Commit {
         } = self;
         let held = numbered.write.held.clone();
         let place = &asks.line.settings.place;
-        // An earlier record of the run may have failed meanwhile.
+        // An earlier record of the run may have failed after this commit was queued.
         let broken = owned.borrow_mut().get(&held).map(|own| own.broken.clone());
         let outcome = match (broken, transaction) {
             (None, _) => Ok(Outcome::Lost),
@@ -125,7 +125,7 @@ impl Asks {
             (&body, Type::BYTEA),
             (&connection.token, Type::TEXT),
         ];
-        // Not a prepared statement, which the tool may have deallocated.
+        // A prepared statement is no option, since the tool may have deallocated it.
         let sql = &self.line.sql.calls.write;
         let rows = client.query_typed(sql, &parameters).await;
         let rows = rows.map_err(|error| refused(&error))?;
@@ -150,7 +150,7 @@ impl Asks {
         }
     }
 
-    /// Finds out by its record whether a transaction was committed.
+    /// Determines the fate of a transaction after a lost connection: a committed transaction has a record.
     async fn settle(
         &self,
         numbered: &Numbered,
@@ -164,7 +164,7 @@ impl Asks {
         let parameters: [Parameter<'_>; 5] =
             [&held.run, &held.epoch, &owner, &numbered.number, &key];
         let ask = async |session: &Session| {
-            // The server may still have statements of the lost connection to run.
+            // The server may still execute statements of the lost connection.
             self.end_session(session, name).await?;
             let rows = session.query(sql, &parameters).await?;
             rows.first()

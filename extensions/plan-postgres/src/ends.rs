@@ -1,4 +1,4 @@
-//! The kinds of ends, which are numbers in the database.
+//! The kinds of ends and their numbers in the database.
 
 use plan_runtime::journal::RunState;
 use plan_runtime::journal::spi::End;
@@ -6,7 +6,8 @@ use plan_runtime::journal::spi::End;
 /// The states of ended runs. The index of a state is its number.
 const STATES: [RunState; 3] = [RunState::Done, RunState::Failed, RunState::Cancelled];
 
-/// Returns the number of a state. `None` for a state of a later version of the trait, and for a run that has not ended.
+/// Returns the number of a state. Returns `None` if the run has not ended, and for a state that this version does not
+/// know.
 pub(crate) fn number(state: RunState) -> Option<i16> {
     let place = STATES.iter().position(|it| *it == state)?;
     i16::try_from(place).ok()
@@ -18,7 +19,7 @@ pub(crate) fn state(number: i16) -> Option<RunState> {
     STATES.get(place).copied()
 }
 
-/// Returns the number of an end. `None` for a kind of a later version of the trait.
+/// Returns the number of a kind of end. Returns `None` for a kind that this version does not know.
 pub(crate) fn number_of(end: &End) -> Option<i16> {
     number(end.state())
 }

@@ -1,4 +1,5 @@
-//! Error messages: the failed action, the address of the database, and the reason. They contain no password.
+//! Error messages: the failed action, the address of the database, and the reason. A message never contains the
+//! password.
 
 use plan_runtime::journal::JournalError;
 use std::error::Error as StdError;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use tokio_postgres::config::{Config, Host};
 use tokio_postgres::error::SqlState;
 
-/// The database and its host.
+/// The database and its host, for messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Place(Arc<str>);
 
@@ -47,7 +48,7 @@ pub(crate) struct Failure {
     place: Place,
     what: &'static str,
     why: String,
-    /// Set if the connection was lost, and the database may have done the action.
+    /// `true` after a lost connection or another transient failure. The database may have completed the action.
     pub(crate) is_lost: bool,
 }
 
@@ -97,7 +98,7 @@ impl From<Failure> for JournalError {
     }
 }
 
-/// Returns the reason of an error of Postgres or of its connection.
+/// Returns the message of an error, with its code and its sources.
 pub(crate) fn words(error: &tokio_postgres::Error) -> String {
     if let Some(error) = error.as_db_error() {
         let (code, message) = (error.code().code(), error.message());
@@ -118,12 +119,12 @@ pub(crate) fn words(error: &tokio_postgres::Error) -> String {
     words
 }
 
-/// Returns `true` if the connection cannot be used after this error.
+/// Returns `true` if the connection is unusable after this error.
 pub(crate) fn is_connection_lost(error: &tokio_postgres::Error) -> bool {
     let Some(code) = error.code() else {
         return error.is_closed() || has_io_source(error);
     };
-    // A server that has become a standby refuses writes. A new connection finds the new primary.
+    // A server that became a standby refuses writes. A new connection reaches the new primary.
     code.code().starts_with("08")
         || [
             SqlState::ADMIN_SHUTDOWN,
@@ -157,6 +158,6 @@ fn has_io_source(error: &tokio_postgres::Error) -> bool {
         }
         source = error.source();
     }
-    // An unexpected message of the server has no code and no source either.
+    // An unexpected message of the server is an error without a code and a source, too.
     false
 }

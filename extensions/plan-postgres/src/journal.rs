@@ -48,13 +48,14 @@ use tokio::sync::{mpsc, oneshot};
 /// # }
 /// ```
 ///
-/// A `Postgres` has a thread with three connections and those of [transactions](Self::transaction), and works under any executor. The clones of a `Postgres` share the thread; a process should connect once.
-/// The last clone's drop waits for the writes of queued records, and gives up all runs.
+/// A `Postgres` has a thread with three connections and up to one connection per [transaction](Self::transaction). It works with any executor. Its
+/// clones share the thread, so a process should connect once. The drop of the last clone waits for the queued writes, and releases all runs.
 ///
 /// # Writes
 ///
-/// One connection writes. It commits all records together that arrived during the last commit, so that many calls that end about the same time share
-/// one wait for the server's disk. `synchronous_commit` is on in these sessions. A standby that may become the server must be a synchronous one.
+/// One connection writes. It commits all records together that arrived during the last commit, so that calls with about equal ends share one wait
+/// for the server's disk. The sessions turn `synchronous_commit` on. With replication, a standby that may become the primary must be a synchronous
+/// standby.
 ///
 /// After a lost connection, the journal reconnects, and determines which records of the last transaction were committed. If the database does not
 /// answer within the [patience](super::PostgresOptions::patience), the write fails, and so do all later writes of its run until a process claims the
@@ -79,7 +80,7 @@ pub(crate) struct Inner {
     pub(crate) jobs: mpsc::UnboundedSender<Job>,
     asks: mpsc::UnboundedSender<Ask>,
     pub(crate) watching: Arc<Watching>,
-    /// The transactions of calls.
+    /// The transactions of running calls.
     pub(crate) calls: Arc<Calls>,
     thread: Option<JoinHandle<()>>,
 }
@@ -114,7 +115,7 @@ impl Postgres {
 
     pub(crate) fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
         match self.claims().get(&claim.id) {
-            // A claim of another database may have an equal id and epoch, but never this pointer.
+            // A claim of another database may have an equal ID and epoch, but has another pointer.
             Some(held)
                 if held.epoch.unsigned_abs() == claim.epoch && Arc::ptr_eq(&held.id, &claim.id) =>
             {
@@ -140,13 +141,14 @@ impl Postgres {
             None => Job::Write(write),
             Some(transaction) => Job::Commit(write, transaction),
         };
-        // Without a thread that takes it, it is dropped, and so is its reply.
+        // If the thread has ended, the drop of the job also drops the reply, which is an error for the caller.
         let _ = self.0.jobs.send(job);
         let place = self.0.place.clone();
         Box::pin(async move { written.await.unwrap_or_else(|_| Err(gone(&place))) })
     }
 
-    /// Ends the transaction of a call that is recorded. Returns the transaction if it is to be committed.
+    /// Ends the transaction of a call at its record. Returns the transaction if it must be committed, and rolls back
+    /// any other.
     fn end_call(&self, held: &Held, key: &str, body: &str) -> Option<Ready> {
         let call = self.0.calls.take(held.run, key)?;
         let Closed {
@@ -169,14 +171,14 @@ impl Postgres {
         let _ = self.0.asks.send(ask);
     }
 
-    /// Releases a run, or lets the run rest.
+    /// Releases a run, with the run's rest if it has one.
     pub(crate) fn give_up(&self, claim: &Claim, rest: Option<Rest>) {
         let Ok(held) = self.held(claim) else {
             return; // Another owner has the run.
         };
         let run = held.run;
         self.claims().remove(&claim.id);
-        // Calls that were dropped without a record.
+        // A dropped call has no record, so its transaction is still open.
         for call in self.0.calls.take_run(run) {
             if let Some(closed) = call.close() {
                 self.roll_back(closed.connection);
@@ -193,7 +195,7 @@ impl Postgres {
         self.ask_by(act, |ask| drop(self.0.asks.send(ask))).await
     }
 
-    /// Asks by way of one of the queues.
+    /// Sends a question to a queue, and waits for the answer.
     pub(crate) async fn ask_by<T: Send + 'static>(
         &self,
         act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
@@ -211,7 +213,7 @@ impl Postgres {
     }
 }
 
-/// Returns the error after the end of the thread.
+/// Returns the error of a request after the end of the thread.
 pub(crate) fn gone(place: &Place) -> JournalError {
     let why = "the thread of the journal has ended";
     Failure::new(place, "cannot do anything", why).into()
@@ -227,7 +229,7 @@ impl Journal for Postgres {
                 return Err(self.gone());
             };
             let mut claims = self.claims();
-            // Two threads may come here in the other order. The last claim counts.
+            // Two threads may arrive here in the opposite order of their claims. The later claim counts.
             if claims
                 .get(&held.id)
                 .is_none_or(|old| old.epoch < held.epoch)
@@ -290,7 +292,7 @@ impl Journal for Postgres {
         Box::pin(async move {
             let ticket = db.0.watching.register(held.run, held.epoch, after);
             loop {
-                // First this, and then the look: a message that comes between them wakes.
+                // The wait begins before the question, so that a message between them wakes this task.
                 let mut woken = pin!(ticket.woken.notified());
                 woken.as_mut().enable();
                 if db.held(&claim).is_err() {
@@ -298,7 +300,7 @@ impl Journal for Postgres {
                 }
                 let held = held.clone();
                 let news = db.ask(async move |asks| asks.has_news(&held, after).await);
-                // While the database cannot be reached, the run waits. Each new connection wakes it.
+                // An unreachable database is no reason to wake the run. Each new connection wakes it.
                 if news.await.unwrap_or(false) {
                     return;
                 }
@@ -312,7 +314,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         let _ = self.jobs.send(Job::Close);
         if let Some(thread) = self.thread.take()
-            // A waker that the thread woke may have dropped the last clone.
+            // If a waker on the thread itself drops the last clone, the thread cannot join itself.
             && thread.thread().id() != thread::current().id()
         {
             let _ = thread.join();

@@ -1,4 +1,4 @@
-//! A line to the database: a connection that is made again after it was lost.
+//! Lines to the database, each of which replaces its connection after a loss.
 
 use super::failure::{Failure, is_connection_lost, is_transient};
 use super::settings::Settings;
@@ -16,7 +16,7 @@ use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Error, Row, Statement, types::ToSql};
 
-/// The pauses between attempts grow from the first to the second.
+/// The shortest and the longest pause between two attempts. Each pause is twice as long as the pause before.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
 
 /// A parameter of a statement.
@@ -29,7 +29,7 @@ pub(crate) struct Session {
     driver: AbortHandle,
 }
 
-/// Opens a connection. Notifications on it wake the waiting runs.
+/// Opens a connection. Its notifications wake the waiting runs.
 pub(crate) async fn connect(
     settings: &Settings,
     application: &str,
@@ -50,7 +50,7 @@ pub(crate) async fn connect(
                     }
                 }
                 Some(Ok(_)) => {}
-                // Statements on the connection report the error.
+                // The statements on the connection report the error.
                 Some(Err(_)) | None => break,
             }
         }
@@ -59,7 +59,7 @@ pub(crate) async fn connect(
 }
 
 impl Session {
-    /// Opens a connection. Notifications on it wake the waiting runs.
+    /// Opens a session. Its notifications wake the waiting runs.
     pub(crate) async fn open(
         settings: &Settings,
         application: &str,
@@ -84,7 +84,7 @@ impl Session {
         Ok(statement)
     }
 
-    /// Prepares statements, so that they can be sent together in their order.
+    /// Prepares statements, so that several of them can be sent at once.
     pub(crate) async fn prepare(&self, statements: &[&str]) -> Result<(), Error> {
         for sql in statements {
             self.prepared(sql).await?;
@@ -121,7 +121,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Returns a line that connects at its first use.
+    /// Creates a line, which connects at the first use.
     pub(crate) fn new(settings: &Rc<Settings>, sql: &Rc<Sql>, name: String, setup: String) -> Self {
         Self {
             settings: Rc::clone(settings),
@@ -134,12 +134,12 @@ impl Line {
         }
     }
 
-    /// Sets another time limit.
+    /// Sets the time limit of repetitions.
     pub(crate) fn within(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Has notifications wake their runs. Each new connection wakes all runs.
+    /// Sets the waits that notifications wake. A new connection wakes all waits.
     pub(crate) fn waking(self, watching: Arc<Watching>) -> Self {
         Self {
             watching: Some(watching),
@@ -165,7 +165,7 @@ impl Line {
         Ok(Rc::clone(current.insert(Rc::new(session))))
     }
 
-    /// Makes the next attempt connect again.
+    /// Drops the current connection if it is this one, so that the next attempt connects again.
     async fn discard(&self, used: Option<Rc<Session>>) {
         let mut current = self.session.lock().await;
         let is_current = match (&*current, &used) {
@@ -177,7 +177,7 @@ impl Line {
         }
     }
 
-    /// Runs statements, and runs them again after a lost connection or a deadlock, until they succeed or the patience is over.
+    /// Runs statements, and repeats them after a lost connection or a deadlock, until they succeed or the patience is over.
     pub(crate) async fn run<T>(
         &self,
         what: &'static str,
@@ -205,7 +205,8 @@ impl Line {
     }
 }
 
-/// Repeats an attempt after a lost connection or a deadlock, until it succeeds or the patience is over. An attempt has the rest of the time as its limit.
+/// Repeats an attempt after a lost connection or a deadlock, until it succeeds or the patience is over. Each attempt may use all the time that
+/// remains.
 pub(crate) async fn persist<T>(
     settings: &Settings,
     patience: Duration,

@@ -1,4 +1,4 @@
-//! The tasks beside the writer: they renew the lease, give up runs, and look for messages.
+//! The tasks next to the writer: they renew the lease, release runs, and read new messages.
 
 use super::asks::Asks;
 use super::line::{Line, Session};
@@ -12,16 +12,16 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_postgres::Error;
 
-/// The pause between two looks for messages, which are needed where notifications get lost.
+/// The pause between two checks for messages, which find the messages whose notification was lost.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Renews the lease of this owner at a third of its time.
+/// Renews this owner's lease three times in the duration of a lease.
 pub(crate) async fn renew(line: Rc<Line>, owner: Arc<str>) {
     let mut ticks = interval(line.settings.lease / 3);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        // After a failure, the next tick tries again.
+        // The next tick repeats a failed renewal.
         let _ = line
             .run("cannot renew the lease", async |session: &Session| {
                 renew_once(session, &line, &owner).await
@@ -30,7 +30,7 @@ pub(crate) async fn renew(line: Rc<Line>, owner: Arc<str>) {
     }
 }
 
-/// Gives up the runs whose claim or release has failed. An attempt may take longer than the lease, so the task that renews the lease does not wait for it.
+/// Releases the runs whose claim or release has failed. An attempt may take longer than the lease, so this task is separate from the renewal.
 pub(crate) async fn abandon(asks: Rc<Asks>, owned: Rc<RefCell<Owned>>) {
     let mut ticks = interval(asks.line.settings.lease / 3);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -63,7 +63,7 @@ pub(crate) async fn renew_once(session: &Session, line: &Line, owner: &str) -> R
     Ok(())
 }
 
-/// Looks for messages of runs that wait, in case that a notification was lost.
+/// Checks for messages of waiting runs, since a notification may be lost.
 pub(crate) async fn poll(line: Rc<Line>, owner: Arc<str>, watching: Arc<Watching>) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

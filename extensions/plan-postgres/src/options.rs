@@ -9,16 +9,17 @@ use std::str::FromStr;
 use std::time::Duration;
 use tokio_postgres::Config;
 
-/// The longest name of a schema, in bytes. A name of Postgres has at most 63, and the channel's name is longer than the schema's.
+/// The longest name of a schema, in bytes. A Postgres name has at most 63 bytes, and the name of the channel is longer than the
+/// name of its schema.
 const LONGEST_SCHEMA: usize = 48;
 
 /// The shortest lease. A busy machine cannot renew a shorter lease in time.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 
-/// The longest time limit of TCP. The system has 31 bits for the milliseconds.
+/// The longest TCP timeout. The operating system stores the milliseconds in 31 bits.
 const LONGEST_TCP_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
 
-/// Options of a [`Postgres`].
+/// The options of a [`Postgres`].
 ///
 /// ```no_run
 /// use plan_postgres::PostgresOptions;
@@ -57,51 +58,56 @@ impl PostgresOptions {
         }
     }
 
-    /// Sets the schema of all tables. The schema is created if the database has none with this name.
+    /// Sets the schema of all tables. The connection creates a missing schema.
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
         self.schema = schema.into();
         self
     }
 
-    /// Sets the time after which another process may claim the runs of a killed process. A living process renews its lease three times in this time.
+    /// Sets the lease: the time after which another process may claim the runs of a killed process. A living process renews its lease three times in
+    /// this time.
     ///
-    /// The least is a second. All processes of a database should have equal leases.
+    /// The minimum is one second. All processes of a database should have equal leases.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.clamp(SHORTEST_LEASE, LONGEST);
         self
     }
 
-    /// Sets the time limit for repetitions of a statement after a lost connection. At the limit, the statement fails, and each run with a write in the statement fails as well.
+    /// Sets the time limit for repetitions of a statement after a lost connection. At the limit, the statement fails, and each run with a write in
+    /// this statement fails as well.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience.min(LONGEST);
         self
     }
 
-    /// Sets the number of [transactions](Postgres::transaction) that may be open at one time. More calls wait. The least is 1. Each transaction has a connection of its own.
+    /// Sets the most [transactions](Postgres::transaction) that may be open at a time. Further calls wait. The minimum is 1. Each open transaction
+    /// uses a connection.
     pub fn max_transactions(mut self, transactions: usize) -> Self {
         self.transactions = transactions.max(1);
         self
     }
 
-    /// Sets the configuration of TLS, such as your own root certificates. By default, the journal trusts the certificates of the system.
+    /// Sets the TLS configuration, for example with your own root certificates. By default, the journal trusts the operating system's
+    /// certificates.
     #[cfg(feature = "rustls")]
     pub fn rustls(mut self, config: rustls::ClientConfig) -> Self {
         self.tls = Some(config);
         self
     }
 
-    /// Connects to a database, and creates the tables if they are missing.
+    /// Connects to a database, and creates missing tables.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the configuration is invalid, if the database cannot be reached, or if a newer version of this crate has changed the tables.
+    /// Returns [`JournalError::Storage`] if the configuration is invalid, if the database cannot be reached, or if a newer version of this crate has
+    /// changed the tables.
     pub async fn connect(self, config: &str) -> Result<Postgres, JournalError> {
         let settings = self.settings(config)?;
         worker::start(settings).await
     }
 
     fn settings(self, config: &str) -> Result<Settings, JournalError> {
-        // The error message does not contain the configuration, which may have a password.
+        // The error message omits the configuration, which may contain a password.
         let mut config = Config::from_str(config).map_err(|error| {
             let why = words(&error);
             JournalError::storage(format!("the configuration of Postgres is invalid: {why}"))
@@ -143,12 +149,13 @@ impl Default for PostgresOptions {
 }
 
 impl Postgres {
-    /// Connects to a database, and creates the tables if they are missing. The configuration is a URL such as `postgresql://user:password@host/database`, or pairs such as
-    /// `host=/run/postgresql dbname=shop`, as [`tokio_postgres::Config`] has them.
+    /// Connects to a database, and creates missing tables. The configuration has a format of [`tokio_postgres::Config`]: a URL such as
+    /// `postgresql://user:password@host/database`, or pairs such as `host=/run/postgresql dbname=shop`.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the configuration is invalid, if the database cannot be reached, or if a newer version of this crate has changed the tables.
+    /// Returns [`JournalError::Storage`] if the configuration is invalid, if the database cannot be reached, or if a newer version of this crate has
+    /// changed the tables.
     pub async fn connect(config: &str) -> Result<Self, JournalError> {
         PostgresOptions::new().connect(config).await
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The right to write to a run, by the numbers in its row.
+/// A claim of a run, with the number and the epoch in the run's row.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) id: Arc<str>,
@@ -11,21 +11,21 @@ pub(crate) struct Held {
     pub(crate) epoch: i64,
 }
 
-/// A run that this owner has.
+/// A run of this owner.
 pub(crate) struct Own {
     pub(crate) held: Held,
     /// The number of the last record.
     pub(crate) last: i64,
-    /// The failure after which the journal writes no more records of the run. Otherwise it would lack a record in the
-    /// middle.
+    /// The first failure of a write. The journal then writes no further records of the run, so that no record is
+    /// missing in the middle.
     pub(crate) broken: Option<String>,
 }
 
-/// The runs that this owner has, by their ids.
+/// The runs of this owner, by their IDs.
 #[derive(Default)]
 pub(crate) struct Owned {
     pub(crate) runs: HashMap<Arc<str>, Own>,
-    /// Runs whose claim or release is on its way.
+    /// Runs with a claim or a release in progress.
     pub(crate) busy: HashSet<Arc<str>>,
     /// Runs that the database may still assign to this owner after a failed claim or a failed release.
     pub(crate) doubtful: HashSet<Arc<str>>,
@@ -36,13 +36,13 @@ impl Owned {
         self.runs.contains_key(id) || self.busy.contains(id)
     }
 
-    /// Returns a run under a claim that is the last known one.
+    /// Returns the run if this claim is its last one.
     pub(crate) fn get(&mut self, held: &Held) -> Option<&mut Own> {
         let own = self.runs.get_mut(&held.id)?;
         (own.held.epoch == held.epoch && own.held.run == held.run).then_some(own)
     }
 
-    /// Forgets a run that was released, or is to be released later.
+    /// Removes a run. An unreleased run becomes doubtful, and is released later.
     pub(crate) fn forget(&mut self, held: &Held, is_released: bool) {
         if self.get(held).is_some() {
             self.runs.remove(&held.id);
@@ -52,7 +52,8 @@ impl Owned {
         }
     }
 
-    /// Takes the doubtful runs without a claim, and marks them as busy: no claim is to come between.
+    /// Takes the doubtful runs that have no newer claim, and marks them as busy, so that no claim begins before their
+    /// release.
     pub(crate) fn take_doubtful(&mut self) -> Vec<Arc<str>> {
         let mut doubtful: Vec<Arc<str>> = self.doubtful.drain().collect();
         doubtful.retain(|id| !self.has(id));

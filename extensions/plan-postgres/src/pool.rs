@@ -1,4 +1,4 @@
-//! The connections for the transactions of calls.
+//! Connections for the transactions of calls.
 
 use super::asks::Asks;
 use super::failure::Failure;
@@ -16,23 +16,24 @@ use tokio_postgres::{Client, Error};
 /// A prepared statement that only a tool's `DEALLOCATE ALL` removes.
 const MARK: &str = "PREPARE plan_postgres_mark AS SELECT 1";
 
-/// Ends the traces of a tool in a session. Prepared statements stay: the client remembers the names of its own. Without the mark, these statements are gone as well, and the session cannot be used again.
+/// Removes the traces of a tool from a session. The prepared statements remain, since the client knows its own statements by name. After a
+/// `DEALLOCATE ALL`, the mark is missing, so the reset fails and the session ends.
 const RESET: &str = "EXECUTE plan_postgres_mark; CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
 
-/// The time limit for a rollback. A statement of the tool may still run before it.
+/// The time limit of a rollback, which may wait for a statement of the tool.
 const ROLLS_BACK_WITHIN: Duration = Duration::from_secs(1);
 
-/// The pause between two looks for the end of a session.
+/// The pause between two checks whether a session has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
 const BEGIN: &str = "cannot begin a transaction";
 
-/// A connection with a transaction. Its drop ends the connection, and Postgres rolls back.
+/// A connection with a transaction. The drop closes the connection, and Postgres rolls the transaction back.
 pub(crate) struct Connection {
     pub(crate) client: Arc<Client>,
     /// The name of the session in the database.
     pub(crate) name: Arc<str>,
-    /// Identifies the transaction: a setting of Postgres has this value until the end of the transaction.
+    /// The identity of the transaction: a Postgres setting has this value until the end of the transaction.
     pub(crate) token: String,
     driver: AbortHandle,
     permit: Option<OwnedSemaphorePermit>,
@@ -55,7 +56,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) fn new(settings: &Rc<Settings>, owner: &Arc<str>, setup: &str) -> Self {
-        // A process that sleeps is not to keep its locks for much longer than its runs.
+        // A suspended process must not hold its locks much longer than its runs.
         let millis = settings.lease.as_millis().min(i32::MAX as u128);
         Self {
             settings: Rc::clone(settings),
@@ -108,7 +109,7 @@ impl Pool {
         })
     }
 
-    /// Takes back a connection after its transaction, which is rolled back if it is still open. Returns `false` if the connection does not answer.
+    /// Takes a connection back after its transaction, and rolls an open transaction back. Returns `false` if the connection does not answer.
     async fn give_back(&self, mut connection: Connection) -> bool {
         let reset = format!("ROLLBACK; {RESET}; {}", self.setup);
         let reset = connection.client.batch_execute(&reset);
@@ -123,11 +124,11 @@ impl Pool {
 }
 
 impl Asks {
-    /// Rolls a transaction back if it is still open, and keeps the connection for others.
+    /// Rolls an open transaction back, and returns the connection to the pool.
     pub(crate) async fn give_back(&self, connection: Connection) {
         let name = Arc::clone(&connection.name);
         if !self.pool.give_back(connection).await {
-            // A session that waits for a lock does not notice the end of its connection.
+            // A session that waits for a lock does not notice that its connection is closed.
             let end = async |session: &Session| self.end_session(session, &name).await;
             let _ = self.line.run("cannot end a session", end).await;
         }

@@ -1,4 +1,4 @@
-//! The change of the records of a run that continues after its failure.
+//! The retry of a failed run: the change of its records.
 
 use super::failure::Failure;
 use super::line::{Parameter, Session};
@@ -9,7 +9,7 @@ use plan_runtime::journal::spi::Retry;
 use tokio_postgres::Error;
 
 impl Writer {
-    /// Removes records, the end and the cancellations of a run, and writes a record, in a transaction.
+    /// Removes records, the end and the cancellations of a run, and adds a record, all in one transaction.
     pub(crate) async fn retry(&self, held: &Held, retry: &Retry) -> Result<(), JournalError> {
         let lost = || JournalError::Lost {
             id: held.id.to_string(),
@@ -35,7 +35,8 @@ impl Writer {
         }
     }
 
-    /// Returns `false` if another owner has the run. A second attempt after a lost connection has the effect of the first.
+    /// Attempts the transaction. Returns `false` if another owner has the run. A second attempt after a lost connection
+    /// has no further effect.
     async fn attempt(
         &self,
         session: &Session,
@@ -58,7 +59,8 @@ impl Writer {
         session.prepare(&needed).await?;
         let of_held: [Parameter<'_>; 3] = [&run, &epoch, &owner];
         let with_keys: [Parameter<'_>; 4] = [&run, &epoch, &owner, &keys];
-        // All statements are on their way before the first answer comes, as those of a batch. Each of them requires the owner.
+        // The client sends all statements before it reads the first answer. Each statement requires that this owner has the
+        // run.
         let (begun, reopened, removed, uncancelled, recounted, added, committed) = tokio::join!(
             biased;
             session.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),

@@ -1,4 +1,4 @@
-//! The tables, and the changes of earlier versions of them.
+//! The tables, and the migrations from earlier versions.
 
 use super::failure::Failure;
 use super::line::Session;
@@ -7,8 +7,8 @@ use super::sql::quoted;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, IsolationLevel};
 
-/// The statements that convert each version of the tables to the next. Strings are `bytea`: a `text` has no NUL, and its order depends on a
-/// collation. A unique index has the hash of a key, since an entry of an index has at most 2,704 bytes.
+/// The statements that migrate each version of the tables to the next version. Strings are `bytea`, since a `text` contains no NUL and has
+/// the order of a collation. The unique index contains the hash of a key, since an index entry has at most 2,704 bytes.
 const CHANGES: [&str; 4] = [
     "
 CREATE SEQUENCE {s}.epochs;
@@ -49,14 +49,15 @@ CREATE TABLE {s}.messages (
 );
 CREATE UNIQUE INDEX messages_path ON {s}.messages (run, sha256(path));
 ",
-    // A refused message had a number in version 1.
+    // In version 1, a refused message had a number.
     "
 ALTER TABLE {s}.runs ADD COLUMN rests timestamptz, ADD COLUMN reason bytea;
 UPDATE {s}.runs r SET last_message = (SELECT coalesce(max(number), 0) FROM {s}.messages WHERE run = r.number) WHERE last_message > 0;
 CREATE INDEX runs_due ON {s}.runs (rests, number) WHERE ended IS NULL AND plan IS NOT NULL;
 CREATE INDEX runs_ended ON {s}.runs (ended, number) WHERE ended IS NOT NULL;
 ",
-    // The records and messages of a deleted run are removed later. Most ended runs have an output, so a list of other runs is not to read those.
+    // The records and messages of a deleted run are removed later. Most ended runs have an output, so the index `runs_failed` excludes them: a
+    // list of failed runs reads no others.
     "
 CREATE TABLE {s}.deleted (run bigint PRIMARY KEY);
 CREATE INDEX runs_undescribed ON {s}.runs (number) WHERE plan IS NULL;
@@ -82,7 +83,7 @@ impl From<Error> for Refused {
     }
 }
 
-/// Creates missing tables, and changes the tables of earlier versions.
+/// Creates missing tables, and migrates the tables of earlier versions.
 pub(crate) async fn migrate(settings: &Settings, session: &mut Session) -> Result<(), Failure> {
     let place = &settings.place;
     let known = CHANGES.len();
@@ -126,13 +127,13 @@ async fn version(session: &Session, s: &str) -> Result<usize, Refused> {
 
 async fn change(schema: &str, session: &mut Session) -> Result<(), Refused> {
     let s = quoted(schema);
-    // A user without the right to create tables can use those of another user.
+    // A user without the right to create tables can use existing tables.
     if version(session, &s).await? == CHANGES.len() {
         return Ok(());
     }
     let begin = "SELECT pg_advisory_lock(hashtextextended('plan-postgres ' || $1::text, 0))";
     session.client.query(begin, &[&schema]).await?;
-    // After the lock: another process may have changed the tables meanwhile.
+    // Another process may have migrated the tables before this process had the lock.
     let from = version(session, &s).await?;
     let level = IsolationLevel::ReadCommitted;
     let transaction = session.client.build_transaction().isolation_level(level);
@@ -152,7 +153,7 @@ async fn change(schema: &str, session: &mut Session) -> Result<(), Refused> {
     transaction
         .execute(&format!("UPDATE {s}.version SET version = $1"), &[&known])
         .await?;
-    // The lock ends with the session, which is used for nothing else.
+    // The lock ends with the session, which has no other use.
     transaction.commit().await?;
     Ok(())
 }

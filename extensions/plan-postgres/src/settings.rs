@@ -12,7 +12,7 @@ pub(crate) struct Settings {
     pub(crate) schema: String,
     pub(crate) lease: Duration,
     pub(crate) patience: Duration,
-    /// The most open transactions of calls.
+    /// The most open transactions.
     pub(crate) transactions: usize,
     pub(crate) tls: Tls,
 }

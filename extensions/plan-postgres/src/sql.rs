@@ -1,4 +1,4 @@
-//! The statements, with the name of the schema.
+//! The SQL statements, with the name of the schema.
 
 use super::store_sql::StoreSql;
 
@@ -11,7 +11,7 @@ pub(crate) struct Sql {
     pub(crate) look: String,
     /// Parameters: id, number of the last known record, most records, most bytes.
     pub(crate) read: String,
-    /// Parameters: owner, words for the owner, lease in milliseconds.
+    /// Parameters: owner, description of the owner, lease in milliseconds.
     pub(crate) renew: String,
     /// Parameter: owner.
     pub(crate) leave: String,
@@ -27,12 +27,12 @@ pub(crate) struct Sql {
     pub(crate) remove: String,
     /// Parameters: runs, epochs, owner, milliseconds of rests, numbers of the last known messages, channel.
     pub(crate) release: String,
-    /// The channel of messages, and of runs that may be due.
+    /// The channel for notifications of messages and of due runs.
     pub(crate) channel: String,
 }
 
 pub(crate) struct ClaimSql {
-    /// Parameters: id, owner, time of the beginning.
+    /// Parameters: id, owner, time of the start.
     pub(crate) claim: String,
     pub(crate) begin: String,
     /// Parameter: id.
@@ -56,12 +56,12 @@ pub(crate) struct MessageSql {
     pub(crate) waiting: String,
 }
 
-/// Returns a name of Postgres in quotes.
+/// Quotes a Postgres name.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The condition for a run without records and without a description. Nothing is left of it after its release.
+/// The condition for a run without records and without a description. The release deletes such a run.
 const EMPTY: &str = "r.plan IS NULL AND NOT EXISTS (SELECT FROM {s}.records WHERE run = r.number)";
 
 const CLAIM: &str = "
@@ -91,7 +91,8 @@ SELECT number, key, body FROM (
     ) page
 ) page WHERE before < $4 ORDER BY number";
 
-/// The lock gives each message a number of its own. A refused message has no number, since its run could not rest any more.
+/// The lock ensures that each message has another number. A refused message has no number, since a run with an untaken
+/// message cannot rest.
 const SEND: &str = "
 WITH run AS (
     SELECT number, last_message FROM {s}.runs WHERE id = $1 AND plan IS NOT NULL FOR NO KEY UPDATE
@@ -104,13 +105,13 @@ WITH run AS (
 )
 SELECT (SELECT count(*) FROM sent) AS sent, (SELECT pg_notify($5, run::text) FROM sent) FROM run";
 
-/// A lost run has to wake its owner as well.
+/// The result contains lost runs, whose owner must wake as well.
 const WAITING: &str = "
 SELECT w.run FROM unnest($1::bigint[], $2::bigint[], $4::bigint[]) AS w(run, epoch, after)
 LEFT JOIN {s}.runs r ON r.number = w.run AND r.epoch = w.epoch AND r.owner = $3
 WHERE r.number IS NULL OR r.last_message > w.after";
 
-/// A single statement is a single transaction. Its share lock on the runs holds claims back until the commit of the records.
+/// A single statement is a whole transaction. Its share lock on the runs delays claims until the commit of the records.
 const WRITE: &str = "
 WITH held AS (
     SELECT r.number FROM {s}.runs r JOIN unnest($1::bigint[], $2::bigint[]) AS c(run, epoch)
@@ -124,7 +125,7 @@ WITH held AS (
 )
 SELECT number AS run, 0::bigint AS number FROM held UNION ALL SELECT run, number FROM added";
 
-/// The row lock makes a later message known, which ends the rest.
+/// The row lock orders the release and a concurrent message, so that the message ends the rest.
 const RELEASE: &str = "
 WITH released AS (
     UPDATE {s}.runs r SET owner = NULL, rests = CASE
@@ -148,7 +149,8 @@ pub(crate) struct CallSql {
     pub(crate) end_session: String,
 }
 
-/// A tool may have ended the transaction, and the setting with it. A tool may have made commits faster and unsafe.
+/// Checks the token, since the tool may have ended the transaction, which ends the setting. Sets `synchronous_commit`,
+/// since the tool may have turned it off.
 const WRITE_CALL: &str = "
 WITH held AS (
     SELECT r.number FROM {s}.runs r
@@ -184,7 +186,7 @@ impl ClaimSql {
             owner: with(
                 "SELECT o.words FROM {s}.runs r JOIN {s}.owners o ON o.name = r.owner AND o.lease > now() WHERE r.id = $1",
             ),
-            // A lock on one run is not to hold the others.
+            // A locked run must not delay the release of the other runs.
             abandon: with(
                 "UPDATE {s}.runs SET owner = NULL WHERE number = ANY (ARRAY(
                     SELECT number FROM {s}.runs WHERE id = ANY ($1) AND owner = $2 FOR NO KEY UPDATE SKIP LOCKED
@@ -214,7 +216,7 @@ impl MessageSql {
 impl Sql {
     pub(crate) fn new(schema: &str) -> Self {
         let s = quoted(schema);
-        // Inside a string of SQL, and in the quotes of a name in that string.
+        // The name of the schema is in quotes inside a string of SQL.
         let q = s.replace('\'', "''");
         let with = |sql: &str| {
             let sql = sql.replace("{empty}", EMPTY);

@@ -1,4 +1,4 @@
-//! The lists of runs, and the changes of runs that nobody runs.
+//! Lists of runs, and changes of runs without an owner.
 
 use super::asks::Asks;
 use super::ends;
@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 use tokio_postgres::Row;
 
-/// The most runs of a page, and of a transaction that deletes runs.
+/// The most runs on a page, and in a transaction that deletes runs.
 const PAGE: i64 = 128;
 
 /// The most records that a transaction removes.
@@ -116,12 +116,12 @@ impl Asks {
     }
 
     async fn delete(&self, age: Duration) -> Result<u64, JournalError> {
-        // The other questions do not wait for the deletion of many records.
+        // A separate connection, so that other questions do not wait for the deletion of many records.
         let Line { settings, sql, .. } = &self.line;
         let name = format!("plan-postgres deletes {}", self.owner);
         let line = Line::new(settings, sql, name, SETUP.to_owned());
         let sql = &sql.store.delete;
-        // Each change has the whole patience.
+        // Each statement has the full patience.
         let change = async |sql: &str, parameters: &[Parameter<'_>]| {
             let change = async |session: &Session| session.query(sql, parameters).await;
             let rows = line.run("cannot delete runs", change).await?;
@@ -131,7 +131,7 @@ impl Asks {
         let age = millis(age);
         let mut deleted = 0;
         loop {
-            // A process that was killed may have left records.
+            // A killed process may have left records of deleted runs.
             while change(&sql.purge, &[&REMOVED]).await? > 0 {}
             change(&sql.purged, &[]).await?;
             match change(&sql.ended, &[&age, &PAGE]).await? {
@@ -143,7 +143,8 @@ impl Asks {
 }
 
 impl Postgres {
-    /// Does something after the queued writes. The transactions of calls are among them for the run with this id.
+    /// Runs a question after the queued writes. With an ID, the question also waits for the transactions of the run's
+    /// calls.
     async fn after_writes<T: Send + 'static>(
         &self,
         id: Option<&str>,

@@ -1,7 +1,7 @@
 //! The statements of a [`Store`](plan_runtime::journal::Store).
 
 pub(crate) struct StoreSql {
-    /// The beginning of a list of runs. More conditions follow.
+    /// The first part of the statement for a list of runs. Conditions follow.
     pub(crate) runs: String,
     /// The condition for a run with a living owner.
     pub(crate) is_owned: String,
@@ -39,7 +39,7 @@ pub(crate) struct RetrySql {
 const IS_OWNED: &str =
     "EXISTS (SELECT FROM {s}.owners o WHERE o.name = r.owner AND o.lease > now())";
 
-/// The conditions and the order are those of an index. The columns are those of a list of runs.
+/// The conditions and the order match an index. The columns match the list of runs.
 const DUE: &str = "
 SELECT number, id, plan, began, ended, end_kind, false, false, reason FROM (
     (
@@ -53,7 +53,8 @@ SELECT number, id, plan, began, ended, end_kind, false, false, reason FROM (
     )
 ) due ORDER BY part, rests, number LIMIT $1";
 
-/// The records follow in bounded statements. No later run has the number of a deleted run. Other runs are not locked.
+/// `PURGE` removes the records in bounded statements. A run's number is never used again. The statement skips locked
+/// runs.
 const DELETE: &str = "
 WITH old AS (
     SELECT number FROM {s}.runs r
@@ -64,14 +65,14 @@ WITH old AS (
 )
 DELETE FROM {s}.runs WHERE number = ANY (ARRAY(SELECT number FROM old)) RETURNING number";
 
-/// A process leaves a run without a description if it is killed after the claim.
+/// A process that is killed after the claim leaves a run without a description.
 const DELETE_EMPTY: &str = "
 DELETE FROM {s}.runs WHERE number = ANY (ARRAY(
     SELECT number FROM {s}.runs r WHERE {empty} AND (owner IS NULL OR NOT {owned})
     ORDER BY number LIMIT $1 FOR UPDATE SKIP LOCKED
 )) RETURNING number";
 
-/// The inner limits keep the planner from a search in the whole table.
+/// The inner limits prevent a scan of the whole table.
 const PURGE: &str = "
 WITH records AS (
     DELETE FROM {s}.records WHERE ctid = ANY (ARRAY(
@@ -92,7 +93,7 @@ WHERE (SELECT run FROM {s}.records WHERE run = d.run ORDER BY number LIMIT 1) IS
 AND (SELECT run FROM {s}.messages WHERE run = d.run ORDER BY number LIMIT 1) IS NULL";
 
 impl StoreSql {
-    /// `with` writes the name of the schema into a statement.
+    /// Creates the statements. `with` inserts the name of the schema into a statement.
     pub(crate) fn new(with: &dyn Fn(&str) -> String) -> Self {
         let with = |sql: &str| with(&sql.replace("{owned}", IS_OWNED));
         Self {

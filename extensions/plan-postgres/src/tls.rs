@@ -5,7 +5,7 @@ use std::pin::Pin;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, Connection, Error, NoTls};
 
-/// A connection whose type of stream is hidden.
+/// A connection with a stream of any type.
 pub(crate) trait Driven {
     fn poll_message(
         &mut self,
@@ -69,7 +69,7 @@ impl Tls {
                 (_, None) => Err("the system has no root certificates".to_owned()),
             };
         }
-        // A process may have several providers of cryptography, and no default then.
+        // A process with several cryptography providers has no default provider.
         let tls = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?

@@ -14,29 +14,31 @@ use tokio_postgres::{Error, Row};
 
 const BEGIN: &str = "cannot begin a transaction";
 
-/// The transaction of a call, which also writes the record of the call.
+/// A transaction of a call, which also contains the record of the call.
 ///
-/// [`Postgres::transaction`] returns it. The transaction is committed after the tool has returned its output, together with the record of the call. So the statements have their effect
-/// exactly once. The transaction is rolled back if the tool fails, if its time is over, if the run is cancelled, and if the process ends before the commit.
+/// [`Postgres::transaction`] returns a `Transaction`. After the tool has returned its output, the journal writes the record of the call in this
+/// transaction and commits both. So the statements have their effect exactly once. The transaction is rolled back if the tool fails, if its time
+/// limit is over, if the run is cancelled, and if the process ends before the commit.
 ///
-/// The methods are those of [`tokio_postgres::Client`]. After the end of the call, they return [`TransactionError::Closed`].
+/// The methods are methods of [`tokio_postgres::Client`]. After the end of the call, they return
+/// [`TransactionError::Closed`].
 ///
-/// Use `SAVEPOINT` and `ROLLBACK TO SAVEPOINT` to undo a part of the transaction. If the tool runs `COMMIT` or `ROLLBACK` itself, the record of the call cannot be written, and the run ends with an
-/// error of the journal.
+/// Use `SAVEPOINT` and `ROLLBACK TO SAVEPOINT` to undo a part of the transaction. If the tool runs `COMMIT` or `ROLLBACK` itself, the journal cannot
+/// write the record of the call, and the run ends with a journal error.
 pub struct Transaction(Arc<Call>);
 
 /// An error of a statement in a [`Transaction`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransactionError {
-    /// The call is over, and so is its transaction.
+    /// The call has ended, and its transaction with it.
     Closed,
-    /// The statement has failed.
+    /// The statement failed.
     Postgres(Error),
 }
 
 impl TransactionError {
-    /// Returns the code of an error of the server, such as [`SqlState::UNIQUE_VIOLATION`].
+    /// Returns the error code of the server, such as [`SqlState::UNIQUE_VIOLATION`].
     pub fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Closed => None,
@@ -80,7 +82,8 @@ impl Transaction {
     ///
     /// # Errors
     ///
-    /// [`TransactionError::Postgres`] if the statement fails. The server refuses all later statements then, up to a `ROLLBACK TO SAVEPOINT`.
+    /// Returns [`TransactionError::Postgres`] if the statement fails. Until a `ROLLBACK TO SAVEPOINT`, the server then refuses all later
+    /// statements.
     pub async fn execute(
         &self,
         statement: &str,
@@ -94,7 +97,7 @@ impl Transaction {
     ///
     /// # Errors
     ///
-    /// [`TransactionError::Postgres`] if the statement fails.
+    /// Returns [`TransactionError::Postgres`] if the statement fails.
     pub async fn query(
         &self,
         statement: &str,
@@ -108,7 +111,7 @@ impl Transaction {
     ///
     /// # Errors
     ///
-    /// [`TransactionError::Postgres`] if the statement fails, or returns no row or several rows.
+    /// Returns [`TransactionError::Postgres`] if the statement fails, or returns no row or several rows.
     pub async fn query_one(
         &self,
         statement: &str,
@@ -118,11 +121,11 @@ impl Transaction {
         Ok(running.client.query_one(statement, parameters).await?)
     }
 
-    /// Runs a statement, and returns its row, if there is one.
+    /// Runs a statement, and returns its only row, or `None` if it returns no row.
     ///
     /// # Errors
     ///
-    /// [`TransactionError::Postgres`] if the statement fails, or returns several rows.
+    /// Returns [`TransactionError::Postgres`] if the statement fails, or returns several rows.
     pub async fn query_opt(
         &self,
         statement: &str,
@@ -136,7 +139,7 @@ impl Transaction {
     ///
     /// # Errors
     ///
-    /// [`TransactionError::Postgres`] if a statement fails.
+    /// Returns [`TransactionError::Postgres`] if a statement fails.
     pub async fn batch_execute(&self, statements: &str) -> Result<(), TransactionError> {
         let running = self.enter()?;
         Ok(running.client.batch_execute(statements).await?)
@@ -152,7 +155,8 @@ impl fmt::Debug for Transaction {
 }
 
 impl Postgres {
-    /// Begins the transaction of a call, which is committed together with the record of the call. Later calls of this method by the tool return the same transaction.
+    /// Begins the transaction of a call, which is committed together with the record of the call. If the tool calls this method again in the call,
+    /// the method returns the open transaction.
     ///
     /// ```
     /// use plan_postgres::Postgres;
@@ -169,8 +173,9 @@ impl Postgres {
     /// }
     /// ```
     ///
-    /// The transaction has a connection of its own, and the isolation level `READ COMMITTED`. At most [16](super::PostgresOptions::max_transactions) transactions are open at one time; more calls
-    /// wait. A transaction that is idle for longer than the [lease](super::PostgresOptions::lease) is rolled back.
+    /// The transaction has a separate connection and the isolation level `READ COMMITTED`. At most [16](super::PostgresOptions::max_transactions)
+    /// transactions are open at a time, and further calls wait. A transaction that is idle for longer than the [lease](super::PostgresOptions::lease)
+    /// is rolled back.
     ///
     /// # Errors
     ///
@@ -185,7 +190,7 @@ impl Postgres {
                 "the call has ended, its run is not durable in this database, or another process has the run",
             ));
         };
-        // Each of them would wait for the other: for a connection, or for a lock of the server.
+        // The two transactions would wait for each other: for a connection, or for a lock of the server.
         let mut around = context.outer();
         while let Some(outer) = around {
             let record = outer.record();

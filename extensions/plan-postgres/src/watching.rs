@@ -1,11 +1,11 @@
-//! The waits for messages, and for runs that may be due.
+//! Waits for messages, and for runs that may be due.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
 
-/// A wait of a run.
+/// A run's wait for messages.
 struct Waiting {
     run: i64,
     epoch: i64,
@@ -22,11 +22,11 @@ pub(crate) struct Watching {
 #[derive(Default)]
 struct State {
     waiting: HashMap<u64, Waiting>,
-    /// The number of waits so far.
+    /// The number of waits until now.
     count: u64,
 }
 
-/// A wait, which ends with this value.
+/// The right to a wait, which ends when this value is dropped.
 pub(crate) struct Ticket {
     watching: Arc<Watching>,
     number: u64,
@@ -61,17 +61,17 @@ impl Watching {
         let state = self.state();
         let meant = state.waiting.values().filter(|it| is_meant(it.run));
         let woken: Vec<_> = meant.map(|it| Arc::clone(&it.woken)).collect();
-        // A waker may run any code.
+        // The lock is released first, since a waker may run any code.
         drop(state);
         woken.iter().for_each(|woken| woken.notify_waiters());
     }
 
-    /// Has the waits for messages of a run look for them.
+    /// Wakes the waits of a run, which then check for messages.
     pub(crate) fn wake(&self, run: i64) {
         self.wake_those(|it| it == run);
     }
 
-    /// Has all waits look for messages.
+    /// Wakes all waits, which then check for messages.
     pub(crate) fn wake_all(&self) {
         self.wake_those(|_| true);
     }
@@ -81,7 +81,7 @@ impl Watching {
         self.arrivals.notify_waiters();
     }
 
-    /// Returns a wait for a run that may be due. The wait has begun when this returns.
+    /// Returns a wait for a run that may be due. The wait has begun when this method returns.
     pub(crate) fn arrival(&self) -> OwnedNotified {
         Arc::clone(&self.arrivals).notified_owned()
     }

@@ -1,4 +1,4 @@
-//! The thread of a journal: it has all connections, so the journal needs no executor of its caller.
+//! The thread of a journal. It owns all connections, so the journal works with any executor of its caller.
 
 use super::asks::{Ask, Asks};
 use super::failure::Failure;
@@ -23,15 +23,15 @@ use tokio::runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 
-/// The statements at the start of a session. An acknowledged record has to be durable, even in a database with another
+/// The statements at the start of a session. An acknowledged record must be durable, even if the database has another
 /// default.
 pub(crate) const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
 SET default_transaction_isolation = 'read committed'";
 
-/// A server gives up the locks of a connection that was lost inside a transaction.
+/// The server releases the locks of a connection that was lost inside a transaction.
 const WRITER: &str = "SET idle_in_transaction_session_timeout = '10s'";
 
-/// A question that waits for a locked run is not to hold the other questions back. It is repeated.
+/// A question about a locked run fails early and is repeated, so that the other questions do not wait behind it.
 const ASKS: &str = "SET lock_timeout = '1s'";
 
 const CONNECT: &str = "cannot connect";
@@ -64,7 +64,7 @@ pub(crate) async fn start(settings: Settings) -> Result<Postgres, JournalError> 
         local.block_on(&runtime, work(settings, channels, reply));
     });
     let thread = started.map_err(failed)?;
-    // If this future is dropped before, the thread ends by itself.
+    // If the caller drops this future earlier, the thread ends.
     match connected.await {
         Ok(Ok(())) => Ok(Postgres::new(place, jobs, asks, watching, thread)),
         Ok(Err(failure)) => Err(failure.into()),
@@ -142,7 +142,7 @@ struct Begun {
     pool: Pool,
 }
 
-/// Makes the tables, draws a name for the owner, and takes its lease.
+/// Creates the tables, draws a name for the owner, and takes the owner's lease.
 async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begun, Failure> {
     let place = &settings.place;
     let refused = |error: tokio_postgres::Error| Failure::from_error(place, CONNECT, &error);
@@ -150,7 +150,7 @@ async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begu
         .await
         .map_err(refused)?;
     schema::migrate(settings, &mut session).await?;
-    // Two owners with equal names would write to the same runs, so the server draws the names.
+    // Two owners with equal names would write to each other's runs, so the server draws random names.
     let drawn = session.query("SELECT gen_random_uuid()::text", &[]).await;
     let drawn = drawn.map_err(refused)?;
     let owner = drawn.first().map(|row| row.try_get::<_, String>(0));
@@ -163,11 +163,11 @@ async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begu
         let name = format!("plan-postgres {role} {owner}");
         Line::new(settings, &sql, name, format!("{SETUP}; {setup}"))
     };
-    // A line that has lost its connection ends the old session, whose statements may still run.
+    // After a lost connection, the new session of a line ends the old session, whose statements may still run.
     let end_old = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid() AND usename = current_user";
     let listen = format!("LISTEN {}", quoted(&sql.channel));
-    // A connection that hangs is not to outlast the lease.
+    // An attempt on a dead connection must end before the lease does.
     let third = settings.lease / 3;
     let patience = third.max(Duration::from_secs(1)).min(settings.patience);
     let name: Arc<str> = owner.clone().into();

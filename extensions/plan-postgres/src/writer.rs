@@ -1,4 +1,4 @@
-//! The task that writes: it takes the jobs in their order, and commits together the jobs that came together.
+//! The task that writes. It takes the jobs in their order, and commits the jobs of a round together.
 
 use super::asks::{Ask, Asks};
 use super::batch::{Batch, Reply, Write};
@@ -20,22 +20,22 @@ use tokio_postgres::Error;
 /// The most jobs that are committed together.
 const BATCH: usize = 1024;
 
-/// The bytes that are committed together, about.
+/// The approximate bytes that are committed together.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// The time in which most answered callers have their next jobs in the queue.
+/// The pause of a wait for callers. Most answered callers queue their next job in this time.
 const GATHER: Duration = Duration::from_micros(50);
 
-/// The number of such times without a job after which no caller is expected.
+/// The number of pauses after which the wait ends if jobs are missing.
 const GATHER_PAUSES: u32 = 2;
 
-/// The part of the time of a commit that a wait for callers may take.
+/// The wait for callers takes at most the time of a commit divided by this number.
 const GATHER_PART: u32 = 4;
 
-/// The time for a last statement when a journal is dropped.
+/// The time limit of the last statements when a journal is dropped.
 const LEAVES_WITHIN: Duration = Duration::from_secs(5);
 
-/// The way back to the caller of a claim.
+/// The channel for the result of a claim.
 type Claiming = oneshot::Sender<Result<Granted, JournalError>>;
 
 pub(crate) enum Job {
@@ -43,19 +43,19 @@ pub(crate) enum Job {
     Write(Write),
     /// Writes the record of a call in the transaction of the call.
     Commit(Write, Ready),
-    /// Releases a run, or lets the run rest.
+    /// Releases a run, with the run's rest if it has one.
     Release(Held, Option<Rest>),
     Retry(Held, Retry, Reply),
-    /// Asks after the writes before, about the run with this id or about all runs.
+    /// Answers a question after the writes before it. With an ID, also after the transactions of the run's calls.
     Ask(Option<Arc<str>>, Ask),
-    /// The transaction of a call of this run is over.
+    /// The transaction of a call of the run with this ID has ended.
     Committed(Arc<str>),
-    /// Writes the jobs before it, and ends.
+    /// Ends the task after the jobs before.
     Close,
 }
 
 impl Job {
-    /// Returns the id of the run that the job is about.
+    /// Returns the ID of the job's run.
     fn id(&self) -> Option<&Arc<str>> {
         match self {
             Self::Claim(id, _) => Some(id),
@@ -67,14 +67,14 @@ impl Job {
     }
 }
 
-/// A claim on its way to the caller. A claim that nobody takes is released.
+/// A claim on its way to the caller. If the caller has dropped its future, the claim is released.
 pub(crate) struct Granted {
     claimed: Option<(Claimed, Held)>,
     jobs: mpsc::UnboundedSender<Job>,
 }
 
 impl Granted {
-    /// Returns the claim to its caller.
+    /// Takes the claim, which is then not released at the drop.
     pub(crate) fn take(mut self) -> Option<(Claimed, Held)> {
         self.claimed.take()
     }
@@ -83,7 +83,7 @@ impl Granted {
 impl Drop for Granted {
     fn drop(&mut self) {
         if let Some((_, held)) = self.claimed.take() {
-            // A task that has ended has given up all runs.
+            // If the task has ended, it has already released all runs.
             let _ = self.jobs.send(Job::Release(held, None));
         }
     }
@@ -94,7 +94,7 @@ pub(crate) struct Writer {
     pub(crate) asks: Rc<Asks>,
     pub(crate) owned: Rc<RefCell<Owned>>,
     pub(crate) jobs: mpsc::UnboundedSender<Job>,
-    /// The jobs of runs that wait for the transaction of a call, by the ids of the runs.
+    /// The jobs that wait for the transaction of a call, by the ID of their run.
     pub(crate) parked: HashMap<Arc<str>, Vec<Job>>,
 }
 
@@ -106,14 +106,15 @@ struct Last {
 }
 
 impl Last {
-    /// Waits a moment for the callers that the last commit has answered. Each of them may have its next job soon, and would else wait for a whole commit. `queued` is the number of jobs that
-    /// came during the commit: without the wait, they and the answered callers would have every other commit.
+    /// Waits a short time for the callers of the last commit. Each caller may soon queue its next job, which would otherwise wait for a whole commit.
+    /// `queued` is the number of jobs that arrived during the commit. Without this wait, the queued jobs and the answered callers would alternate
+    /// between commits.
     fn gather(&self, queued: usize, queue: &mut mpsc::UnboundedReceiver<Job>, new: &mut Vec<Job>) {
         let (begin, most) = (Instant::now(), self.time / GATHER_PART);
         let expected = (queued + self.count).min(BATCH);
         let mut pauses = 0;
         while new.len() < expected && begin.elapsed() < most && pauses < GATHER_PAUSES {
-            // The timer of the runtime has milliseconds.
+            // The timer of the runtime has a resolution of a millisecond.
             thread::sleep(GATHER);
             pauses += 1;
             while new.len() < BATCH
@@ -126,7 +127,7 @@ impl Last {
     }
 }
 
-/// Jobs that are done together, and after that the jobs that follow a commit.
+/// The jobs of a round: first the writes, then the jobs that follow the commit.
 #[derive(Default)]
 struct Round {
     batch: Batch,
@@ -184,11 +185,12 @@ impl Writer {
                 spawn_local(claim(asks, owned, id, reply, self.jobs.clone()));
             }
         }
-        // Otherwise the leases of this owner end by themselves.
+        // If this fails, the owner's lease ends after its time.
         let _ = tokio::time::timeout(LEAVES_WITHIN, self.leave()).await;
     }
 
-    /// Takes the jobs that are done together. After the transaction of a call, the jobs of its run wait, so that the records of the run are durable in their order.
+    /// Takes the jobs of a round. After the transaction of a call, the later jobs of the run wait, so that the run's records become durable in their
+    /// order.
     fn take(&mut self, jobs: &mut VecDeque<Job>, is_closing: &mut bool) -> Round {
         let (mut round, mut bytes) = (Round::default(), 0);
         while bytes < BATCH_BYTES
@@ -238,7 +240,7 @@ impl Writer {
         round
     }
 
-    /// Gives up all runs.
+    /// Releases all runs of this owner.
     async fn leave(&self) {
         let owner = &*self.asks.owner;
         let (runs, epochs): (Vec<i64>, Vec<i64>) = {
@@ -266,7 +268,7 @@ impl Writer {
     }
 }
 
-/// Claims a run. Claims are transactions of their own, so that a claim that waits for another owner holds no write back.
+/// Claims a run in a separate transaction, so that a claim that waits for another owner does not delay any write.
 async fn claim(
     asks: Rc<Asks>,
     owned: Rc<RefCell<Owned>>,
@@ -300,7 +302,7 @@ async fn claim(
             })
         }
         Err(error) => {
-            // The claim may have happened without its answer.
+            // The database may have granted the claim, and only its answer was lost.
             if matches!(error, JournalError::Storage(_)) {
                 owned.doubtful.insert(id);
             }
@@ -308,6 +310,6 @@ async fn claim(
         }
     };
     drop(owned);
-    // A reply that nobody waits for is dropped, and releases the run.
+    // If the caller has dropped its future, the drop of the reply releases the run.
     let _ = reply.send(granted);
 }
