@@ -111,65 +111,65 @@ macro_rules! codes {
 codes! {
     /// The document is not JSON.
     InvalidJson = "invalid-json",
-    /// A limit of the reader was passed.
+    /// The document exceeds a limit of the reader.
     LimitPassed = "limit-passed",
-    /// The document looks like no dialect.
+    /// The document has the form of no dialect.
     UnknownDialect = "unknown-dialect",
     /// The document mixes two dialects.
     MixedDialects = "mixed-dialects",
-    /// A part of the plan is of another kind than it must be (a number where there should be text).
+    /// A part of the plan is of the wrong kind, for example a number instead of a string.
     WrongKind = "wrong-kind",
-    /// A part that every plan or step has is not there.
+    /// A required member of a plan or step is missing.
     MissingMember = "missing-member",
-    /// A member that no reader looks at.
+    /// A member has no meaning in this position.
     UnknownMember = "unknown-member",
-    /// An object has a member twice.
+    /// An object has two members with one name.
     DuplicateMember = "duplicate-member",
-    /// A number that cannot be represented exactly.
+    /// A number has no exact representation.
     InexactNumber = "inexact-number",
     /// The plan has no steps.
     NoSteps = "no-steps",
     /// A step, an input or a tool has an empty name.
     EmptyName = "empty-name",
-    /// Two steps have one id.
+    /// Two steps, inputs or local values in one scope have one name.
     DuplicateId = "duplicate-id",
-    /// There is no such step.
+    /// No step has this ID.
     UnknownStep = "unknown-step",
-    /// There is no such input.
+    /// The plan has no input with this name.
     UnknownInput = "unknown-input",
-    /// There is no such local value of a loop or a condition.
+    /// No enclosing list, pattern, block or loop has a local value with this name.
     UnknownLocal = "unknown-local",
-    /// Steps wait for one another.
+    /// Steps wait for each other in a cycle.
     Cycle = "cycle",
-    /// An undo step or an always step is where it cannot be, or refers to what it cannot see.
+    /// An undo step or an always step is in a position without roles, or refers to an unavailable step.
     Role = "role",
-    /// Text that is nearly a reference.
+    /// A string resembles a reference, but is none.
     MalformedReference = "malformed-reference",
-    /// A step is referred to by an index that the plan does not have.
+    /// A reference has the index of a missing step.
     StepOutOfRange = "step-out-of-range",
-    /// A step refers to itself or to a later one, which the dialect forbids.
+    /// A step refers to itself or to a later step, which the dialect forbids.
     LaterStep = "later-step",
-    /// There is no such tool.
+    /// No tool has this name.
     UnknownTool = "unknown-tool",
-    /// The tool has no such argument.
+    /// The tool has no argument with this name.
     UnknownArgument = "unknown-argument",
-    /// The tool needs an argument that is not given.
+    /// A required argument of the tool is missing.
     MissingArgument = "missing-argument",
-    /// A value does not fit what takes it.
+    /// A value has the wrong type for its argument or its use.
     WrongType = "wrong-type",
-    /// A value is not one of those allowed.
+    /// A value is not among the allowed values.
     NotAllowed = "not-allowed",
-    /// A reference leads to a field that the tool's output does not have.
+    /// A reference leads to a field that the tool's output lacks.
     UnknownField = "unknown-field",
-    /// A list is given where one element is meant, or one element where a list is meant.
+    /// A list is in the position of an element, or an element is in the position of a list.
     ListOrElement = "list-or-element",
-    /// A value that may be absent is given where one is required.
+    /// A value that may be absent is in the position of a required value.
     MaybeAbsent = "maybe-absent",
-    /// Nothing uses what a step gives, and its tool only reads.
+    /// The output of a step is unused, although its tool only reads.
     UnusedOutput = "unused-output",
-    /// A step waits for another without a reason.
+    /// A step waits for another step without a reason.
     UnneededDependency = "unneeded-dependency",
-    /// A step that changes something does not wait for a step that only checks.
+    /// A step with an effect does not wait for a step that only checks.
     UnorderedEffect = "unordered-effect",
 }
 
