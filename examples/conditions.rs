@@ -94,7 +94,7 @@ plan! {
     Order(name: String, lines: Vec<Line>, express: bool) -> String {
         step customer = FindCustomer { name };
 
-        /// Take the goods, line by line. What is not there is left out.
+        /// Take the goods, line by line. Missing goods are left out.
         #[optional(each)]
         step costs = for line in lines {
             Take { item: line.item, count: line.count, price: line.price }

@@ -17,7 +17,7 @@ async fn list_items(warehouse: String) -> Result<Vec<String>> {
     }
 }
 
-/// Says what an item costs per kilogram.
+/// Returns the price of an item per kilogram.
 #[tool]
 async fn unit_price(item: String, cents: String, grams: f64) -> Result<f64> {
     // A second attempt would parse the number no better.
@@ -40,7 +40,7 @@ async fn order(item: String, amount: u64) -> Result<String> {
 }
 
 plan! {
-    /// What the first item of a warehouse costs per kilogram.
+    /// Find the price of a warehouse's first item per kilogram.
     Price(warehouse: String, cents: String, grams: f64) -> f64 {
         step items = ListItems { warehouse };
         step price = UnitPrice { item: items[0], cents, grams };

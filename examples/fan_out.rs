@@ -28,7 +28,7 @@ async fn list_pictures(album: String, count: u64) -> Result<Vec<Picture>> {
     Ok((1..=count).map(picture).collect())
 }
 
-/// Makes a picture small. One of them is not a picture.
+/// Shrinks a picture. One of the files is not a picture.
 #[tool]
 async fn shrink(file: String, number: u64) -> Result<Thumbnail> {
     sleep(Duration::from_millis(40 + number * 37 % 160)).await;

@@ -17,7 +17,7 @@ struct ReadFile {
     name: String,
 }
 
-/// Writes a text file, and says how many bytes it has.
+/// Writes a text file, and returns its size in bytes.
 #[derive(Debug, PartialEq, Serialize, Deserialize, Shape, Tool)]
 #[tool(output = usize)]
 struct WriteFile {

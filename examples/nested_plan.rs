@@ -24,7 +24,7 @@ async fn find_account(bank: &Bank, owner: String) -> Result<Account> {
     account.ok_or_else(|| Error::permanent(format!("{owner} has no account")))
 }
 
-/// Says what one unit of a currency is worth in euros.
+/// Returns the value of one unit of a currency in euros.
 #[tool]
 async fn rate(bank: &Bank, currency: String) -> Result<f64> {
     let rate = bank.rates.get(currency.as_str()).copied();
@@ -32,7 +32,7 @@ async fn rate(bank: &Bank, currency: String) -> Result<f64> {
 }
 
 plan! {
-    /// What someone has, in euros.
+    /// Convert a person's savings to euros.
     Balance(owner: String) -> f64 {
         step account = FindAccount { owner };
         step rate = Rate { currency: account.currency };
@@ -41,7 +41,7 @@ plan! {
 }
 
 plan! {
-    /// Compares what two people have.
+    /// Compare the savings of two people.
     Compare(one: String, other: String) -> String {
         step first = Balance { owner: one };
         step second = Balance { owner: other };

@@ -87,7 +87,7 @@ plan! {
     Order(name: String, lines: Vec<Line>, express: bool) -> String {
         step customer = FindCustomer { name };
 
-        /// Take the goods, line by line. What is not there is left out.
+        /// Take the goods, line by line. Missing goods are left out.
         #[optional(each)]
         #[concurrency(2)]
         step costs = for line in lines {

@@ -43,13 +43,13 @@ async fn forecast(weather: &Weather, station: u32) -> Result<i32> {
     Ok(11 + i32::try_from(station)?)
 }
 
-/// Asks who took yesterday's picture. No other try would help.
+/// Finds yesterday's picture. A further attempt would fail as well.
 #[tool]
 async fn picture(station: u32) -> Result<String> {
     Err(Error::permanent(format!("station {station} has no camera")))
 }
 
-/// Lists what to be warned of. This never works, and takes its time to fail.
+/// Lists the warnings for tomorrow. Always fails, and takes a while to fail.
 #[tool]
 async fn list_warnings(weather: &Weather, station: u32) -> Result<Vec<String>> {
     let call = weather.warnings.fetch_add(1, Ordering::Relaxed) + 1;
@@ -60,7 +60,7 @@ async fn list_warnings(weather: &Weather, station: u32) -> Result<Vec<String>> {
 }
 
 plan! {
-    /// What tomorrow will be like.
+    /// Describe the weather of tomorrow.
     Tomorrow(city: String) -> String {
         // The waits double: 20 ms, 40 ms, 80 ms. Without `jitter = false` each is a random part of that.
         #[retry(4, backoff = "20ms", jitter = false)]

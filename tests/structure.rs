@@ -7,7 +7,7 @@
 //!
 //! - `lib.rs` is not a node, and neither is the `mod.rs` of a folder. It declares the modules and re-exports from them: `crate::Plan` in
 //!   a module is an edge to `plan`. A folder's own file may also declare shared items for its modules, and use these modules in turn.
-//! - `check`, which generated code names, is a node like any other. It may use everything, so no module may use it.
+//! - `check`, which generated code names, is a node like any other. `check` may use every module, so no module may use `check`.
 //! - Code and files under `#[cfg(test)]` are left out, and so are comments: a link in documentation may lead anywhere.
 //! - The content of `quote!` and similar macros is code for another crate.
 

@@ -29,7 +29,7 @@ pub(crate) async fn charge(
     Ok(format!("payment of {cents} cents"))
 }
 
-/// Gives the money back.
+/// Refunds the money.
 #[tool]
 pub(crate) async fn refund(_shop: &Shop, payment: String) -> Result<()> {
     println!("  gave back the {payment}");
@@ -44,7 +44,7 @@ pub(crate) async fn ship(_shop: &Shop, item: String, approved_by: String) -> Res
 }
 
 plan! {
-    /// Sells an item, once somebody says yes.
+    /// Sells an item after an approval.
     pub(crate) PlaceOrder(item: String, cents: u64) -> Option<String> {
         step payment = Charge { cents };
         #[undo(payment)]

@@ -49,7 +49,7 @@ impl Turn {
     }
 }
 
-/// Asks the model, which looks up the weather in two cities before it knows an answer. It never knows one about the moon.
+/// Asks the model, which looks up the weather in two cities before it knows an answer. The model never has an answer about the moon.
 #[tool]
 async fn ask_model(world: &World, question: String, history: Option<Vec<String>>) -> Result<Reply> {
     let heard = history.unwrap_or_default();

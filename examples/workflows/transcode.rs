@@ -30,7 +30,7 @@ async fn start_job(world: &World, video: String) -> Result<Started> {
     Ok(Started { id: 3 })
 }
 
-/// Asks how far a job is. It is done after four questions, or never.
+/// Asks how far a job is. The job ends after four questions, or never.
 #[tool]
 async fn poll_job(world: &World, id: u32) -> Result<Job> {
     world.call(format!("poll job {id}")).await?;

@@ -79,7 +79,7 @@ async fn add(a: u8, b: u8) -> Result<u8> {
 fn a_tool_without_an_application_is_a_tool_of_every_application() {
     assert_eq!(Add::DESCRIPTION, "");
     assert_eq!(now(Add { a: 1, b: 2 }.call(&())).unwrap(), 3);
-    // The application need not even be one that threads can share.
+    // The application need not even be `Sync`.
     assert_eq!(
         now(Add { a: 1, b: 2 }.call(&std::cell::Cell::new(0))).unwrap(),
         3

@@ -63,7 +63,7 @@ plan! {
 }
 
 plan! {
-    /// All that a plan can do.
+    /// Each construct of a plan.
     Everything(names: Vec<String>, fast: bool, note: Option<String>) -> (Vec<Option<String>>, Option<String>, String, u32, Option<String>) {
         step parts = ListParts { names };
         #[optional(each)]

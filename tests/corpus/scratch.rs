@@ -104,7 +104,7 @@ impl Scratch {
 
     /// Runs `cargo check` on these crates.
     pub(crate) fn check(&self, packages: &[&str]) -> Checked {
-        // The target folder of tests/mistakes, so that cargo checks the dependencies only once.
+        // The target folder of `tests/mistakes`, so that cargo checks the dependencies only once.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/programs");
         let mut command = Command::new(env!("CARGO"));
         command.current_dir(&self.folder).args([

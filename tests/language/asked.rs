@@ -14,7 +14,7 @@ pub async fn say(text: String, times: u64) -> Result<String> {
     Ok(text.repeat(usize::try_from(times)?))
 }
 
-/// Fails, as its code says.
+/// Fails with this code, unless the code is empty.
 #[tool]
 pub async fn look(code: String) -> Result<u64> {
     if code.is_empty() {

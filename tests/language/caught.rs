@@ -27,7 +27,7 @@ pub async fn find(name: String) -> Result<Item> {
     })
 }
 
-/// What a report says of an item.
+/// Describes the report of an item.
 #[tool]
 pub async fn describe(
     id: Option<u64>,
@@ -119,7 +119,7 @@ pub async fn missing() -> Result<u64> {
     Err(Error::msg("it has no name"))
 }
 
-/// How long a name is.
+/// Returns the length of a name.
 #[tool]
 pub async fn length(name: String) -> Result<u64> {
     Ok(find(name).await?.id)

@@ -37,7 +37,7 @@ impl Yard {
     }
 }
 
-/// Works, and says where.
+/// Works, and records the path of its call.
 #[tool]
 async fn dig(
     yard: &Yard,

@@ -109,7 +109,7 @@ fn references() {
 }
 
 plan! {
-    /// What cannot be sent to another thread can be an input.
+    /// A value that cannot be sent to another thread can be an input.
     Local(text: Rc<str>, step: u64) -> (String, u64) {
         step length = Same::<Box<str>> { value: format!("{text}") };
         step types: HashMap<String, Vec<Vec<u8>>>= HashMap::from([("x".to_owned(), vec![vec![1]])]);

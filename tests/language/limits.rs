@@ -30,7 +30,7 @@ async fn fail(app: &App) -> Result<u64> {
     Err(Error::msg("busy"))
 }
 
-/// Gives a long text, after some turns.
+/// Returns a long text after some turns.
 #[tool]
 async fn write(length: usize, turns: u32) -> Result<String> {
     for _ in 0..turns {
@@ -92,7 +92,7 @@ plan! {
     }
 }
 
-/// Runs the plan that it is called from, until it is deep enough.
+/// Runs the calling plan again, up to a depth.
 #[tool]
 async fn descend(deep: u64, #[context] context: CallContext) -> Result<u64> {
     match deep.checked_sub(1) {

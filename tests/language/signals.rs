@@ -190,7 +190,7 @@ fn plans_inside_wait_at_the_paths_of_their_steps() {
 
 #[test]
 fn a_plan_that_a_tool_runs_is_known_once_it_waits() {
-    /// Runs a plan that the plan around it does not know.
+    /// Runs a plan that is unknown to the outer plan.
     #[tool]
     async fn choose(#[context] context: CallContext) -> Result<u64> {
         let inner = plan! { step reply: u64 = await; reply };

@@ -308,7 +308,7 @@ fn a_cancellation_after_the_work_changes_no_result() {
 }
 
 plan! {
-    /// What undo steps and always steps see of steps that may be skipped, or have failed.
+    /// Read skipped and failed steps in undo steps and always steps.
     pub Views(card: Option<String>) -> Result<String, Failure> {
         #[catch]
         step held = Reserve { items: vec![] };

@@ -32,7 +32,7 @@ async fn reserve(shop: &Shop, #[context] context: CallContext, item: String) -> 
     Ok(item.len() as u64)
 }
 
-/// Gives a reservation back.
+/// Releases a reservation.
 #[tool]
 async fn release(shop: &Shop, number: u64) -> Result<()> {
     println!("{}: releases {number}", shop.worker);

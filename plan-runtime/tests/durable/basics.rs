@@ -81,7 +81,7 @@ fn the_same_id_is_the_same_run() {
     );
 }
 
-/// The run has not done anything that contradicts the other plan.
+/// No outcome of the run contradicts the other plan.
 #[test]
 fn a_plan_of_another_name_does_not_take_a_run_over() {
     let (world, journal) = (World::new(), Memory::new());

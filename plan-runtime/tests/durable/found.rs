@@ -370,7 +370,7 @@ fn a_deadline_inside_a_call_stays_over() {
     }
 }
 
-/// Gives the value that it is given.
+/// Returns its argument.
 #[derive(Serialize, Deserialize, Shape, Tool)]
 #[tool(output = Value)]
 struct Echo {

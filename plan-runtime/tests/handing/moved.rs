@@ -314,7 +314,7 @@ async fn text(value: Unique) -> Result<String> {
     Ok(value.text)
 }
 
-/// Where the bytes of a value are.
+/// The addresses of a value's bytes.
 #[tool]
 async fn allocate(seen: &Seen, size: usize) -> Result<Vec<u8>> {
     let bytes = vec![7; size];

@@ -80,7 +80,7 @@ macro_rules! kinds {
                 Ok(if first { a } else { b })
             }
 
-            /// Takes what may be of other types.
+            /// Takes values of several types.
             #[tool]
             pub(super) async fn mix(lab: &Lab, flag: bool, value: $ty, count: u8, name: String) -> Result<$ty> {
                 lab.note("mix", (&flag, &value, count, &name));

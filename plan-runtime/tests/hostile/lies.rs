@@ -220,7 +220,7 @@ fn merged_objects_are_printed_in_the_order_that_decides() {
     assert_eq!(refused(&nested(twice)), "duplicate member `id`");
 }
 
-/// The printed winner is the one that counts.
+/// The printed winner counts.
 #[test]
 fn the_last_one_of_a_name_counts() {
     let tools = Toolbox::new().with_fn(
@@ -508,7 +508,7 @@ fn an_error_names_the_path_that_was_read() {
     assert!(error.to_string().contains("`u.password`"), "{error}");
 }
 
-/// Even if the author's notation contains names that only the types know.
+/// Even with names in the author's notation that only the types declare.
 #[test]
 fn an_error_names_what_was_read_as_it_is_called_now() {
     #[derive(Serialize, Deserialize, Shape)]

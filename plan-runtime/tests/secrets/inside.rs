@@ -63,7 +63,7 @@ plan! {
 }
 
 plan! {
-    /// Refers to what is not there.
+    /// Refers to a missing field.
     Fail(members: HashMap<String, String>) -> u64 {
         step number = Count { text: members["nothing"] };
         number

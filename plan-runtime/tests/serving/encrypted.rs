@@ -98,7 +98,7 @@ async fn log_in(shop: &Shop, #[shape(secret)] password: String) -> Result<Sessio
     })
 }
 
-/// Refuses, and says what it got.
+/// Fails with the password in the message.
 #[tool]
 async fn refuse(shop: &Shop, #[shape(secret)] password: String) -> Result<u64> {
     shop.call().await;

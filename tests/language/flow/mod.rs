@@ -56,7 +56,7 @@ pub async fn list(count: u32) -> Result<Stock> {
     })
 }
 
-/// Says a text, with a number where there is one.
+/// Formats a text, with a number if there is one.
 #[tool]
 pub async fn say(text: String, number: Option<u32>) -> Result<Said> {
     Ok(Said { id: text, number })

@@ -339,7 +339,7 @@ fn computed_values_read_what_a_condition_took_out() {
 plan! { FindJobs(size: u64) -> Job { step job = FindJob { size }; job } }
 
 plan! {
-    /// Operators that stop early do not look at what is missing.
+    /// Operators that stop early do not evaluate a missing operand.
     Early(list: Vec<u64>) -> bool { list.len() > 1 && list[1] == 3 || list.is_empty() }
 }
 
@@ -394,7 +394,7 @@ fn what_is_no_literal_of_json_is_rust() {
 }
 
 plan! {
-    /// Of numbers, `!` turns the bits around.
+    /// For numbers, `!` inverts the bits.
     Bits(n: u32, list: Vec<u64>) -> (u32, bool, bool, bool) {
         step mask: u32 = !0;
         step is_not_all: bool = n != !0;

@@ -153,14 +153,14 @@ pub(crate) async fn fall(text: String) -> Result<u64> {
     panic!("{text}")
 }
 
-/// Gives a list in a list, this many times.
+/// Returns a list in a list, with this depth.
 #[tool]
 pub(crate) async fn nest(depth: usize) -> Result<serde_json::Value> {
     let empty = serde_json::json!([]);
     Ok((1..depth).fold(empty, |inner, _| serde_json::json!([inner])))
 }
 
-/// Gives a text of this many bytes.
+/// Returns a string with this number of bytes.
 #[tool]
 pub(crate) async fn fill(bytes: usize) -> Result<String> {
     Ok("x".repeat(bytes))
@@ -183,7 +183,7 @@ plan! {
 }
 
 plan! {
-    /// Everything that a plan has. What Rust code decides is another thing each time, and its output is not.
+    /// Use each construct of a plan. Rust code decides differently in each attempt, and the output stays equal.
     pub(crate) Big(from: u64) -> serde_json::Value {
         step stamp: u64 = count();
         step a = Work { n: stamp };
@@ -244,7 +244,7 @@ plan! {
 }
 
 plan! {
-    /// Waits, for whoever cancels it or answers.
+    /// Wait for a cancellation or an answer.
     pub(crate) Waits(n: u64) -> Vec<u64> {
         step held = Work { n };
         #[undo(held)]
@@ -270,7 +270,7 @@ plan! {
 }
 
 plan! {
-    /// What is large.
+    /// Make a large value.
     pub(crate) Large(bytes: usize) -> usize {
         step text = Fill { bytes };
         text.len()
@@ -296,7 +296,7 @@ plan! {
 }
 
 plan! {
-    /// What Rust code makes is large.
+    /// Make a large value in Rust code.
     pub(crate) Bulky(quotes: usize) -> usize {
         step held = Work { n: 1 };
         #[undo(held)]
@@ -308,7 +308,7 @@ plan! {
 }
 
 plan! {
-    /// What is large together.
+    /// Make many values that are large together.
     pub(crate) Heap(sizes: Vec<usize>) -> usize {
         step texts = for bytes in sizes { Fill { bytes } };
         step name: String = await;

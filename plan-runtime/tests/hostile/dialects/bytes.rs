@@ -5,7 +5,7 @@ use plan_runtime::plan::Template;
 use plan_runtime::{Result, tool};
 use proptest::prelude::*;
 
-/// Gives the text back.
+/// Returns the text.
 #[tool(read_only)]
 async fn echo(text: String) -> Result<String> {
     Ok(text)

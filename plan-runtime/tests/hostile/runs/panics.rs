@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-/// Panics when it is used for the nth time, and only then. It is an application.
+/// Panics at its nth use only. It is an application.
 #[derive(Clone, Debug, Default)]
 struct Fuse(Arc<(AtomicUsize, usize)>);
 

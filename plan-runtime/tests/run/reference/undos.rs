@@ -2,7 +2,7 @@
 //! not undone as the model.
 //!
 //! The elements are blocks, or calls of plans, of two or three steps. The calls end one after the other: the first of the running calls, or the last.
-//! With `PLAN_TESTS=100`, each plan is tried under each policy and in both orders. Without it, some plans are tried in one of these combinations.
+//! With `PLAN_TESTS=100`, each plan is tried under each policy and in both orders. Without the variable, some plans are tested in one of these combinations.
 
 use super::exhaustive::all_of_three;
 use super::play::{Tried, try_ends};
