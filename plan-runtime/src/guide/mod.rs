@@ -89,8 +89,6 @@ pub mod first_plan {}
 /// Next: [Tools](tools).
 pub mod syntax {}
 
-/// What steps call.
-///
 #[doc = include_str!("tools.md")]
 ///
 /// # The mailbox
