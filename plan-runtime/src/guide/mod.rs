@@ -155,8 +155,13 @@ pub mod syntax {}
 
 #[doc = include_str!("checks.md")]
 ///
-/// Next: [Limits](limits).
+/// Next: [Codes](codes).
 pub mod checks {}
+
+#[doc = include_str!("codes.md")]
+///
+/// Next: [Limits](limits).
+pub mod codes {}
 
 #[doc = include_str!("limits.md")]
 ///
