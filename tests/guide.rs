@@ -106,22 +106,28 @@ fn checks() {
     assert!(missing.is_empty(), "not in the guide: {missing:?}");
 }
 
-/// Each page is a module of the guide, and both indexes name each recipe.
+/// Each page is a module of the guide and a page of the book, and both indexes name each recipe.
 #[test]
 fn pages_are_modules() {
     let folder = root().join(GUIDE);
-    let modules = fs::read_to_string(folder.join("mod.rs")).unwrap();
-    let recipes = fs::read_to_string(folder.join("recipes/mod.md")).unwrap();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let (modules, book) = (read("mod.rs"), read("SUMMARY.md"));
+    let indexes = [read("index.md"), read("recipes/mod.md")];
     for page in pages() {
         let page = page.strip_prefix(&folder).unwrap().to_str().unwrap();
+        if page == "SUMMARY.md" {
+            continue;
+        }
+        let included = format!("include_str!(\"{page}\")");
+        assert!(modules.contains(&included), "{page} is not in mod.rs");
         assert!(
-            modules.contains(&format!("include_str!(\"{page}\")")),
-            "{page}"
+            book.contains(&format!("]({page})")),
+            "{page} is not in SUMMARY.md"
         );
         let recipe = page.strip_prefix("recipes/").filter(|it| *it != "mod.md");
         if let Some(name) = recipe.and_then(|it| it.strip_suffix(".md")) {
-            assert!(modules.contains(&format!("](recipes::{name})")), "{page}");
-            assert!(recipes.contains(&format!("::recipes::{name})")), "{page}");
+            let link = format!("::recipes::{name})");
+            assert!(indexes.iter().all(|it| it.contains(&link)), "{page}");
         }
     }
 }
