@@ -32,8 +32,8 @@ impl MachineState {
             questions: Questions::default(),
             certain: BTreeSet::new(),
             asked: 0,
-            deferred: Vec::new(),
-            has_decided: false,
+            deferred: VecDeque::new(),
+            decided: 0,
             out: VecDeque::new(),
             full: None,
         }

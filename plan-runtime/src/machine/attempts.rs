@@ -12,12 +12,12 @@ use super::tables::StepBody;
 use std::sync::Arc;
 
 impl Core {
-    /// Begins an attempt that has waited for a permit, unless a time limit has passed.
-    pub(super) fn begin_ready(&mut self, run: RunId, attempt: AttemptId) {
+    /// Fails an attempt that has not started before a time limit. Returns `false` if the attempt may start.
+    pub(super) fn fail_late(&mut self, run: RunId, attempt: AttemptId) -> bool {
         let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let Some(reason) = tried.late.take() else {
-            return self.admit_or_start(run, attempt);
+            return false;
         };
         tried.activity = Activity::Nothing;
         let failed = tried.failed.take();
@@ -28,6 +28,7 @@ impl Core {
             None => Failures::of(self.state.view().failure_in(run, element, number, reason)),
         };
         self.fail_body(run, body, element, failures);
+        true
     }
 
     /// Begins an attempt, now or as soon as there is a permit.
@@ -64,17 +65,11 @@ impl Core {
         let it = &self.state.runs[run];
         let body = it.attempts[attempt].body;
         let place = it.step_place(attempt);
-        let number = place.attempt;
         let activity = match self.state.tables.bodies[body] {
             StepBody::Call | StepBody::Value | StepBody::Open(_) => {
                 let Some(call) = self.state.open(run, attempt, CallKind::Call) else {
                     return;
                 };
-                if self.state.tables.bodies[body] != StepBody::Value
-                    && let Err(full) = self.state.capacity.count(number)
-                {
-                    return self.state.overflow(run, attempt, full);
-                }
                 self.state.calling += 1;
                 self.state.out.push_back(Command::Start(call, place));
                 Activity::Call(call)
@@ -87,14 +82,7 @@ impl Core {
                 Activity::Await(call)
             }
             StepBody::Loop(row) | StepBody::Scope(row) => {
-                let is_call = self.state.tables.is_plan(row);
-                let counted = if is_call {
-                    self.state.capacity.count(number)
-                } else {
-                    Ok(())
-                };
-                let owner = Some(Owner { run, attempt });
-                match counted.and_then(|()| self.begin_scope(row, owner)) {
+                match self.begin_scope(row, Some(Owner { run, attempt })) {
                     Ok(scope) => Activity::Scope(scope),
                     Err(full) => return self.state.overflow(run, attempt, full),
                 }
@@ -165,7 +153,7 @@ impl Core {
                 let failure = self.state.view().failure_in(run, element, number, reason);
                 let mut late = Failures::of(failure);
                 late.add(failures);
-                self.attempt_failed(run, attempt, late);
+                self.attempt_failed(run, attempt, late, reason != Reason::Deadline);
             }
             (Some(_), _) => {
                 self.state.drop_timers(run, attempt);
@@ -176,18 +164,28 @@ impl Core {
                     it.left.add(failures.of_undo_steps());
                 }
             }
-            (None, _) => self.attempt_failed(run, attempt, failures),
+            // The time may have passed while undo steps ran.
+            (None, late) => {
+                self.attempt_failed(run, attempt, failures, late != Some(Reason::Deadline));
+            }
         }
     }
 
     /// Begins the next attempt, if one may help. Otherwise, the element has failed.
-    fn attempt_failed(&mut self, run: RunId, attempt: AttemptId, failures: Failures) {
+    fn attempt_failed(
+        &mut self,
+        run: RunId,
+        attempt: AttemptId,
+        failures: Failures,
+        has_time: bool,
+    ) {
         let tables = Arc::clone(&self.state.tables);
         let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let (body, element, number) = (tried.body, tried.element, tried.number);
         let job = tried.job;
-        let may_retry = failures.is_transient()
+        let may_retry = has_time
+            && failures.is_transient()
             && number < it.amounts.attempts
             && !it.is.cut
             && it.failed.is_none()
@@ -221,7 +219,7 @@ impl Core {
     }
 
     /// An element or a round has failed for good. A loop fails with its round.
-    fn fail_body(&mut self, run: RunId, body: BodyId, element: u32, failures: Failures) {
+    pub(super) fn fail_body(&mut self, run: RunId, body: BodyId, element: u32, failures: Failures) {
         if self.state.tables.is_loop(body) {
             self.fail_run(run, element, failures);
         } else {
@@ -241,7 +239,8 @@ impl Core {
         if is_recovered {
             it.left.add_absorbed(failures.clone());
             it.is.recovered = true;
-            if self.state.tables.colds[it.cold].timing.fallback {
+            // The step has failed at another element, so nothing uses the value.
+            if self.state.tables.colds[it.cold].timing.fallback && it.failed.is_none() {
                 it.absorbed.insert(element, failures);
                 return self.state.ask(OpenQuestion::Fallback { run, element });
             }
@@ -306,13 +305,18 @@ impl Core {
         let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let (element, number) = (tried.element, tried.number);
+        // After a deadline no attempt follows, so a deadline outranks a timeout.
+        let late = match reason {
+            Reason::Deadline => reason,
+            _ => tried.late.unwrap_or(reason),
+        };
         match tried.activity {
             Activity::Scope(scope) => {
-                tried.late = tried.late.or(Some(reason));
+                tried.late = Some(late);
                 self.cut_scope(scope, Cutoff::Limit);
             }
             // The attempt begins too late.
-            Activity::Ready | Activity::Asked(_) => tried.late = tried.late.or(Some(reason)),
+            Activity::Ready | Activity::Asked(_) => tried.late = Some(late),
             Activity::Backoff(_) => {
                 let (body, failed) = (tried.body, tried.failed.take());
                 self.state.end_attempt(run, attempt);

@@ -79,7 +79,7 @@ impl MachineState {
             Activity::Asked(call) => {
                 it.active -= 1;
                 self.asked -= 1;
-                self.has_decided = true;
+                self.decided += 1;
                 call
             }
             Activity::Backoff(call) => call,
@@ -146,13 +146,17 @@ impl MachineState {
         Some((run, attempt))
     }
 
-    /// Takes the runs whose next calls the driver can decide about again.
-    pub(super) fn take_deferred(&mut self) -> Vec<RunId> {
-        let deferred = std::mem::take(&mut self.deferred);
-        for run in &deferred {
-            self.runs[*run].is.deferred = false;
+    /// Takes a run that may ask again: one for each decision, or all if the driver has no call to decide about.
+    pub(super) fn next_deferred(&mut self) -> Option<RunId> {
+        while self.asked == 0 || self.decided > 0 {
+            let run = self.deferred.pop_front()?;
+            // Another step may have the row of a run that is over.
+            if std::mem::take(&mut self.runs[run].is.deferred) {
+                self.decided = self.decided.saturating_sub(1);
+                return Some(run);
+            }
         }
-        deferred
+        None
     }
 
     /// A call that started was not made, so that its attempt waits again.
@@ -161,6 +165,7 @@ impl MachineState {
             && matches!(tried.activity, Activity::Call(_))
         {
             self.runs[run].attempts[attempt].activity = Activity::Asked(call);
+            self.certain.remove(&call);
             self.calling -= 1;
             self.asked += 1;
         }
@@ -171,7 +176,9 @@ impl MachineState {
         let question = self.question(asked);
         let id = self.questions.open(asked);
         match asked.asker() {
-            Asker::Step(run) => self.runs[run].questions.push_back(id),
+            Asker::Step(run) => {
+                self.runs[run].questions.insert(id);
+            }
             Asker::Scope(scope) => self.scopes[scope].question = Some(id),
         }
         self.out.push_back(Command::Evaluate(id, question));
@@ -205,13 +212,7 @@ impl MachineState {
         let asked = self.questions.get(id)?;
         match asked.asker() {
             Asker::Step(run) => {
-                let open = &mut self.runs[run].questions;
-                // Most drivers answer in the order of the questions.
-                if open.front() == Some(&id) {
-                    open.pop_front();
-                } else {
-                    open.retain(|open| *open != id);
-                }
+                self.runs[run].questions.remove(&id);
             }
             Asker::Scope(scope) => self.scopes[scope].question = None,
         }

@@ -2,11 +2,10 @@
 
 use super::arena::First;
 use super::event::{CallEnd, Command, Event, StepPlace, StepStatus};
-use super::failures::Full;
 use super::ids::{CallId, RowId, ScopeId, StepSlot};
-use super::parts::{Owner, WHOLE};
+use super::parts::Owner;
 use super::rows::COLD_CALLS;
-use super::state::{Capacity, MachineState, Over, Overflow, Reaction, Todo, Turn};
+use super::state::{Capacity, MachineState, Over, Reaction, Todo, Turn};
 use super::tables::Tables;
 use super::view::MachineView;
 use std::collections::VecDeque;
@@ -31,8 +30,8 @@ pub(super) struct Core {
 
 /// A run. Each event changes the state of the run, and the state determines the next command.
 ///
-/// A driver takes commands until the machine has none, hands over an event, and takes commands again. A driver may hand over several events before it takes commands. The
-/// machine ignores events of calls that it is about to drop.
+/// A driver may hand over an event after any command. The driver takes all commands from time to time: only then are the rows of ended scopes and calls free. The machine ignores
+/// events of calls that it is about to drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     pub(super) core: Core,
@@ -179,11 +178,6 @@ impl Machine {
     fn start_plain(&mut self, slot: StepSlot) -> Option<Command> {
         let core = &mut self.core;
         let hot = &mut core.state.hot[slot];
-        if hot.counts()
-            && let Err(full) = core.state.capacity.count(1)
-        {
-            return self.plain_exceeds(slot, full);
-        }
         core.state.calling += 1;
         hot.start();
         let step = core.state.scopes[hot.scope()].step(slot);
@@ -193,20 +187,6 @@ impl Machine {
             attempt: 1,
         };
         Some(Command::Start(CallId(slot.0), place))
-    }
-
-    /// A plain step is one call too many.
-    #[cold]
-    #[inline(never)]
-    fn plain_exceeds(&mut self, slot: StepSlot, full: Full) -> Option<Command> {
-        self.core.state.full = Some(Overflow {
-            full,
-            slot,
-            element: WHOLE,
-            attempt: 1,
-        });
-        self.work_off();
-        self.next(false)
     }
 
     #[cold]
@@ -276,7 +256,9 @@ impl Machine {
         core.todo.push_back(Todo::Run(run));
         let pending = &mut core.state.runs[run].pending;
         if let Some((_, attempt)) = pending.again.pop_first() {
-            core.begin_ready(run, attempt);
+            if !core.fail_late(run, attempt) {
+                core.admit_or_start(run, attempt);
+            }
         } else if let Some((body, element)) = pending.queue.pop_front() {
             core.enter(run, body, element, Turn::Now);
         }

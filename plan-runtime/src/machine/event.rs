@@ -72,7 +72,7 @@ pub enum Answer {
 }
 
 /// The id of a question. A row in the table of questions serves many questions, and the generation tells these questions apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuestionId {
     pub(super) row: u32,
     pub(super) generation: u32,

@@ -88,7 +88,9 @@ impl Machine {
     fn admitted(&mut self, call: CallId) {
         let core = &mut self.core;
         if let Some((run, attempt)) = core.state.take_asked(call) {
-            core.start_attempt(run, attempt);
+            if !core.fail_late(run, attempt) {
+                core.start_attempt(run, attempt);
+            }
             core.todo.push_back(Todo::Run(run));
         }
     }
@@ -105,14 +107,12 @@ impl Machine {
     /// The driver cannot decide about an attempt now.
     fn deferred(&mut self, call: CallId) {
         let state = &mut self.core.state;
-        let has_decided = state.has_decided;
         let Some((run, attempt)) = state.take_asked(call) else {
             return;
         };
-        // Without other calls to decide about, the machine asks again at once.
-        state.has_decided = has_decided || state.asked == 0;
+        state.decided -= 1;
         state.runs[run].is.deferred = true;
-        state.deferred.push(run);
+        state.deferred.push_back(run);
         state.wait_in_line(run, attempt);
     }
 
@@ -124,6 +124,7 @@ impl Machine {
         };
         let CallRow { run, attempt, .. } = row;
         core.state.calling -= 1;
+        core.state.certain.remove(&call);
         core.state.calls.close(call);
         let result = core.begin_scope(body, Some(Owner { run, attempt }));
         let tried = &mut core.state.runs[run].attempts[attempt];
@@ -237,10 +238,10 @@ impl Machine {
         loop {
             self.end_full();
             let core = &mut self.core;
-            if std::mem::take(&mut core.state.has_decided) {
-                let runs = core.state.take_deferred();
-                core.todo.extend(runs.into_iter().map(Todo::Run));
+            while let Some(run) = core.state.next_deferred() {
+                core.todo.push_back(Todo::Run(run));
             }
+            core.state.decided = 0;
             let Some(todo) = core.todo.pop_front() else {
                 let has_line = !core.state.scopes[ScopeId::ROOT].line.is_empty();
                 core.is_quiet =

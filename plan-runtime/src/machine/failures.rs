@@ -49,10 +49,6 @@ pub enum Full {
     Plans,
     /// Elements of all lists and rounds of all loops.
     Elements,
-    /// Calls without further attempts.
-    TotalCalls,
-    /// Attempts of all calls.
-    TotalAttempts,
 }
 
 impl fmt::Display for Full {
@@ -64,8 +60,6 @@ impl fmt::Display for Full {
             Self::Depth => "too many plans and blocks are inside each other",
             Self::Plans => "too many plans are inside each other",
             Self::Elements => "the run has too many elements and rounds",
-            Self::TotalCalls => "the run makes too many calls",
-            Self::TotalAttempts => "the run makes too many attempts",
         })
     }
 }

@@ -1,7 +1,8 @@
 //! The core of a run: which step is next. Events go in, and commands come out.
 //!
-//! A [`Machine`] knows no values, no futures and no time. A driver tells the machine what has happened, and does what the machine wants. The machine tells the driver
-//! when a scope is over for good, and the driver counts the readers of each output. The machine does the same whenever the same things happen in the same order, so a list of events is a run, and a beginning of the list is a crash.
+//! A [`Machine`] decides the order of a run. The machine has no values, no futures and no clock: a driver has these. The driver hands over events with [`Machine::handle`] and takes
+//! commands with [`Machine::next`]. Another machine reaches the same state if its driver repeats the events, and takes as many commands after each event: rows of ended scopes and
+//! calls are used again only after the driver has taken all commands. So a driver resumes a run by repeating recorded events.
 //!
 //! | file | contents |
 //! |---|---|
@@ -20,23 +21,37 @@
 //!
 //! A step is plain if it is a call or a value with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
 //!
-//! # Phases
+//! # Steps
 //!
-//! A scope makes its inputs, does its work, makes its output, undoes its work if that has failed, and runs its always steps. Then the scope is over. A scope that has succeeded and has something to undo is kept: the scope returns to its undo phase if a scope around it fails.
+//! A step is ready when the last step that it needs has ended. A plain step of the plan itself enters a bit set, and any other step enters the line of its scope. The first ready step in the order of the plan starts if fewer calls run than the bound allows. Completed, skipped and recovered steps make the steps ready that need them. A failed step blocks these steps.
+//!
+//! A step that is not plain may ask for its amounts, such as the number of its attempts. Then the machine enters the body of the step, up to a call, a wait, a scope or a question. A `for` asks for the length of its list and queues one element for each item. A `loop` opens one scope for each round, and asks for its condition after the round.
+//!
+//! An attempt may have a time limit (*timeout*), and all attempts of an element together may have another (*deadline*). An attempt follows a transient failure, perhaps after a backoff, unless the deadline has passed. The driver may have to admit a call before the call starts.
+//!
+//! # Scopes
+//!
+//! The run, a block, an element, a round and a called plan are scopes. A scope makes its inputs, does its work, makes its output, undoes its work if the work has failed, and runs its always steps. Then the scope is over. A scope that has succeeded and has something to undo is kept: the scope returns to its undo phase if a scope around it fails.
+//!
+//! The undo phase visits each step of the work after all steps that need it. If the step has completed, its undo step runs first. Then the kept scopes inside the step return to their undo phases: elements together, rounds from the last to the first. Undo steps that do not need each other run together.
+//!
+//! # Failures
+//!
+//! If several elements of a list fail, the failure of the first failed element in the list counts. [`Recovery::Replace`] and [`Recovery::Catch`] absorb the failure of a step or an element, and the driver may make a value instead. `Replace` does not absorb a lasting failure, such as an undo step that has failed. In a scope that was ended before its time, nothing absorbs a failure.
 //!
 //! # Ends before the time
 //!
 //! There are three ways to end a scope before its time. Each does more than the one before:
 //!
-//! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Calls that run keep running.
-//! - To *cut* a scope: the scope stops, and its calls are dropped, except those whose ends are certain. Undo steps and always steps run.
+//! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Calls that run keep running, and a scope inside that runs does all of its work.
+//! - To *cut* a scope: the scope stops, its calls are dropped, except those whose ends are certain, and the scopes inside are cut. Undo steps and always steps run.
 //! - To *drop* a scope: everything inside ends at once. No undo step and no always step runs.
 //!
 //! A failure stops its scope, or cuts it, as the [`Reaction`] of the run has it. A cancellation or a time limit cuts. A run that exceeds its [`Capacity`] or its time for undo steps is dropped.
 //!
 //! # Calls
 //!
-//! A driver starts calls of tools, values of steps, waits and timers. Each of them has a [`CallId`], and ends with an event. A bound on calls counts calls and values. [`Capacity::calls`] counts calls, waits and timers of steps that are not plain. [`Capacity::total_calls`] counts calls of tools and plans.
+//! A driver starts calls of tools, values of steps, waits and timers. Each of them has a [`CallId`], and ends with an event. A bound on calls counts calls and values. [`Capacity::calls`] counts calls, waits and timers of steps that are not plain.
 //!
 //! ```
 //! # use plan_runtime::machine::{NodeBlock, Command, CallEnd, Event, Machine, Node, Reaction, Tables};

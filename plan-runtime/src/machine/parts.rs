@@ -5,7 +5,7 @@ use super::failures::{Cutoff, Failures, Reason};
 use super::ids::{
     AttemptId, BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table,
 };
-use super::nodes::{Amounts, Duty, Node, NodeBody};
+use super::nodes::{Amounts, Duty, Node};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const STATUSES: [StepStatus; 8] = [
@@ -23,7 +23,6 @@ const STATUS: u32 = 0b111;
 const HAS_UNDO: u32 = 1 << 3;
 const UNDO: u32 = 1 << 4;
 const ALWAYS: u32 = 1 << 5;
-const COUNTS: u32 = 1 << 6;
 const PLAIN: u32 = 1 << 7;
 
 /// The number of scopes that the upper three bytes of a word tell apart.
@@ -46,14 +45,9 @@ impl Hot {
             Duty::Always => ALWAYS,
         };
         let plain = if node.is_plain() { PLAIN } else { 0 };
-        let counts = if node.body == NodeBody::Call {
-            COUNTS
-        } else {
-            0
-        };
         Self {
             waiting,
-            word: duty | plain | counts,
+            word: duty | plain,
         }
     }
 
@@ -115,12 +109,6 @@ impl Hot {
     /// Returns `true` if the step has not started and waits for nothing.
     pub(super) fn is_ready(self) -> bool {
         self.waiting == 0 && self.word & STATUS == StepStatus::Waiting as u32
-    }
-
-    /// Returns `true` if the step is a single call of a tool.
-    #[inline]
-    pub(super) fn counts(self) -> bool {
-        self.word & COUNTS != 0
     }
 
     #[inline]
@@ -286,7 +274,7 @@ pub(super) struct StepRun {
     /// Attempts that run, or that the driver decides about.
     pub(super) active: u32,
     /// Questions that are open.
-    pub(super) questions: VecDeque<QuestionId>,
+    pub(super) questions: BTreeSet<QuestionId>,
     /// Elements that have no value yet.
     pub(super) outstanding: u32,
     pub(super) failed: Option<Box<(u32, Failures)>>,
@@ -335,7 +323,7 @@ impl StepRun {
             pending: Pending::default(),
             running: 0,
             active: 0,
-            questions: VecDeque::new(),
+            questions: BTreeSet::new(),
             outstanding: 1,
             failed: None,
             absorbed: BTreeMap::new(),
@@ -405,7 +393,7 @@ pub(super) struct Attempt {
     /// The failure of the attempt before, until the attempt starts.
     pub(super) failed: Option<Box<Failures>>,
     pub(super) phase: AttemptPhase,
-    /// The time limit that the attempt has reached.
+    /// The time limit that the attempt has reached. A deadline replaces a timeout.
     pub(super) late: Option<Reason>,
     pub(super) timeout: Option<CallId>,
     pub(super) deadline: Option<CallId>,

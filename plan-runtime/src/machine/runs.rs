@@ -260,11 +260,11 @@ impl Core {
             if !is_wait && !tried.is_pending() {
                 continue;
             }
-            let (element, failed) = (tried.element, tried.failed.take());
+            let (body, element, failed) = (tried.body, tried.element, tried.failed.take());
             it.is.cut |= failed.is_none();
             self.state.end_attempt(run, attempt);
             if let Some(failed) = failed {
-                self.fail(run, element, *failed);
+                self.fail_body(run, body, element, *failed);
             }
         }
         self.todo.push_back(Todo::Run(run));

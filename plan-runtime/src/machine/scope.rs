@@ -182,20 +182,18 @@ impl Core {
                 }
             }
         }
-        if self.reaction != Reaction::Continue {
-            self.stop_work(scope);
-        }
-        if self.reaction == Reaction::Cancel {
+        let is_first = self.reaction != Reaction::Continue && self.stop_work(scope);
+        if is_first && self.reaction == Reaction::Cancel {
             self.drop_work(scope, Cutoff::Beside);
         }
     }
 
-    /// Starts nothing more of the work: waits end, and no attempt follows another.
-    fn stop_work(&mut self, scope: ScopeId) {
+    /// Starts nothing more of the work: waits end, and no attempt follows another. Returns `false` if the scope has stopped before.
+    fn stop_work(&mut self, scope: ScopeId) -> bool {
         let tables = Arc::clone(&self.state.tables);
         let it = &mut self.state.scopes[scope];
         if std::mem::replace(&mut it.is_stopping, true) {
-            return;
+            return false;
         }
         for step in tables.rows[it.row].steps() {
             let slot = it.slot(step);
@@ -212,6 +210,7 @@ impl Core {
                 self.stop_run(run);
             }
         }
+        true
     }
 
     /// Drops the calls of the work, except those whose ends are certain.

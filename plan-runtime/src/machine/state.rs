@@ -36,10 +36,6 @@ pub struct Capacity {
     pub plans: u32,
     /// Elements of all lists and rounds of all loops.
     pub elements: u64,
-    /// Calls of tools and of plans, without further attempts.
-    pub total_calls: u64,
-    /// Attempts of all calls of tools and of plans.
-    pub total_attempts: u64,
 }
 
 impl Capacity {
@@ -51,20 +47,7 @@ impl Capacity {
         depth: 128,
         plans: 128,
         elements: u64::MAX,
-        total_calls: u64::MAX,
-        total_attempts: u64::MAX,
     };
-
-    /// Counts an attempt of a call.
-    #[inline]
-    pub(super) fn count(&mut self, attempt: u32) -> Result<(), Full> {
-        if attempt == 1 {
-            self.total_calls = self.total_calls.checked_sub(1).ok_or(Full::TotalCalls)?;
-        }
-        let attempts = self.total_attempts.checked_sub(1);
-        self.total_attempts = attempts.ok_or(Full::TotalAttempts)?;
-        Ok(())
-    }
 }
 
 /// The part of a run that is too much: an attempt of an element of a step.
@@ -135,9 +118,9 @@ pub(super) struct MachineState {
     /// Calls that the driver decides about.
     pub(super) asked: u32,
     /// Runs whose next calls the driver could not decide about.
-    pub(super) deferred: Vec<RunId>,
-    /// `true` if the driver has decided about a call, or need not any more.
-    pub(super) has_decided: bool,
+    pub(super) deferred: VecDeque<RunId>,
+    /// Calls that the driver has decided about, or need not any more, since the last deferred run may have asked again.
+    pub(super) decided: u32,
     pub(super) out: VecDeque<Command>,
     /// The run needs more than it may have.
     pub(super) full: Option<Overflow>,

@@ -273,9 +273,7 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
         ..Capacity::DEFAULT
     };
     match random.u8(..16) {
-        0 => capacity.total_calls = random.u64(..20),
-        1 => capacity.total_attempts = random.u64(..20),
-        2 => capacity.elements = random.u64(..20),
+        0..3 => capacity.elements = random.u64(..20),
         3 | 4 => capacity.calls = random.u32(..8),
         5 => capacity.plans = random.u32(..2),
         _ => {}

@@ -3,16 +3,13 @@
 use super::driver::{Hand, NEVER, call, each, held, tables};
 use plan_runtime::machine::{
     Answer, CallEnd, Capacity, Command, Cutoff, ErrorId, Event, FailureRole, Failures, Full,
-    Machine, Node, NodeBlock, NodeBody, Question, Reaction, Reason, Recovery, ScopeId, Tables,
-    Timing,
+    Machine, Node, NodeBlock, NodeBody, Question, Reaction, Reason, Recovery, Tables, Timing,
 };
 use std::sync::Arc;
 
 /// The things that a run has had, as [`Capacity`] counts them.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Count {
-    calls: u64,
-    attempts: u64,
     elements: u64,
     is_undone: bool,
 }
@@ -51,11 +48,6 @@ fn run(tables: &Arc<Tables>, capacity: Capacity) -> (Count, Result<(), Failures>
         match command {
             Command::Start(call, place) => {
                 let label = tables.label(place.step);
-                if !matches!(label, 0 | 1) || machine.view().scope_of(place.slot) == ScopeId::ROOT {
-                    let is_value = label == 1;
-                    count.attempts += u64::from(!is_value);
-                    count.calls += u64::from(!is_value && place.attempt == 1);
-                }
                 count.is_undone |= label == 9;
                 let ending = if label == 5 && place.attempt == 1 {
                     super::driver::LATER
@@ -92,27 +84,10 @@ fn a_run_may_have_as_much_as_its_capacity() {
     let all = Capacity::DEFAULT;
     let (count, result) = run(&tables, all);
     assert!(result.is_ok() && !count.is_undone);
-    // The call of a plan is a call as well.
-    let (calls, attempts, elements) = (count.calls + 1, count.attempts + 1, count.elements);
-    assert_eq!((calls, attempts, elements), (11, 15, 4));
-    for most in 0..=calls.max(attempts) {
+    let elements = count.elements;
+    assert_eq!(elements, 4);
+    for most in 0..=elements {
         for (capacity, full, need) in [
-            (
-                Capacity {
-                    total_calls: most,
-                    ..all
-                },
-                Full::TotalCalls,
-                calls,
-            ),
-            (
-                Capacity {
-                    total_attempts: most,
-                    ..all
-                },
-                Full::TotalAttempts,
-                attempts,
-            ),
             (
                 Capacity {
                     elements: most,
@@ -140,13 +115,6 @@ fn a_run_may_have_as_much_as_its_capacity() {
             let reasons = failures.steps.iter().map(|it| it.reason);
             assert_eq!(reasons.collect::<Vec<_>>(), [Reason::Full(full)]);
             assert!(!count.is_undone && failures.undone.is_empty());
-            match full {
-                Full::TotalCalls => assert!(count.calls <= most && most <= count.calls + 1),
-                Full::TotalAttempts => {
-                    assert!(count.attempts <= most && most <= count.attempts + 1);
-                }
-                _ => {}
-            }
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, tables};
 use plan_runtime::machine::{
-    Amounts, Answer, BadNodes, CallEnd, Capacity, Command, Duty, Event, Full, Machine, Node,
-    NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
+    Amounts, Answer, BadNodes, CallEnd, CallError, Capacity, Command, Duty, ErrorId, Event, Full,
+    Machine, Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
+    Timing,
 };
 
 /// A question that nobody needs any more is not asked, and its late answer changes nothing.
@@ -107,6 +108,95 @@ fn an_attempt_that_waits_for_a_permit_ends_with_its_scope() {
     assert!(hand.is_done && hand.calls.is_empty());
     let failures = hand.machine.view().result().unwrap_err();
     assert_eq!(failures.steps.len(), 2);
+}
+
+/// A decision lets one deferred call ask again, so a gate that decides about n calls one after the other is asked about 2 n.
+#[test]
+fn a_decision_asks_again_about_one_deferred_call() {
+    let (count, most) = (1_000, 64);
+    let mut step = each(block(vec![Node {
+        timing: Timing {
+            admits: true,
+            ..Timing::default()
+        },
+        ..call(1)
+    }]));
+    step.amounts.at_once = u32::MAX;
+    let mut machine = Machine::new(&tables(vec![step]), Reaction::Stop, u32::MAX);
+    let (mut open, mut asked, mut ended) = (Vec::new(), 0, 0);
+    loop {
+        match machine.next(true) {
+            Some(Command::Evaluate(id, _)) => {
+                machine.handle(Event::Answered(id, Answer::Number(count)));
+            }
+            Some(Command::Admit(call, _)) if open.len() < most => {
+                asked += 1;
+                open.push(call);
+            }
+            Some(Command::Admit(call, _)) => {
+                asked += 1;
+                machine.handle(Event::Deferred(call));
+            }
+            Some(Command::Start(call, _)) => {
+                ended += 1;
+                machine.handle(Event::Ended(call, CallEnd::Done));
+            }
+            Some(Command::Done) => break,
+            Some(_) => {}
+            None => {
+                let call = open.pop().expect("the driver decides about a call");
+                machine.handle(Event::Admitted(call));
+            }
+        }
+    }
+    assert_eq!(ended, count);
+    assert!(asked <= 3 * count, "{asked}");
+}
+
+/// A plan that a certain call turns out to be is no call, so its id may belong to another call.
+#[test]
+fn a_call_that_is_a_plan_is_not_certain() {
+    let plan = NodeBlock::new(vec![call(1)]);
+    let root = NodeBlock::new(vec![
+        Node::new(0, NodeBody::Open(1), vec![]),
+        Node {
+            recovery: Recovery::Catch,
+            ..Node::call(2, vec![0])
+        },
+    ]);
+    let tables = Tables::new(&[root, plan]).unwrap();
+    let mut hand = Hand::of(&tables);
+    let opened = *hand.calls.keys().next().unwrap();
+    hand.machine.handle(Event::Certain(opened));
+    hand.calls.clear();
+    hand.machine.handle(Event::Opened(opened));
+    hand.settle();
+    hand.end("1#1", CallEnd::Done);
+    assert_eq!(hand.calls(), ["2#1"]);
+    assert_eq!(hand.calls.keys().next(), Some(&opened));
+    hand.machine.handle(Event::Cancelled);
+    hand.settle();
+    assert!(hand.is_done && hand.calls.is_empty());
+}
+
+/// The driver makes no value for an element of a list that has failed at another element.
+#[test]
+fn a_list_that_has_failed_asks_for_no_fallback() {
+    let mut step = each(NodeBody::Call);
+    step.each = Recovery::Replace;
+    step.timing.fallback = true;
+    let tables = tables(vec![step]);
+    let mut hand = Hand::of(&tables);
+    hand.answer(Answer::Number(2));
+    hand.end("0[0]#1", NEVER);
+    let failed = CallError {
+        error: ErrorId(3),
+        transient: false,
+        lasting: false,
+    };
+    hand.answer(Answer::Failed(failed));
+    hand.end("0[1]#1", NEVER);
+    assert!(hand.is_done && hand.questions.is_empty());
 }
 
 #[test]

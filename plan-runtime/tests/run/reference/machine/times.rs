@@ -2,8 +2,9 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
 use plan_runtime::machine::{
-    Amounts, Answer, CallEnd, CallError, CallId, Cutoff, Duty, ErrorId, Event, FailureRole,
-    Machine, Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
+    Amounts, Answer, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event,
+    FailureRole, Machine, Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery,
+    Tables,
 };
 
 #[test]
@@ -82,6 +83,102 @@ fn a_block_that_takes_too_long_is_undone_and_run_again() {
         }
         assert_eq!(hand.reason(), (Reason::Timeout, attempts));
     }
+}
+
+/// Undo steps run past the deadline, so no attempt follows. A deadline that comes after a timeout is the reason.
+#[test]
+fn no_attempt_follows_a_deadline_that_passes_while_steps_are_undone() {
+    for (has_backoff, is_late) in [(false, false), (true, false), (false, true), (true, true)] {
+        let mut inner = held();
+        inner.push(Node::call(7, vec![0]));
+        let mut step = Node::new(0, block(inner), vec![]);
+        step.amounts.attempts = 2;
+        step.timing.timeout = true;
+        step.timing.deadline = true;
+        step.timing.backoff = has_backoff;
+        let tables = tables(vec![step]);
+        let mut hand = Hand::of(&tables);
+        hand.end("8#1", CallEnd::Done);
+        if is_late {
+            hand.fire(Pause::Timeout);
+        } else {
+            hand.end("7#1", LATER);
+        }
+        assert_eq!(hand.calls(), ["9#1"]);
+        hand.fire(Pause::Deadline);
+        hand.end("9#1", CallEnd::Done);
+        assert!(hand.is_done && hand.timers.is_empty());
+        let reason = if is_late {
+            Reason::Deadline
+        } else {
+            Reason::Error(ErrorId(1))
+        };
+        assert_eq!(hand.reason(), (reason, 1));
+    }
+}
+
+/// No round runs again after the deadline of its loop, though the deadline passes while the round is undone.
+#[test]
+fn no_round_is_tried_again_after_the_deadline_of_its_loop() {
+    let mut inner = held();
+    inner.push(Node::call(7, vec![0]));
+    let mut step = Node::new(0, NodeBody::Loop(NodeBlock::new(inner)), vec![]);
+    step.amounts.attempts = 2;
+    step.timing.deadline = true;
+    let tables = tables(vec![step]);
+    let mut hand = Hand::of(&tables);
+    hand.end("8[0]#1", CallEnd::Done);
+    hand.end("7[0]#1", LATER);
+    hand.fire(Pause::Deadline);
+    hand.end("9[0]#1", CallEnd::Done);
+    assert!(hand.is_done);
+    assert_eq!(hand.reason(), (Reason::Error(ErrorId(1)), 1));
+}
+
+/// A call whose time is over while the driver decides does not start, though the driver admits the call.
+#[test]
+fn a_call_that_is_admitted_too_late_does_not_start() {
+    for event in [Event::Admitted, Event::Allowed] {
+        let mut step = call(0);
+        step.amounts.attempts = 2;
+        step.timing.deadline = true;
+        step.timing.admits = true;
+        let mut machine = Machine::new(&tables(vec![step]), Reaction::Stop, 64);
+        let asked = |machine: &mut Machine| match machine.next(true) {
+            Some(Command::Admit(call, _)) => call,
+            command => panic!("{command:?}"),
+        };
+        let first = asked(&mut machine);
+        machine.handle(Event::Admitted(first));
+        let Some(Command::Start(first, _)) = machine.next(true) else {
+            panic!("the call starts");
+        };
+        let Some(Command::Sleep(deadline, Pause::Deadline, _)) = machine.next(true) else {
+            panic!("the time begins");
+        };
+        machine.handle(Event::Ended(first, LATER));
+        let second = asked(&mut machine);
+        machine.handle(Event::Fired(deadline));
+        machine.handle(event(second));
+        let mut commands = std::iter::from_fn(|| machine.next(true));
+        assert!(commands.all(|it| !matches!(it, Command::Start(..))));
+        assert!(machine.is_over());
+    }
+}
+
+/// Nothing replaces the failure of a round that waits for its next attempt when another step fails: `each` is about elements.
+#[test]
+fn a_loop_that_stops_fails_with_its_round() {
+    let mut step = Node::new(0, NodeBody::Loop(NodeBlock::new(vec![call(1)])), vec![]);
+    step.each = Recovery::Catch;
+    step.amounts.attempts = 2;
+    step.timing.backoff = true;
+    let tables = tables(vec![step, call(2)]);
+    let mut hand = Hand::of(&tables);
+    hand.end("1[0]#1", LATER);
+    hand.end("2#1", NEVER);
+    let failures = hand.machine.view().result().unwrap_err();
+    assert_eq!(failures.steps.len(), 2);
 }
 
 #[test]
