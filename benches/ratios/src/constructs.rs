@@ -82,7 +82,7 @@ fn source(construct: Option<&str>) -> String {
     text + "        s0.count\n    }\n}\n"
 }
 
-/// The instructions of rustc for a crate.
+/// Counts the instructions of rustc for a crate.
 fn counted(folder: &Path, scratch: &Path, name: &str) -> f64 {
     let log = scratch.join("counted");
     let rustc = Command::new("rustc").args(["--print", "sysroot"]).output();

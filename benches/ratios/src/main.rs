@@ -289,7 +289,7 @@ fn running(smoke: bool) {
     }
 }
 
-/// A case, for who counts instructions.
+/// Repeats a case for a tool that counts instructions.
 fn repeat(case: &str, rounds: u64) {
     let again = |mut once: Box<dyn FnMut()>| (0..rounds).for_each(|_| once());
     let ready = Ready::new();

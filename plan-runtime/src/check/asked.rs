@@ -22,7 +22,7 @@ pub trait Asked {
     type Value;
     /// The type of the `Err`.
     type Error;
-    /// The result itself.
+    /// Returns the result itself.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ pub fn caught_value<T>(caught: &Caught<T>) -> Caught<&T> {
     note = "texts convert, and types that are `std::error::Error + Send + Sync`; make such an error with `.map_err(|error| …)?`, or `.ok().ok_or(\"what is wrong\")?`"
 )]
 pub trait FailsStep: Sized {
-    /// The result with the error that fails the step.
+    /// Converts the error to the error that fails the step.
     ///
     /// # Errors
     ///

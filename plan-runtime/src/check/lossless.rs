@@ -228,7 +228,7 @@ pub trait NotHandedOver {
         false
     }
 
-    /// The arguments of a tool that cannot be read, which is reported elsewhere.
+    /// Reads the arguments of a tool that cannot be read, which is an error elsewhere.
     ///
     /// # Errors
     ///
@@ -331,7 +331,7 @@ impl<T: DeserializeOwned + 'static> Hand<T> {
         arguments.read_fields()
     }
 
-    /// An argument of this type.
+    /// Reads an argument of this type.
     ///
     /// # Errors
     ///

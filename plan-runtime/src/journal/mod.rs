@@ -85,7 +85,8 @@ pub trait Journal: Send + Sync {
     /// Reads the messages for a run with numbers greater than `after`, in order.
     fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>>;
 
-    /// Is ready once there may be messages with numbers greater than `after`: at the latest a second after another process has sent one.
+    /// Completes once there may be messages with numbers greater than `after`: at the latest a second after another process has sent
+    /// one.
     fn watch(&self, claim: &Claim, after: u64) -> Notified;
 
     /// Returns `true` if the journal encrypts all strings of a run that begins now. A run with [secrets](crate::Shape#secrets) needs

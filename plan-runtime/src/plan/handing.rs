@@ -52,7 +52,7 @@ pub(crate) struct Handing {
 enum Reading {
     /// The whole value, as an argument, as the output, or by a block.
     Whole,
-    /// By Rust code.
+    /// A use by Rust code.
     Computed,
     /// JSON.
     Json,

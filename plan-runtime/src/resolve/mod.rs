@@ -106,7 +106,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, 
     T::deserialize(value::InValue::whole(value, None)).map_err(ResolveError::bare)
 }
 
-/// The JSON of a value from outside, as its type writes it.
+/// Converts a value from outside to the JSON that its type writes.
 pub(crate) fn receive<T: serde::Serialize + DeserializeOwned>(
     value: &serde_json::Value,
 ) -> Result<serde_json::Value, ResolveError> {

@@ -31,7 +31,7 @@ impl<T: 'static> Kept<T> {
         }
     }
 
-    /// The value. A thread that ends, and any other, has none.
+    /// Returns the value. Returns `None` on another thread, and on a thread that ends.
     pub(super) fn value(&self) -> Option<Rc<T>> {
         let value = VALUES.try_with(|values| values.borrow().get(&self.key).cloned());
         value.ok()??.downcast().ok()

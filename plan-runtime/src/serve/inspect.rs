@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The error of a run with this plan, before its start.
+/// Creates the error of a run with this plan, before its start.
 pub(super) fn failed(plan: &str, cause: Cause) -> RunError {
     RunError::new(&Plan::new(plan), cause, Vec::new())
 }

@@ -107,7 +107,7 @@ pub struct RustSource<'p> {
 }
 
 impl<'p> RustSource<'p> {
-    /// The source of this plan.
+    /// Creates the writer of a plan's source code.
     pub fn new(plan: &'p Plan) -> Self {
         Self {
             plan,
@@ -335,7 +335,7 @@ impl SourceWriter<'_> {
         printer.finish()
     }
 
-    /// `pub Name(inputs) -> Output`, in one line if it fits.
+    /// Writes `pub Name(inputs) -> Output`, on one line if it fits.
     fn head(&self, inputs: Vec<(Vec<String>, String)>, output: Option<&str>) -> Tree {
         let structs: HashSet<String> = self.tools.keys().cloned().collect();
         let name = names::plan(&self.plan.name, &structs);
@@ -361,7 +361,7 @@ impl SourceWriter<'_> {
         ])
     }
 
-    /// The inputs: each one's description, and `name: Type`.
+    /// Returns the description and the `name: Type` of each input.
     fn inputs(&mut self) -> Vec<(Vec<String>, String)> {
         let plan = self.plan;
         let mut inputs = Vec::with_capacity(plan.inputs.len());
@@ -398,7 +398,7 @@ impl SourceWriter<'_> {
         }
     }
 
-    /// The type and the value of the output.
+    /// Writes the type and the value of the output.
     fn output(&mut self) -> (Option<String>, Option<Tree>) {
         let Output { type_name, value } = &self.plan.output;
         let value = value.plain();
@@ -426,7 +426,7 @@ impl SourceWriter<'_> {
         (Some("serde_json::Value".to_owned()), Some(tail))
     }
 
-    /// The type of the plan's output, if the plan shows it.
+    /// Returns the type of the plan's output, if the plan shows it.
     fn type_of(&self, value: &Template) -> Option<String> {
         let Template::Reference(reference) = value else {
             return step::type_of(value).map(str::to_owned);
