@@ -1,4 +1,4 @@
-//! Why steps and runs fail.
+//! The errors of steps and runs.
 
 use super::{Error, StepPath, on_one_line};
 use crate::failure::Failure as CaughtFailure;
@@ -35,13 +35,13 @@ pub enum StepError {
     Limit(Arc<ResolveError>),
     /// The run's [gate](crate::run::Gate) did not allow the call, for this reason.
     Refused(Arc<str>),
-    /// It needs the value of another step, which failed with this failure.
+    /// The step needs the value of another step, which failed with this failure.
     Failed(Arc<CaughtFailure>),
     /// The step is a block, in which steps failed. The error of the run names them as its own.
     Block(Arc<RunError>),
     /// The condition of a loop still held after this many rounds, which are the most.
     TooManyRounds(u32),
-    /// It waits for a value from outside, and no handle to send the value remains.
+    /// The step waits for a value from outside, and no handle to send a value remains.
     NoSignals,
     /// The application has no code for this step.
     Unknown,

@@ -1,4 +1,4 @@
-//! How serde writes a Rust type as JSON: the names that serde gives to its fields.
+//! The shapes of Rust types as JSON: the names that serde gives to their fields.
 //!
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.

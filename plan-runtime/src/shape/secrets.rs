@@ -1,4 +1,4 @@
-//! Which parts of a value are secret.
+//! The secret parts of a value.
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};

@@ -1,4 +1,4 @@
-//! Which steps wait for a value, by their paths: `reply`, `orders[3].reply`.
+//! The paths of steps that wait for a value: `reply`, `orders[3].reply`.
 
 use super::super::catch::catch;
 use super::super::nesting::DEEPEST;
