@@ -105,7 +105,7 @@ fn counted(folder: &Path, scratch: &Path, name: &str) -> f64 {
 ///
 /// # Panics
 ///
-/// Without valgrind.
+/// Panics without valgrind.
 pub fn print() {
     let scratch = env::temp_dir().join(format!("plan-constructs-{}", std::process::id()));
     let root = fs::canonicalize(ROOT).unwrap();

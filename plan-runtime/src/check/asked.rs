@@ -53,7 +53,7 @@ impl Asked for Unknown {
 ///
 /// # Errors
 ///
-/// The step's.
+/// Returns the failure of the step.
 pub fn caught_value<T>(caught: &Caught<T>) -> Caught<&T> {
     caught.as_ref().map_err(Clone::clone)
 }
@@ -69,7 +69,7 @@ pub trait FailsStep: Sized {
     ///
     /// # Errors
     ///
-    /// That error.
+    /// Returns the converted error.
     fn failing<T>(result: Result<T, Self>) -> Result<T, ResolveError>;
 }
 
@@ -87,7 +87,7 @@ impl<E: Into<Error>> FailsStep for E {
 ///
 /// # Errors
 ///
-/// None.
+/// Never returns an error.
 pub const fn checked((): ()) -> Result<(), ResolveError> {
     Ok(())
 }

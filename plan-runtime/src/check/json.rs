@@ -110,7 +110,7 @@ pub trait Outcome<const CHECKED: bool>: Sized {
     ///
     /// # Errors
     ///
-    /// The failure.
+    /// Returns the failure of the tool.
     fn finish(self) -> Result<Self::Output>
     where
         Self::Failure: Failure;

@@ -232,7 +232,7 @@ pub trait NotHandedOver {
     ///
     /// # Errors
     ///
-    /// In any case.
+    /// Always returns an error.
     fn all(self, _: &Arguments<'_>) -> Result<Self::Subject, ResolveError>
     where
         Self: Sized,
@@ -245,7 +245,7 @@ pub trait NotHandedOver {
     ///
     /// # Errors
     ///
-    /// In any case.
+    /// Always returns an error.
     fn field(self, _: &Arguments<'_>, name: &str) -> Result<Self::Subject, ResolveError>
     where
         Self: Sized,

@@ -91,7 +91,7 @@ where
 ///
 /// # Panics
 ///
-/// If the plan has no name.
+/// Panics if the plan has no name.
 pub fn begun<S, A>(plan: S, app: &A) -> Run<'_, A, S::Output>
 where
     S: Tool + RunsOn<A>,
@@ -130,7 +130,7 @@ where
 ///
 /// # Panics
 ///
-/// If the run was polled.
+/// Panics if the run was polled.
 #[must_use]
 pub fn plan_of<S: Tool, A: ?Sized + Sync>(run: Run<'_, A, S::Output>) -> CalledPlan<'_> {
     run.called(S::hand_over).expect("a run that is new")

@@ -58,7 +58,7 @@ impl<'a> JsonNode<'a> {
     ///
     /// # Errors
     ///
-    /// If the node is not a string, or has half of a surrogate pair alone.
+    /// Returns an error if the node is not a string, or contains an unpaired surrogate.
     pub(super) fn text(self) -> serde_json::Result<Text<'a>> {
         let inner = self.slice.get(1..self.slice.len().saturating_sub(1));
         let value = match inner {

@@ -203,7 +203,7 @@ impl<App: ?Sized> Submitted<'_, App> {
 ///
 /// # Errors
 ///
-/// No step waits for a value at this path, or the value is not of its type.
+/// Returns an error if no step waits for a value at this path, or if the value has another type.
 pub fn check_signal(
     plan: &Plan,
     path: &str,

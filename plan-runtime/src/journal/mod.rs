@@ -53,7 +53,7 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Owned`] if the run has another owner, be it in this process.
+    /// Returns [`JournalError::Owned`] if the run has another owner, even in this process.
     fn claim<'a>(&'a self, id: &'a str) -> Answer<'a, Claimed>;
 
     /// Returns the state of a run, regardless of its owner. Returns `None` if the run has no description.
@@ -79,7 +79,8 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Second`] if a signal has been sent to this path.
+    /// Returns [`JournalError::Unknown`] if the run does not exist, and [`JournalError::Second`] if a signal was sent to this
+    /// path before.
     fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()>;
 
     /// Reads the messages for a run with numbers greater than `after`, in order.

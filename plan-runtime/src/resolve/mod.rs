@@ -59,7 +59,7 @@ use std::borrow::Cow;
 ///
 /// # Errors
 ///
-/// A pointer leads to nothing, or to a value of another type; see [`ResolveError`].
+/// Returns a [`ResolveError`] if a pointer leads to no value, or to a value of another type.
 #[doc(hidden)]
 pub fn resolve<T: DeserializeOwned>(
     template: &Template,

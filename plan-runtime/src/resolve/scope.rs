@@ -145,7 +145,8 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     ///
-    /// If there is no output, if it cannot be deserialized, or if it was read as a value of another type.
+    /// Returns an error if there is no output, if the output cannot be deserialized, or if it was read as a value of
+    /// another type.
     #[doc(hidden)]
     pub fn value_of<T: DeserializeOwned + Send + 'static>(
         &self,

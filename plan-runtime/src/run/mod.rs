@@ -691,7 +691,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Panics
     ///
-    /// If the run has been polled.
+    /// Panics if the run has been polled.
     #[track_caller]
     pub fn submit<S: Submit>(self, to: &S, id: impl Into<String>) -> S::Submission<'_, O>
     where

@@ -213,7 +213,7 @@ pub trait Call<App: ?Sized>: Tool {
     ///
     /// # Errors
     ///
-    /// The tool, if it is not a plan.
+    /// Returns the tool if it is not a plan.
     #[doc(hidden)]
     fn plan_on<'x>(self, app: &'x App) -> Result<CalledPlan<'x>, Self>
     where

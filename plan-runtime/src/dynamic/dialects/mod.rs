@@ -208,7 +208,7 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that the dialect cannot express.
+    /// Returns all parts of the plan that the dialect cannot express.
     pub fn write(self, plan: &Plan) -> Result<String, Unsupported> {
         let rules = self.rules();
         match UnsupportedPart::deep(plan) {

@@ -80,7 +80,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program.
+    /// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a
+    /// part of the program.
     pub fn to_rust(&self) -> Result<String, Unsupported> {
         RustSource::new(self).write()
     }
@@ -164,7 +165,8 @@ impl<'p> RustSource<'p> {
     ///
     /// # Errors
     ///
-    /// The parts of the plan that are nested too deeply to be searched for code. Such a plan has no source either.
+    /// Returns the parts of the plan that are nested too deep to be searched for code. Such a plan has no source code
+    /// either.
     pub fn foreign_code(&self) -> Result<Vec<UnsupportedPart>, Unsupported> {
         match self.source() {
             Ok((source, _)) => Ok(source.foreign),
@@ -176,8 +178,8 @@ impl<'p> RustSource<'p> {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program, unless
-    /// [that is allowed](Self::allow_code).
+    /// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a part of
+    /// the program, unless [such code is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Unsupported> {
         let unsupported = |unsupported| Unsupported::new(TARGET, unsupported);
         let (source, text) = self.source().map_err(unsupported)?;
