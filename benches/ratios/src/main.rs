@@ -354,7 +354,7 @@ fn repeat(case: &str, rounds: u64) {
 fn instructions(smoke: bool) {
     let this = env::current_exe().unwrap();
     let this = this.to_str().unwrap();
-    // The program with all features of the run time, and none of them in use.
+    // The program that enables all features of the run time without using them.
     let idle = env::var("IDLE").ok();
     if counting::instructions(this, "typed", 1).is_none() {
         println!("\n(no valgrind, so no instruction counts)");

@@ -31,8 +31,8 @@ struct Body<'b> {
     undone: &'b Undone,
 }
 
-/// A record as it is read. The value is a JSON text of its own, since inside another value its nesting could be too
-/// deep.
+/// A record from the journal. The value is a separate JSON text, since its nesting could be too deep inside another
+/// value.
 #[derive(Deserialize)]
 struct ReadBody<'b> {
     at: (u64, u64),
