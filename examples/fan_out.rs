@@ -1,4 +1,4 @@
-//! One call for each of 200 images, 16 at a time. With `--features progress` and at a terminal, bars show the progress.
+//! Calls for each of 200 images, 16 at a time. With `--features progress` and at a terminal, bars show the progress.
 
 use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};

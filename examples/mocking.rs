@@ -1,4 +1,4 @@
-//! One plan on three applications: files on disk, a `Mock` whose closures answer, and a map in memory that a test can inspect.
+//! A plan on three applications: files on disk, a `Mock` whose closures answer, and a map in memory that a test can inspect.
 //!
 //! The tools are contracts here, structs with `#[derive(Tool)]`; two applications have their own implementation of them, and the mock needs none.
 

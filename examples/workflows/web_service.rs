@@ -198,7 +198,7 @@ fn for_client(error: &RunError) -> Error {
     }
 }
 
-/// The other version, until the client hangs up.
+/// Runs the second version until the client hangs up.
 async fn without_plan(
     world: &World,
     user: u32,

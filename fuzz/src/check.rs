@@ -114,7 +114,7 @@ fn run(plan: &Plan, contracts: Contracts, output: Option<&Value>) -> Option<Repo
     }
 }
 
-/// A step that is one call, without waits.
+/// Returns `true` if the step is one call without waits.
 fn is_call(step: &Step) -> bool {
     let calls = |body: &Body| match body {
         Body::Action(action) => action
@@ -138,7 +138,7 @@ fn refused(report: &Report, step: &Step) -> Option<bool> {
     }
 }
 
-/// The arguments of a step that have no references in them.
+/// Returns the arguments of a step that contain no references.
 fn plain(step: &Step) -> Option<Value> {
     value(&step.action()?.args)
 }
@@ -166,7 +166,7 @@ fn value(template: &Template) -> Option<Value> {
     })
 }
 
-/// A value that fits a schema, if one is easily found.
+/// Returns a value that fits a schema, if one is easy to find.
 fn sample(schema: &Value) -> Option<Value> {
     let oracle = Oracle::of(schema)?;
     let fits = |value: &Value| oracle.fits(value, Reading::Strict) == Some(true);

@@ -161,7 +161,7 @@ impl Choices<'_> {
     }
 }
 
-/// A schema of arguments, one of an output, and a plan of one or two calls.
+/// Generates a schema of arguments, a schema of an output, and a plan of one or two calls.
 pub(crate) fn checked(choices: &mut Choices<'_>) -> String {
     let mut arguments = choices.schema(3);
     arguments["$defs"] = json!({ "a": choices.schema(2), "b": choices.schema(2) });
@@ -181,7 +181,7 @@ pub(crate) fn run(choices: &mut Choices<'_>) -> String {
     format!("{first}{}", plan(choices))
 }
 
-/// A plan in plan JSON.
+/// Generates a plan in plan JSON.
 pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
     let mut known = Known::default();
     let mut inputs = Vec::new();
@@ -280,7 +280,7 @@ impl Known {
         }
     }
 
-    /// A condition as data.
+    /// Generates a condition as data.
     fn test(&self, choices: &mut Choices<'_>, depth: usize) -> Value {
         let operand = |choices: &mut Choices<'_>| self.template(choices, depth - 1);
         match choices.below(4) {
@@ -370,7 +370,7 @@ impl Known {
         block
     }
 
-    /// A block with a condition, and maybe with the value of the round before.
+    /// Generates a block with a condition, and sometimes with the value of the round before.
     fn round(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
         let mut inside = self.inner();
         let last = choices.is().then(|| format!("last{}", inside.inside));
@@ -435,7 +435,7 @@ impl Known {
         block
     }
 
-    /// A reference to an input, which may give an amount of a policy.
+    /// Generates a reference to an input, for an amount of a policy.
     fn given(&self, choices: &mut Choices<'_>) -> Option<Value> {
         let inputs: Vec<&Value> = self
             .sources

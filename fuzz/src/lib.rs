@@ -29,7 +29,7 @@ pub fn take_reached() -> usize {
     REACHED.take()
 }
 
-/// Small enough for a fuzzer to reach them.
+/// Returns limits that are small enough for a fuzzer to reach them.
 fn limits() -> DocumentLimits {
     DocumentLimits::DEFAULT
         .bytes(1 << 16)
@@ -40,7 +40,7 @@ fn limits() -> DocumentLimits {
         .values(1 << 10)
 }
 
-/// A strict reader of any dialect.
+/// Creates a strict reader of any dialect.
 fn reader<'c>() -> Reader<'c> {
     Reader::new().limits(limits())
 }

@@ -23,7 +23,7 @@ pub(crate) struct Oracle<'a> {
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 impl<'a> Oracle<'a> {
-    /// `None` where a keyword is not understood.
+    /// Creates an oracle for a schema. Returns `None` for a schema with an unknown keyword.
     pub(crate) fn of(root: &'a Value) -> Option<Self> {
         let mut composed = false;
         is_known(root, root, &mut composed).then_some(Self {

@@ -106,7 +106,7 @@ fn is_ignorable(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A page has no elements and no attributes but its own, and no styles in attributes.
+/// Checks that a page contains only its own elements and attributes, and no styles in attributes.
 fn page(page: &str, text: &str) {
     short(page, text);
     let mut rest = page;

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// The largest number of polls of a run.
 const MOST_POLLS: usize = 100_000;
-/// So that runs reach them, and none takes much memory or time.
+/// Limits that runs reach often, with little memory and time.
 const LIMITS: Limits = Limits::UNTRUSTED
     .value(1 << 20)
     .arguments(1 << 19)

@@ -158,7 +158,8 @@ fn without_texts_in(body: &mut Body) {
     }
 }
 
-/// With `keys`, the names of the members are strings, and not names of arguments.
+/// Replaces the strings in a template. With `keys`, also replaces the names of members, which are not names of
+/// arguments then.
 fn replace(template: &mut Template, keys: bool) {
     match template {
         Template::String(text) => *text = "text".to_owned(),
@@ -259,7 +260,7 @@ fn collect_literals(tokens: &TokenStream, literals: &mut Vec<String>) {
     }
 }
 
-/// All tokens but strings, doc comments and commas at an end, which depend on the length of a line.
+/// Returns all tokens except strings, doc comments and trailing commas, which depend on the length of a line.
 fn skeleton(tokens: TokenStream) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -453,7 +454,7 @@ fn block(input: ParseStream<'_>) -> syn::Result<()> {
     Err(inside.error("expected the end of the block"))
 }
 
-/// `step name`, and not the value of a step that is called so.
+/// Returns `true` before `step name`. The value of a step that has the name `step` is no such start.
 fn is_step(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.parse::<Ident>().is_ok_and(|word| word == "step") && ahead.parse::<Ident>().is_ok()

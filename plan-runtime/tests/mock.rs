@@ -24,7 +24,7 @@ async fn pay(_: &Shop, cents: u64, #[serde(default)] note: Option<String>) -> Re
     Ok(format!("{cents} {note:?}"))
 }
 
-/// It is one of every application.
+/// A tool of every application.
 #[tool]
 async fn double(number: u64) -> Result<u64> {
     Ok(number * 2)

@@ -107,7 +107,7 @@ impl Corpus {
         Self::read_with(folder, false)
     }
 
-    /// The same, with tools for plans that come out of JSON.
+    /// Reads both corpora of whole plans, with tools for plans that are read from JSON.
     pub(crate) fn read_untyped(folder: &Path) -> Self {
         Self::read_with(folder, true)
     }

@@ -32,7 +32,7 @@ impl Type {
         }
     }
 
-    /// The same, but always there.
+    /// Returns the type of a member that is always present.
     pub(crate) fn sure(self) -> Type {
         match self {
             Type::Maybe(inner) => inner.sure(),

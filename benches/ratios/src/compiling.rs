@@ -332,7 +332,7 @@ fn checking(scratch: &Path, root: &Path, smoke: bool) {
     }
 }
 
-/// The crates of `cargo tree`, and the lines of them.
+/// Returns the number of crates in `cargo tree`, and the number of their lines.
 fn tree(root: &Path, target: &Path, features: &[&str]) -> (usize, usize) {
     let output = cargo(root, target)
         .args([

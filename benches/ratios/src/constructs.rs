@@ -82,7 +82,7 @@ fn source(construct: Option<&str>) -> String {
     text + "        s0.count\n    }\n}\n"
 }
 
-/// The instructions of rustc for a crate.
+/// Counts the instructions of rustc for a crate.
 fn counted(folder: &Path, scratch: &Path, name: &str) -> f64 {
     let log = scratch.join("counted");
     let rustc = Command::new("rustc").args(["--print", "sysroot"]).output();
@@ -105,7 +105,7 @@ fn counted(folder: &Path, scratch: &Path, name: &str) -> f64 {
 ///
 /// # Panics
 ///
-/// Without valgrind.
+/// Panics without valgrind.
 pub fn print() {
     let scratch = env::temp_dir().join(format!("plan-constructs-{}", std::process::id()));
     let root = fs::canonicalize(ROOT).unwrap();

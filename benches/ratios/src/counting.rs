@@ -2,7 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-/// The instructions of one round of a case, or `None` without valgrind. `program` runs `case` a given number of times.
+/// Counts the instructions of one round of a case. Returns `None` without valgrind. `program` runs `case` for a number
+/// of rounds.
 pub fn instructions(program: &str, case: &str, rounds: u64) -> Option<f64> {
     let total = |rounds: u64| -> Option<u64> {
         let output = Command::new("valgrind")

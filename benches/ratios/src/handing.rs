@@ -111,7 +111,7 @@ pub fn through_json(chain: &Executable<'_>) {
     assert_eq!(block_on(run).unwrap().from, "sarah@example.org");
 }
 
-/// Gives bytes.
+/// Returns bytes.
 #[tool]
 async fn load(size: usize) -> Result<Vec<u8>> {
     Ok(vec![7; size])

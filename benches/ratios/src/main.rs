@@ -289,7 +289,7 @@ fn running(smoke: bool) {
     }
 }
 
-/// A case, for who counts instructions.
+/// Repeats a case for a tool that counts instructions.
 fn repeat(case: &str, rounds: u64) {
     let again = |mut once: Box<dyn FnMut()>| (0..rounds).for_each(|_| once());
     let ready = Ready::new();
@@ -354,7 +354,7 @@ fn repeat(case: &str, rounds: u64) {
 fn instructions(smoke: bool) {
     let this = env::current_exe().unwrap();
     let this = this.to_str().unwrap();
-    // The program with all features of the run time, and none of them in use.
+    // The program that enables all features of the run time without using them.
     let idle = env::var("IDLE").ok();
     if counting::instructions(this, "typed", 1).is_none() {
         println!("\n(no valgrind, so no instruction counts)");

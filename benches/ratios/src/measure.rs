@@ -50,7 +50,7 @@ impl Times {
     }
 }
 
-/// The best time of each of several cases, which take turns until `budget` is used up.
+/// Measures the best time of each case. The cases take turns until `budget` is used up.
 pub fn measure(mut cases: Vec<Case<'_>>, budget: Duration) -> Times {
     let slice = (budget / cases.len() as u32 / 40).min(Duration::from_millis(2));
     let repeat: Vec<u32> = cases

@@ -22,7 +22,7 @@ pub fn row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
 }
 
-/// Two cells: a target, and whether it is met.
+/// Returns two cells: a target, and `yes` or `no` for the value.
 pub fn target(value: f64, target: &Target, unit: &str) -> [String; 2] {
     match target {
         Target::None => [String::new(), String::new()],

@@ -176,11 +176,11 @@ impl<T> Done<T> {
     }
 }
 
-/// Runs both versions, each in a world of its own, and returns what both did.
+/// Runs both versions, each in its own world, and returns their common calls and result.
 ///
 /// # Panics
 ///
-/// If they did not do the same.
+/// Panics if the two versions differ in a call or in the result.
 pub async fn both<T: Debug + PartialEq>(
     world: impl Fn() -> World,
     plan: impl AsyncFnOnce(&World) -> Result<T>,

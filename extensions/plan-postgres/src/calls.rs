@@ -112,8 +112,7 @@ impl Call {
         Ok(ended)
     }
 
-    /// Ends the tool's access to the transaction. Returns the connection, in which the Postgres transaction is still
-    /// open.
+    /// Ends the tool's access to the transaction. Returns the connection with its open Postgres transaction.
     pub(crate) fn close(&self) -> Option<Closed> {
         let mut state = locked(&self.state);
         state.is_closed = true;

@@ -6,8 +6,7 @@ use plan_runtime::journal::spi::End;
 /// The states of ended runs. The index of a state is its number.
 const STATES: [RunState; 3] = [RunState::Done, RunState::Failed, RunState::Cancelled];
 
-/// Returns the number of a state. Returns `None` if the run has not ended, and for a state that this version does not
-/// know.
+/// Returns the number of a state. Returns `None` if the run has not ended, and for the state of a later version.
 pub(crate) fn number(state: RunState) -> Option<i16> {
     let place = STATES.iter().position(|it| *it == state)?;
     i16::try_from(place).ok()
@@ -19,7 +18,7 @@ pub(crate) fn state(number: i16) -> Option<RunState> {
     STATES.get(place).copied()
 }
 
-/// Returns the number of a kind of end. Returns `None` for a kind that this version does not know.
+/// Returns the number of a kind of end. Returns `None` for the kind of a later version.
 pub(crate) fn number_of(end: &End) -> Option<i16> {
     number(end.state())
 }

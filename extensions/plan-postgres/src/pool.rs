@@ -16,7 +16,7 @@ use tokio_postgres::{Client, Error};
 /// A prepared statement that only a tool's `DEALLOCATE ALL` removes.
 const MARK: &str = "PREPARE plan_postgres_mark AS SELECT 1";
 
-/// Removes the traces of a tool from a session. The prepared statements remain, since the client knows its own statements by name. After a
+/// Removes the traces of a tool from a session. The prepared statements remain, since the client uses its own statements by name. After a
 /// `DEALLOCATE ALL`, the mark is missing, so the reset fails and the session ends.
 const RESET: &str = "EXECUTE plan_postgres_mark; CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
 

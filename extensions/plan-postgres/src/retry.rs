@@ -35,8 +35,8 @@ impl Writer {
         }
     }
 
-    /// Attempts the transaction. Returns `false` if another owner has the run. A second attempt after a lost connection
-    /// has no further effect.
+    /// Attempts the transaction. Returns `false` if another owner has the run. A second attempt after a lost connection is
+    /// safe, since the transaction is idempotent.
     async fn attempt(
         &self,
         session: &Session,

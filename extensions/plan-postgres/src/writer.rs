@@ -1,4 +1,4 @@
-//! The task that writes. It takes the jobs in their order, and commits the jobs of a round together.
+//! The task that writes. The writer takes the jobs in their order, and commits the jobs of a round in one transaction.
 
 use super::asks::{Ask, Asks};
 use super::batch::{Batch, Reply, Write};

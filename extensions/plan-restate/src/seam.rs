@@ -30,9 +30,9 @@ pub(crate) enum Decisions {
     Unknown,
     /// The run waits for Restate's entry with its decisions.
     Asked,
-    /// This attempt makes the decisions.
+    /// The decisions of this attempt.
     Live(Decided),
-    /// An earlier attempt made the decisions, before a crash.
+    /// The decisions of an earlier attempt, before a crash.
     Past(Decided),
 }
 
@@ -174,7 +174,7 @@ impl Engine for Seam {
         self.ask(|reply| Ask::Call(Box::new(call), reply))
     }
 
-    /// Is ready once Restate has its entry for the poll. The driver polls the run again then.
+    /// Returns `Ready` once Restate has its entry for the poll. The driver then polls the run again.
     fn poll_decisions(&self, _: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if let Decisions::Unknown | Decisions::Asked = state.decisions {

@@ -115,7 +115,7 @@ impl Ready {
         }
     }
 
-    /// The same, with pointers that were taken apart beforehand.
+    /// Builds the reply with pointers that were parsed before.
     pub fn by_split(&self, split: &Split) -> Reply {
         Reply {
             thread: read(walk(&self.json, &split.thread)),
@@ -136,7 +136,7 @@ impl Ready {
         }
     }
 
-    /// The same, with pointers that were taken apart beforehand.
+    /// Builds the reply with pointers that were parsed before.
     pub fn copied_by_split(&self, split: &Split) -> Reply {
         let at = |path: &[Token]| walk(&self.json, path);
         Reply {
@@ -169,7 +169,7 @@ impl Ready {
         })
     }
 
-    /// The same, with pointers that were taken apart beforehand.
+    /// Builds the reply with pointers that were parsed before.
     pub fn value_by_split(&self, split: &Split) -> Value {
         let at = |path: &[Token]| walk(&self.json, path).clone();
         json!({

@@ -80,7 +80,7 @@ pub trait Allows<K, T, N>: Sized {
     type Kind;
     /// The checked type: an `Option` for a value that may be absent.
     type Given;
-    /// The value on its way.
+    /// Converts the type of the value.
     fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
         unreachable()
     }
@@ -97,7 +97,7 @@ pub trait Holds<K, T, N>: Sized {
     type Kind;
     /// Equals `Allows::Given`.
     type Given;
-    /// The value on its way.
+    /// Converts the type of the value.
     fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
         unreachable()
     }
@@ -121,7 +121,7 @@ pub trait FitsInto<T, To, N>: Sized {
     type Kind;
     /// Equals `Allows::Given`.
     type Given;
-    /// The value on its way.
+    /// Converts the type of the value.
     fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
         unreachable()
     }
@@ -139,7 +139,7 @@ pub trait FitsIntoSome<T, To, N>: Sized {
     type Kind;
     /// Equals `Allows::Given`.
     type Given;
-    /// The value on its way.
+    /// Converts the type of the value.
     fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
         unreachable()
     }
@@ -361,13 +361,13 @@ boxes!(Box, Rc, Arc);
 /// A type that accepts a string literal.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
 pub trait TakesText: Sized {
-    /// `"…"`
+    /// Accepts `"…"`.
     #[must_use]
     fn from_text(_: &str) -> Self {
         unreachable()
     }
 
-    /// `format!("…")`
+    /// Accepts `format!("…")`.
     #[must_use]
     fn formatted() -> Self {
         unreachable()
@@ -404,7 +404,7 @@ pub trait VariantOf<E> {}
 /// A type that accepts a literal of type `L`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{L}`", label = "this is `{L}`")]
 pub trait TakesLiteral<L>: Sized {
-    /// `1_u64`, `true`, `'x'`
+    /// Accepts `1_u64`, `true` or `'x'`.
     fn from_literal(_: L) -> Self {
         unreachable()
     }
@@ -416,7 +416,7 @@ pub trait TakesLiteral<L>: Sized {
     label = "this is an integer"
 )]
 pub trait TakesInteger<L>: Sized {
-    /// `1`
+    /// Accepts `1`.
     fn from_integer(_: L) -> Self {
         unreachable()
     }
@@ -431,7 +431,7 @@ impl<L, T: TakesLiteral<L>> TakesInteger<L> for T {}
     label = "this is a floating-point number"
 )]
 pub trait TakesFloat<L>: Sized {
-    /// `1.5`
+    /// Accepts `1.5`.
     fn from_float(_: L) -> Self {
         unreachable()
     }
@@ -446,7 +446,7 @@ impl<L, T: TakesLiteral<L>> TakesFloat<L> for T {}
     label = "this is a negative number"
 )]
 pub trait TakesNegative<L>: Sized {
-    /// `-1`
+    /// Accepts `-1`.
     fn from_negative(_: L) -> Self {
         unreachable()
     }
@@ -473,7 +473,7 @@ negatives!(i8, i16, i32, i64, i128, isize, f32, f64);
     label = "`{Self}` is not optional"
 )]
 pub trait TakesNone: Sized {
-    /// `None`
+    /// Accepts `None`.
     #[must_use]
     fn none() -> Self {
         unreachable()
@@ -492,7 +492,7 @@ pub trait TakesSome: Sized {
     /// The type of the `Some`'s content.
     type Inner;
 
-    /// `Some(…)`
+    /// Accepts `Some(…)`.
     #[must_use]
     fn some(_: Self::Inner) -> Self {
         unreachable()
@@ -534,7 +534,7 @@ pub trait TakesList<const N: usize>: Sized {
     /// The type that each value must fit.
     type Element;
 
-    /// `[…]`
+    /// Accepts `[…]`.
     #[must_use]
     fn list(_: [Self::Element; N]) -> Self {
         unreachable()
@@ -582,7 +582,7 @@ impl<const N: usize, C: TakesList<N>> TakesList<N> for Option<C> {
 pub trait ShownInText<K>: Sized {
     /// The type itself.
     type Itself;
-    /// The value.
+    /// Returns the value that a placeholder shows.
     fn shown(_: Passed<K, Self>) -> Self::Itself {
         unreachable()
     }
@@ -598,12 +598,12 @@ impl ShownInText<UntypedJson> for Value {
     type Itself = Self;
 }
 
-/// The type that a placeholder shows.
+/// Returns a slot of the type that a placeholder shows.
 pub const fn shown<T, F: Fn() -> T>(_: &F) -> Slot<T> {
     super::literal::slot()
 }
 
-/// A placeholder of `format!`.
+/// Creates a placeholder of `format!`.
 pub const fn show<T>(_: Slot<T>, write: fn(&Showing<T>) -> String) -> Placeholder<T> {
     Placeholder(write)
 }

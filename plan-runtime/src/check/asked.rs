@@ -22,7 +22,7 @@ pub trait Asked {
     type Value;
     /// The type of the `Err`.
     type Error;
-    /// The result itself.
+    /// Returns the result itself.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Asked for Unknown {
 ///
 /// # Errors
 ///
-/// The step's.
+/// Returns the failure of the step.
 pub fn caught_value<T>(caught: &Caught<T>) -> Caught<&T> {
     caught.as_ref().map_err(Clone::clone)
 }
@@ -65,11 +65,11 @@ pub fn caught_value<T>(caught: &Caught<T>) -> Caught<&T> {
     note = "texts convert, and types that are `std::error::Error + Send + Sync`; make such an error with `.map_err(|error| …)?`, or `.ok().ok_or(\"what is wrong\")?`"
 )]
 pub trait FailsStep: Sized {
-    /// The result with the error that fails the step.
+    /// Converts the error to the error that fails the step.
     ///
     /// # Errors
     ///
-    /// That error.
+    /// Returns the converted error.
     fn failing<T>(result: Result<T, Self>) -> Result<T, ResolveError>;
 }
 
@@ -87,7 +87,7 @@ impl<E: Into<Error>> FailsStep for E {
 ///
 /// # Errors
 ///
-/// None.
+/// Never returns an error.
 pub const fn checked((): ()) -> Result<(), ResolveError> {
     Ok(())
 }

@@ -229,14 +229,14 @@ asked! {
 /// The questions of a test: a tuple of questions, or of such tuples.
 pub struct Asked<Q>(PhantomData<fn() -> Q>);
 
-/// The questions that the closure lists.
+/// Returns the questions in the closure.
 pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> Asked<Q> {
     Asked(PhantomData)
 }
 
 /// The answer if only the shape of a type shows that it is never null.
 pub trait ToldByShape<Of> {
-    /// The answer.
+    /// Returns the answer for the type.
     fn of_presence(self) -> Answer;
 }
 
@@ -256,7 +256,7 @@ impl<T: HasShape<Of>, Of> ToldByShape<Of> for OfPresence<Option<T>> {
 /// A constant of a test.
 pub struct ConstantOfTest<'a, T: ?Sized>(&'a T);
 
-/// A constant of a test.
+/// Wraps a constant of a test.
 pub const fn constant<T: ?Sized>(value: &T) -> ConstantOfTest<'_, T> {
     ConstantOfTest(value)
 }
@@ -271,7 +271,7 @@ impl<T: Serialize + ?Sized> ConstantOfTest<'_, T> {
 
 /// A constant that has no JSON.
 pub trait WithoutJson {
-    /// The answer.
+    /// Returns the answer for a constant without JSON.
     fn plan_json(&self) -> Answer;
 }
 
@@ -283,7 +283,7 @@ impl<T: ?Sized> WithoutJson for ConstantOfTest<'_, T> {
 
 /// The answers for a test, in the order of the questions.
 pub trait Answers: Sync {
-    /// The answers.
+    /// Returns the answers.
     fn all(&self) -> Vec<Answer>;
 }
 

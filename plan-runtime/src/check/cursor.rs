@@ -75,12 +75,12 @@ impl<T, P, W> PathCursor<T, P, W> {
         PathCursor(PhantomData)
     }
 
-    /// `.get(0)`
+    /// Follows `.get(0)`.
     pub fn get<U>(self, _: Option<&U>) -> PathCursor<Option<U>, P, W> {
         PathCursor(PhantomData)
     }
 
-    /// `.pointer("/a")`
+    /// Follows `.pointer("/a")`.
     pub fn pointer<U>(self, _: Option<&U>) -> PathCursor<U, P, W> {
         PathCursor(PhantomData)
     }
@@ -316,7 +316,7 @@ pub trait Reachable<K>: Sized {
         unreachable()
     }
 
-    /// The value, when one of its fields is wanted.
+    /// Returns the value whose field a reference reads.
     fn field(_: Unwrapping<K, Self>) -> Unwrapping<K, Self::Itself> {
         unreachable()
     }
@@ -347,7 +347,7 @@ pub trait HasFields<K>: Sized {
     /// The type itself.
     type Fields;
 
-    /// The value.
+    /// Returns the fields of the value.
     #[must_use]
     fn of<'a>(_: Unwrapping<K, Self>) -> &'a Self::Fields {
         unreachable()
@@ -371,7 +371,7 @@ pub struct Unknown;
 /// so does not report a second error.
 pub struct Unclear;
 
-/// The body of functions that are only type-checked.
+/// Panics. Used as the body of functions that are only type-checked.
 pub(super) fn unreachable() -> ! {
     unreachable!("this code is only type-checked")
 }
@@ -394,7 +394,7 @@ pub trait HasShape<Of>: Sized {
     /// The shape, for references.
     const KNOWN: KnownShape<Self> = KnownShape(Self::SHAPE, Some(type_name::<Self>), PhantomData);
 
-    /// `Type { … }`
+    /// Creates the literal of `Type { … }`.
     fn literal(_: Self) -> super::literal::Literal<Self, Self::Itself> {
         unreachable()
     }
@@ -449,7 +449,7 @@ pub trait CanBeAbsent: Sized {
     /// The meaning of `?` for the segment before it.
     type Asked: Asked;
 
-    /// `?`
+    /// Follows `?`.
     fn or_absent<P, W>(_: PathCursor<Self, P, W>) -> Asking<Self::Inner, Self::Asked, P, W> {
         Asking(PhantomData)
     }
@@ -528,12 +528,12 @@ pub trait HasOutcomes: Sized {
     /// The failure.
     type Err;
 
-    /// `.ok()`
+    /// Follows `.ok()`.
     fn ok<P, W>(_: PathCursor<Self, P, W>) -> PathCursor<Option<Self::Ok>, P, W> {
         PathCursor(PhantomData)
     }
 
-    /// `.err()`
+    /// Follows `.err()`.
     fn err<P, W>(_: PathCursor<Self, P, W>) -> PathCursor<Option<Self::Err>, P, W> {
         PathCursor(PhantomData)
     }
@@ -557,7 +557,7 @@ pub trait HasElements: Sized {
     /// The nesting around an element. It is an associated type, so that it is unknown if `Self` is not a list.
     type Around<P, W>;
 
-    /// `[..]`
+    /// Follows `[..]`.
     fn each<P, W>(
         _: PathCursor<Self, P, W>,
     ) -> PathCursor<Self::Item, AlwaysPresent, Self::Around<P, W>> {

@@ -38,13 +38,13 @@ impl<T: ?Sized> Argument for T {}
 /// A field that takes a value.
 pub struct DocumentedField<T>(PhantomData<T>);
 
-/// The field of a struct.
+/// Returns the field for a value, so that an editor shows its documentation.
 pub fn field<T>(_: &T) -> DocumentedField<T> {
     unreachable()
 }
 
 impl<T> DocumentedField<T> {
-    /// The field takes this value.
+    /// Passes the value to the field.
     pub fn takes(self, _: T) {
         unreachable()
     }
@@ -53,7 +53,7 @@ impl<T> DocumentedField<T> {
 /// A reference to be checked against a type that may equal or differ from its own.
 pub struct ExpectedValue<To, T>(PhantomData<(To, T)>);
 
-/// A reference, and the field that takes it.
+/// Pairs a reference with the field that takes it.
 pub fn place<To, T>(_: &To, _: &T) -> ExpectedValue<To, T> {
     unreachable()
 }
@@ -66,7 +66,7 @@ impl<T> ExpectedValue<T, T> {
 }
 
 impl<T> ExpectedValue<Option<T>, T> {
-    /// The reference in an `Option`.
+    /// Returns the reference in an `Option`.
     pub fn fit(self) -> fn() -> Option<T> {
         unreachable()
     }
@@ -74,7 +74,7 @@ impl<T> ExpectedValue<Option<T>, T> {
 
 /// A trait whose method rustc considers after inherent methods.
 pub trait FitJson<To> {
-    /// The reference as JSON.
+    /// Returns the reference as JSON.
     fn fit(self) -> fn() -> To;
 }
 
@@ -160,21 +160,21 @@ impl<T> LoopElements<T> {
 }
 
 impl<T> LoopElements<&T> {
-    /// The elements by value, without the references.
+    /// Returns the elements as owned values, for a list of references.
     pub fn owned(self) -> LoopElements<T> {
         unreachable()
     }
 }
 
 impl<T> LoopElements<(usize, &T)> {
-    /// The elements by value, without the references.
+    /// Returns the elements as owned values, for a list of references.
     pub fn owned(self) -> LoopElements<(usize, T)> {
         unreachable()
     }
 }
 
 impl<K, V> LoopElements<(&K, &V)> {
-    /// The elements by value, without the references.
+    /// Returns the elements as owned values, for a list of references.
     pub fn owned(self) -> LoopElements<(K, V)> {
         unreachable()
     }

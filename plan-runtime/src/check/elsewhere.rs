@@ -41,7 +41,7 @@ impl<T: HasShape<By>, R, By> StepDeclared<By> for OfDeclared<Cons<T, R>> {
 
 /// The fields of the type, for a test.
 pub trait FieldsElsewhere<By> {
-    /// The fields.
+    /// Returns the fields.
     fn of_fields(self) -> Answer;
 }
 

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub trait Iterated<K>: Sized {
     /// The list itself.
     type Itself;
-    /// The list.
+    /// Returns the list itself.
     fn listed(_: Passed<K, Self>) -> Passed<AlwaysPresent, Self::Itself> {
         unreachable()
     }
@@ -48,7 +48,7 @@ impl Iterated<UntypedJson> for Value {
 pub trait HasItems: Sized {
     /// An element.
     type Item;
-    /// The element.
+    /// Returns an element of the list.
     fn items(_: Passed<AlwaysPresent, Self>) -> PathCursor<Self::Item> {
         root()
     }
@@ -121,7 +121,7 @@ pub fn known<V, N, T: Known<V, N>>(_: PathCursor<V>, value: T) -> T::Itself {
 pub trait Known<V, N> {
     /// The type itself.
     type Itself;
-    /// The value itself.
+    /// Returns the value itself.
     fn known(self) -> Self::Itself;
 }
 
@@ -160,7 +160,7 @@ pub const fn own<A>(_: &A) -> OwnedLocals<A> {
 }
 
 impl<T> OwnedLocals<&T> {
-    /// The value that the reference points to.
+    /// Returns the value behind the reference.
     #[must_use]
     pub fn plan_owned(self) -> T {
         unreachable()
@@ -171,7 +171,7 @@ impl<T> OwnedLocals<&T> {
 pub trait OwnUnsized {
     /// The owned type.
     type Owned;
-    /// The owned value.
+    /// Returns the owned value.
     fn plan_owned(self) -> Self::Owned;
 }
 
@@ -191,7 +191,7 @@ impl<T> OwnUnsized for OwnedLocals<&[T]> {
 
 /// Any type that is not a reference. Its method is found last, since it takes `&self`.
 pub trait OwnItself<A> {
-    /// The value itself.
+    /// Returns the value itself.
     fn plan_owned(&self) -> A;
 }
 
@@ -227,7 +227,7 @@ pub const fn at<T>(_: PathCursor<T>, source: Source) -> LocalCursor<T> {
 pub trait Locals: Copy {
     /// References to them.
     type Refs<'a>;
-    /// Looks for them.
+    /// Finds the values of the names.
     ///
     /// # Errors
     ///

@@ -78,7 +78,7 @@ pub trait BoundValue: Serialize {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + ?Sized> BoundValue for T {}
 
-/// A value that a pattern binds.
+/// Returns a value that a pattern binds.
 #[must_use]
 pub fn bound_value<T: BoundValue + ?Sized>(value: &T) -> impl Serialize + '_ {
     value
@@ -106,11 +106,11 @@ pub trait Outcome<const CHECKED: bool>: Sized {
     /// The error type of the tool.
     type Failure;
 
-    /// The result with the error that every tool has.
+    /// Converts the result to a result with the common error type of tools.
     ///
     /// # Errors
     ///
-    /// The failure.
+    /// Returns the failure of the tool.
     fn finish(self) -> Result<Self::Output>
     where
         Self::Failure: Failure;

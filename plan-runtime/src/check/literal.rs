@@ -25,7 +25,7 @@ impl<T, S> Clone for Literal<T, S> {
 
 impl<T, S> Copy for Literal<T, S> {}
 
-/// The literal that the closure makes.
+/// Returns the literal that the closure creates.
 pub const fn literal<T, S, F: Fn() -> Literal<T, S>>(_: &F) -> Literal<T, S> {
     Literal(PhantomData)
 }
@@ -40,17 +40,17 @@ pub const fn arguments<T: Tool>() -> FieldNames {
 }
 
 impl<T, S> Literal<T, S> {
-    /// The literal as a value of an argument.
+    /// Returns the literal as a value of an argument.
     pub fn plan_value(self) -> Passed<AlwaysPresent, T> {
         unreachable()
     }
 
-    /// The literal as the value of the plan.
+    /// Returns the literal as the value of the plan.
     pub fn value(self) -> T {
         unreachable()
     }
 
-    /// The names of its fields in JSON.
+    /// Returns the JSON names of the literal's fields.
     #[must_use]
     pub const fn names<Of>(self) -> FieldNames
     where
@@ -72,7 +72,7 @@ pub struct FieldNames {
 }
 
 impl FieldNames {
-    /// The names.
+    /// Returns the names.
     #[must_use]
     pub const fn shape(self) -> Constant {
         Constant::Shape(self.shape, None)
@@ -228,7 +228,7 @@ pub struct ComputedValue;
 pub trait MayTake<T> {
     /// The type itself.
     type Itself;
-    /// A value of one's own.
+    /// Returns an owned value.
     fn owned(_: &T) -> Self::Itself;
 }
 

@@ -228,11 +228,11 @@ pub trait NotHandedOver {
         false
     }
 
-    /// The arguments of a tool that cannot be read, which is reported elsewhere.
+    /// Reads the arguments of a tool that cannot be read, which is an error elsewhere.
     ///
     /// # Errors
     ///
-    /// In any case.
+    /// Always returns an error.
     fn all(self, _: &Arguments<'_>) -> Result<Self::Subject, ResolveError>
     where
         Self: Sized,
@@ -245,7 +245,7 @@ pub trait NotHandedOver {
     ///
     /// # Errors
     ///
-    /// In any case.
+    /// Always returns an error.
     fn field(self, _: &Arguments<'_>, name: &str) -> Result<Self::Subject, ResolveError>
     where
         Self: Sized,
@@ -331,7 +331,7 @@ impl<T: DeserializeOwned + 'static> Hand<T> {
         arguments.read_fields()
     }
 
-    /// An argument of this type.
+    /// Reads an argument of this type.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ pub trait RunsOn<App: ?Sized> {
         Vec::new()
     }
 
-    /// A run of the plan, if it has a name, so that it can be a step of another one.
+    /// Begins a run of a named plan, so that the plan can be a step of another plan.
     fn begin(self, app: &App) -> Option<Run<'_, App, Self::Output>>
     where
         Self: Tool,
@@ -58,7 +58,7 @@ impl<S: Tool> NotMocked<S> for Mocked<S> {}
     label = "this application lacks what a tool of the plan needs"
 )]
 pub trait CanRun<S> {
-    /// A run of it.
+    /// Creates a run of the plan.
     fn run<O>(&self, plan: &'static LazyPlan) -> Run<'_, Self, O>
     where
         O: DeserializeOwned + 'static;
@@ -73,7 +73,7 @@ impl<S: RunsOn<App>, App: ?Sized> CanRun<S> for App {
     }
 }
 
-/// A run of a plan whose steps are `S`.
+/// Creates a run of a plan with the steps `S`.
 pub fn run_on<'a, S, App, O>(
     plan: &'static LazyPlan,
     inputs: Result<Vec<StoredValue>, ResolveError>,
@@ -87,11 +87,11 @@ where
     Run::on(plan, inputs, app, S::start, S::lacks)
 }
 
-/// The run of a plan that has a name.
+/// Begins a run of a named plan.
 ///
 /// # Panics
 ///
-/// If the plan has no name.
+/// Panics if the plan has no name.
 pub fn begun<S, A>(plan: S, app: &A) -> Run<'_, A, S::Output>
 where
     S: Tool + RunsOn<A>,
@@ -130,7 +130,7 @@ where
 ///
 /// # Panics
 ///
-/// If the run was polled.
+/// Panics if the run was polled.
 #[must_use]
 pub fn plan_of<S: Tool, A: ?Sized + Sync>(run: Run<'_, A, S::Output>) -> CalledPlan<'_> {
     run.called(S::hand_over).expect("a run that is new")
@@ -143,7 +143,7 @@ pub struct Inline<O, S> {
 }
 
 impl<O, S> Inline<O, S> {
-    /// A plan with an output of the witness' type.
+    /// Creates a plan whose output has the type of the witness.
     #[must_use]
     pub const fn new(plan: &'static LazyPlan, _: PhantomData<fn() -> O>) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl<O, S> Inline<O, S> {
         }
     }
 
-    /// The plan as data.
+    /// Returns the plan as data.
     #[must_use]
     pub fn plan(&self) -> &'static Plan {
         self.plan

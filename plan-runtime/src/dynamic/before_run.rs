@@ -88,7 +88,7 @@ fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     similar(wrong, names).map_or_else(String::new, |name| format!(" (`{name}` is similar)"))
 }
 
-/// Each tool that the plan calls and the toolbox lacks, with the steps that call it.
+/// Reports each tool that the plan calls and the toolbox lacks, with the steps that call it.
 fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
     let missing = plan.missing_tools(&|tool| match contracts.get(&tool.name) {
         Some(_) => Has::Tool,

@@ -189,7 +189,7 @@ impl Contract {
     }
 }
 
-/// The object that a struct with named fields is read from.
+/// Returns the schema of the object from which a struct with named fields is read.
 fn schema_of(shape: &TypeShape) -> Option<Value> {
     let TypeShape::Struct(fields) = shape else {
         return None;
@@ -250,7 +250,7 @@ pub struct Contracts {
 }
 
 impl Contracts {
-    /// No contracts.
+    /// Creates an empty list of contracts.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -336,7 +336,7 @@ impl Contracts {
         self.places = names.zip(0..).collect();
     }
 
-    /// The contract of this name.
+    /// Returns the contract with this name.
     pub fn get(&self, name: &str) -> Option<&Contract> {
         self.place(name).map(|place| &self.list[place])
     }

@@ -40,7 +40,7 @@ impl<'a> JsonNode<'a> {
         std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
     }
 
-    /// The elements of a list; none of anything else.
+    /// Returns the elements of a list, and no elements for other values.
     pub(super) fn items(self) -> Vec<JsonNode<'a>> {
         // The list may have nearly as many elements as the text has bytes, so its capacity is exact.
         let count = Parts::of(self, JsonType::List).count();
@@ -58,7 +58,7 @@ impl<'a> JsonNode<'a> {
     ///
     /// # Errors
     ///
-    /// If the node is not a string, or has half of a surrogate pair alone.
+    /// Returns an error if the node is not a string, or contains an unpaired surrogate.
     pub(super) fn text(self) -> serde_json::Result<Text<'a>> {
         let inner = self.slice.get(1..self.slice.len().saturating_sub(1));
         let value = match inner {
@@ -70,7 +70,7 @@ impl<'a> JsonNode<'a> {
         Ok(Text::new(value, self.slice, self.source))
     }
 
-    /// The value as serde reads it.
+    /// Deserializes the value.
     pub(super) fn read<T: serde::Deserialize<'a>>(self) -> serde_json::Result<T> {
         serde_json::from_str(self.slice)
     }
@@ -128,7 +128,7 @@ impl<'a> Iterator for Parts<'a> {
 /// The largest size in bytes of a part of a document in a message.
 const MOST_REPEATED: usize = 600;
 
-/// JSON of a document on one line, if it is short enough to be repeated in a message.
+/// Returns a part of the document on one line, if it is short enough to be repeated in a message.
 pub(super) fn on_one_line(json: &str) -> Option<String> {
     if json.len() > 4 * MOST_REPEATED {
         return None;
@@ -137,7 +137,7 @@ pub(super) fn on_one_line(json: &str) -> Option<String> {
     (text.len() <= MOST_REPEATED).then_some(text)
 }
 
-/// JSON on one line.
+/// Writes JSON on one line.
 pub(super) fn one_line(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let (mut in_string, mut is_escaped) = (false, false);

@@ -41,7 +41,7 @@ pub struct Reader<'c> {
 }
 
 impl Reader<'_> {
-    /// A reader that recognizes the dialect.
+    /// Creates a reader that recognizes the dialect.
     pub fn new() -> Self {
         Self::default()
     }
@@ -325,7 +325,7 @@ impl<'p> From<&'p Document<'_>> for Executable<'p> {
 }
 
 impl<'t> Document<'t> {
-    /// The plan.
+    /// Returns the plan.
     ///
     /// ```
     /// use plan_runtime::dynamic::Reader;
@@ -338,7 +338,7 @@ impl<'t> Document<'t> {
         &self.plan
     }
 
-    /// The plan alone.
+    /// Converts the document to its plan, without the positions in the text.
     ///
     /// ```
     /// use plan_runtime::dynamic::Reader;
@@ -364,7 +364,7 @@ impl<'t> Document<'t> {
         self.text
     }
 
-    /// The dialect that it was read as.
+    /// Returns the dialect of the document.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Dialect, Reader};
@@ -412,7 +412,7 @@ impl<'t> Document<'t> {
         notes.into_findings(self.text)
     }
 
-    /// The warnings that were found.
+    /// Returns the warnings from reading the document.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Code, Reader};

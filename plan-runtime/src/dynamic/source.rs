@@ -36,7 +36,7 @@ impl<'a> Source<'a> {
         self.text
     }
 
-    /// The document.
+    /// Returns the document.
     pub(super) fn whole(&self) -> &'a str {
         self.outer.map_or(self.text, |string| string.source.whole())
     }

@@ -78,7 +78,7 @@ impl<App: ?Sized> Toolbox<App> {
         })
     }
 
-    /// The current plan with the name of a run's plan.
+    /// Returns the current plan that has the name of a run's plan.
     fn own_plan(&self, run: &RunInfo) -> Option<&'static Plan> {
         self.contracts().get(&run.plan)?.plan.plan()
     }
@@ -144,7 +144,7 @@ impl<App: ?Sized> Toolbox<App> {
 }
 
 impl<App: ?Sized> Submitted<'_, App> {
-    /// The plan that runs.
+    /// Returns the plan that runs.
     pub fn plan(&self) -> &Plan {
         match &self.plan {
             SubmittedPlan::Tool(plan) => plan,
@@ -203,7 +203,7 @@ impl<App: ?Sized> Submitted<'_, App> {
 ///
 /// # Errors
 ///
-/// No step waits for a value at this path, or the value is not of its type.
+/// Returns an error if no step waits for a value at this path, or if the value has another type.
 pub fn check_signal(
     plan: &Plan,
     path: &str,

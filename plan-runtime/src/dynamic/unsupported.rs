@@ -63,7 +63,7 @@ impl Unsupported {
         Self { target, all }
     }
 
-    /// Code from outside the program.
+    /// Creates the error for code from outside the program.
     #[cfg(feature = "rust")]
     pub(in crate::dynamic) fn foreign(all: Vec<UnsupportedPart>) -> Self {
         Self { target: None, all }

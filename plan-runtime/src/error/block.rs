@@ -16,7 +16,7 @@ pub(crate) struct BlockPlace {
 }
 
 impl BlockPlace {
-    /// The path of the step that has this name in the block.
+    /// Returns the path in the enclosing plan for a path in the block.
     fn path(&self, inner: &StepPath) -> StepPath {
         let (step, element) = (MessageName(&self.step), Elements(&self.element));
         StepPath {
@@ -45,7 +45,7 @@ impl BlockPlace {
         }
     }
 
-    /// The step itself was not undone: the error does not name the steps inside.
+    /// Returns the undoing of a step that was not undone itself. The error does not name the steps inside.
     fn not_undone(&self) -> Undoing {
         let (step, element) = (MessageName(&self.step), Elements(&self.element));
         let step = StepPath {
@@ -58,7 +58,7 @@ impl BlockPlace {
         }
     }
 
-    /// The failure of the block itself, rather than of a step in it.
+    /// Returns a failure of the block itself.
     fn failure(&self, error: StepError) -> FailedStep {
         FailedStep {
             step: StepPath::name(&self.step),
@@ -73,7 +73,7 @@ impl BlockPlace {
 }
 
 impl StepError {
-    /// Why a block failed: `instead`, if it was ended for that.
+    /// Creates the error of a failed block. `instead` is the reason for its early end, if it has one.
     pub(crate) fn of_block(run: RunError, instead: Option<Self>, place: &BlockPlace) -> Self {
         let own = instead.or_else(|| match run.cause() {
             Cause::Steps | Cause::Interrupted(Interrupt::Limit(_)) => None,

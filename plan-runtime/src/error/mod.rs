@@ -23,7 +23,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 type Boxed = Box<dyn StdError + Send + Sync>;
 
-/// Why a tool failed.
+/// The error of a tool.
 ///
 /// The operator `?` converts every type that converts into a boxed error: any [`std::error::Error`], a string, `anyhow::Error`. An error is
 /// *transient* (another attempt may succeed) unless it is marked as *permanent*. The error of a plan that ran as a step of another plan is transient
@@ -78,7 +78,7 @@ impl Error {
         }
     }
 
-    /// A transient error that is a message.
+    /// Creates a transient error with a message.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -195,7 +195,7 @@ impl Error {
         chain(&*self.error)
     }
 
-    /// The first error of type `E` among the error and its causes.
+    /// Returns the first error of type `E` among the error and its causes.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -262,7 +262,7 @@ impl fmt::Debug for Error {
 
 /// Marks the error of a result as permanent.
 pub trait ResultExt<T> {
-    /// Another try would not help.
+    /// Marks the error as permanent: a further attempt would fail as well.
     ///
     /// ```
     /// # use plan_runtime::{Result, ResultExt};
@@ -307,7 +307,7 @@ fn chain<'e>(
 /// The largest number of causes that are read, since an error may be its own cause.
 const CAUSES: usize = 50;
 
-/// An error and its causes on one line, and not more of them than people read.
+/// Writes an error and its causes on one line, up to a length that people read.
 fn on_one_line(error: &(dyn StdError + 'static)) -> impl fmt::Display {
     Cut(Line(Causes(error)), MOST)
 }

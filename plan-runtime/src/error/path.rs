@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StepPath {
     pub(crate) path: String,
-    /// The printed form of a path, in which each name is escaped separately.
+    /// The printed form of a path, with each name escaped separately.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

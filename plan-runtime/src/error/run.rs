@@ -1,4 +1,4 @@
-//! Why steps and runs fail.
+//! The errors of steps and runs.
 
 use super::{Error, StepPath, on_one_line};
 use crate::failure::Failure as CaughtFailure;
@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Why a step failed.
+/// The error of a step.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StepError {
@@ -35,13 +35,13 @@ pub enum StepError {
     Limit(Arc<ResolveError>),
     /// The run's [gate](crate::run::Gate) did not allow the call, for this reason.
     Refused(Arc<str>),
-    /// It needs the value of another step, which failed with this failure.
+    /// The step needs the value of another step, which failed with this failure.
     Failed(Arc<CaughtFailure>),
     /// The step is a block, in which steps failed. The error of the run names them as its own.
     Block(Arc<RunError>),
     /// The condition of a loop still held after this many rounds, which are the most.
     TooManyRounds(u32),
-    /// It waits for a value from outside, and no handle to send the value remains.
+    /// The step waits for a value from outside, and no handle to send a value remains.
     NoSignals,
     /// The application has no code for this step.
     Unknown,
@@ -108,7 +108,7 @@ impl StepError {
         }
     }
 
-    /// The limit of the run that was exceeded.
+    /// Returns the exceeded limit of the run.
     pub(crate) fn exceeded(&self) -> Option<Limit> {
         match self {
             Self::Limit(error) => error.exceeded(),
@@ -126,7 +126,7 @@ impl StepError {
         }
     }
 
-    /// The failure of another step that this one needs, or that the tool returned.
+    /// Returns the failure of another step that this step needs, or a failure that the tool returned.
     pub(crate) fn failure(&self) -> Option<&CaughtFailure> {
         match self {
             Self::Failed(failure) => Some(failure),
@@ -293,7 +293,7 @@ impl FailedStep {
         &self.element
     }
 
-    /// The name of the tool that the step called; `None` for a computed step.
+    /// Returns the name of the tool that the step called, or `None` for a computed step.
     pub fn tool(&self) -> Option<&str> {
         Some(&self.tool.as_ref()?.name)
     }
@@ -324,7 +324,7 @@ impl FailedStep {
         }
     }
 
-    /// The steps that could not run because of this one, in the plan's order.
+    /// Returns the steps that could not run because of this failure, in the order of the plan.
     pub fn blocked(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.blocked.iter().map(|step| &*step.path)
     }
@@ -367,7 +367,7 @@ pub(crate) fn elements(mut text: &str) -> Option<(Vec<usize>, &str)> {
     Some((elements, text))
 }
 
-/// Why a run was over before its time.
+/// The reason for a run's early end.
 #[derive(Clone, Debug)]
 pub(crate) enum Interrupt {
     Deadline(Duration),
@@ -436,7 +436,7 @@ pub(crate) enum Cause {
     /// Steps failed.
     Steps,
     Interrupted(Interrupt),
-    /// Something other than a step panicked.
+    /// A panic outside of all steps.
     Panicked(StepError),
     Inputs(ResolveError),
     /// All obstacles to the start of the plan.
@@ -491,7 +491,7 @@ impl RunError {
         &self.0.undoing
     }
 
-    /// The plan's name.
+    /// Returns the name of the plan.
     pub fn plan(&self) -> &str {
         &self.0.plan
     }

@@ -13,12 +13,12 @@ pub enum JournalError {
         /// A name of the owner, for people.
         owner: String,
     },
-    /// Another owner has taken over the run. This owner cannot record any more.
+    /// Another owner has taken over the run. This owner can no longer record.
     Lost {
         /// The id of the run.
         id: String,
     },
-    /// There is no such run.
+    /// No run has this ID.
     Unknown {
         /// The ID in the request.
         id: String,

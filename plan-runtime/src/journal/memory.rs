@@ -115,7 +115,7 @@ impl Kept {
 }
 
 impl Memory {
-    /// An empty journal.
+    /// Creates an empty journal.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -53,7 +53,7 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Owned`] if the run has another owner, be it in this process.
+    /// Returns [`JournalError::Owned`] if the run has another owner, even in this process.
     fn claim<'a>(&'a self, id: &'a str) -> Answer<'a, Claimed>;
 
     /// Returns the state of a run, regardless of its owner. Returns `None` if the run has no description.
@@ -79,13 +79,15 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Second`] if a signal has been sent to this path.
+    /// Returns [`JournalError::Unknown`] if the run does not exist, and [`JournalError::Second`] if a signal was sent to this
+    /// path before.
     fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()>;
 
     /// Reads the messages for a run with numbers greater than `after`, in order.
     fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>>;
 
-    /// Is ready once there may be messages with numbers greater than `after`: at the latest a second after another process has sent one.
+    /// Completes once there may be messages with numbers greater than `after`: at the latest a second after another process has sent
+    /// one.
     fn watch(&self, claim: &Claim, after: u64) -> Notified;
 
     /// Returns `true` if the journal encrypts all strings of a run that begins now. A run with [secrets](crate::Shape#secrets) needs

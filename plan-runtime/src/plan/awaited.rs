@@ -40,7 +40,7 @@ struct Receive {
 pub(crate) type ReceiveFn = fn(&Value) -> Result<Value, String>;
 
 impl Await {
-    /// A value of a type, as written in Rust.
+    /// Creates a wait for a value of a type, in the notation of Rust.
     pub fn new(type_name: impl Into<RustText>) -> Self {
         Self {
             type_name: type_name.into(),
@@ -54,7 +54,7 @@ impl Await {
         Self { receive, ..self }
     }
 
-    /// The JSON of a value of the type, if there is code for it.
+    /// Converts a value to the JSON of the type, if there is code for the type.
     pub(crate) fn receive(&self, value: &Value) -> Option<Result<Value, String>> {
         let receive = self.receive?;
         // If the plan was changed, the code may belong to another type.

@@ -45,7 +45,8 @@ impl Block {
         (!matches!(value.view(), View::Null)).then_some(value)
     }
 
-    /// The values from around it that it reads, each with the name that it has inside; `None` if these are not its inputs.
+    /// Returns the values from outside that the block reads, each with its name inside. Returns `None` if these are not
+    /// the inputs of the block.
     pub(crate) fn reads(&self) -> Option<Vec<(&str, &Template)>> {
         let entries: &[Entry] = match &self.inputs {
             Template::Object(entries) => entries,

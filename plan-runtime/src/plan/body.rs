@@ -124,7 +124,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// The test, or the value that the pattern is for.
+    /// Returns the test, or the value that the pattern takes apart.
     pub fn template(&self) -> &Template {
         match self {
             Self::Holds(value) | Self::Let { value, .. } => value,
@@ -196,7 +196,7 @@ impl Body {
         repeats
     }
 
-    /// The block that it is, or that it repeats.
+    /// Returns the block of the body, or the block that the body repeats.
     pub(crate) fn block_mut(&mut self) -> Option<&mut Block> {
         match self {
             Self::Block(block) => Some(block),
@@ -307,7 +307,7 @@ impl Step {
         self.body.actions()
     }
 
-    /// The action; `None` if the step is an `if`, a `for`, a block or a loop, or waits for a value.
+    /// Returns the action. Returns `None` if the step is an `if`, a `for`, a block or a loop, or waits for a value.
     pub fn action(&self) -> Option<&Action> {
         match &self.body {
             Body::Action(action) => Some(action),
@@ -315,7 +315,8 @@ impl Step {
         }
     }
 
-    /// The tool that the step calls, even if conditionally or for each element; `None` if there are several, or none.
+    /// Returns the tool that the step calls, even if conditionally or for each element. Returns `None` if the step
+    /// calls several tools or none.
     pub fn tool(&self) -> Option<&ToolInfo> {
         self.shared_tool().map(|tool| &**tool)
     }

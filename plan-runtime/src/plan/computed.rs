@@ -123,12 +123,12 @@ impl Computed {
         self
     }
 
-    /// The sources that the expression mentions, in ascending order.
+    /// Returns the sources that the expression mentions, in ascending order.
     pub fn reads(&self) -> &[Source] {
         &self.reads
     }
 
-    /// The expression as its author wrote it.
+    /// Returns the expression in its author's notation.
     pub fn written(&self) -> &RustText {
         &self.written
     }
@@ -265,7 +265,7 @@ impl CompiledNames {
 }
 
 impl FormatSpec {
-    /// A format with the code that writes it.
+    /// Creates a format together with its compiled code.
     pub(crate) fn compiled(text: &'static str, code: &'static dyn Code<Self>) -> Self {
         Self {
             text: text.into(),

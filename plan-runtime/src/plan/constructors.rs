@@ -9,7 +9,7 @@ use crate::shape::Secrets;
 use std::sync::Arc;
 
 impl Plan {
-    /// A plan without inputs and steps, whose output is null.
+    /// Creates a plan without inputs and steps, whose output is null.
     ///
     /// ```
     /// use plan_runtime::plan::{Action, Step, Template};
@@ -38,7 +38,7 @@ impl Plan {
 }
 
 impl Input {
-    /// An input of a type, as written in Rust.
+    /// Creates an input of a type, in the notation of Rust.
     pub fn new(name: impl Into<String>, type_name: impl Into<RustText>) -> Self {
         Self {
             name: name.into(),
@@ -51,7 +51,7 @@ impl Input {
 }
 
 impl Output {
-    /// An output without a type.
+    /// Creates an output without a type.
     pub fn new(value: impl Into<Template>) -> Self {
         Self {
             type_name: RustText::default(),
@@ -61,7 +61,7 @@ impl Output {
 }
 
 impl Step {
-    /// A step that does this: an [`Action`], a [`For`], a [`Block`], an [`Await`], or the [`Branch`]es of an `if`.
+    /// Creates a step with a body: an [`Action`], a [`For`], a [`Block`], an [`Await`], or the [`Branch`]es of an `if`.
     pub fn new(id: impl Into<String>, body: impl Into<Body>) -> Self {
         Self {
             id: id.into(),
@@ -75,7 +75,7 @@ impl Step {
 }
 
 impl ToolInfo {
-    /// A tool of this name.
+    /// Creates a tool with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -98,7 +98,7 @@ impl Action {
         }
     }
 
-    /// A value that is computed.
+    /// Creates a computed value.
     pub fn value(value: impl Into<Template>) -> Self {
         Self {
             tool: None,
@@ -118,7 +118,7 @@ impl Branch {
 }
 
 impl For {
-    /// `for pattern in list { body }`.
+    /// Creates `for pattern in list { body }`.
     pub fn new(
         pattern: impl Into<RustText>,
         list: impl Into<Template>,
@@ -133,7 +133,7 @@ impl For {
 }
 
 impl Block {
-    /// The steps of a plan, whose inputs are the members of this object.
+    /// Creates a block with the steps of a plan. The members of this object are the plan's inputs.
     pub fn new(inputs: impl Into<Template>, plan: Plan) -> Self {
         Self {
             inputs: inputs.into(),
@@ -143,7 +143,7 @@ impl Block {
 }
 
 impl Loop {
-    /// `loop { round } while again`.
+    /// Creates `loop { round } while again`.
     pub fn new(round: Block, again: impl Into<Template>) -> Self {
         Self {
             round,
@@ -154,7 +154,7 @@ impl Loop {
 }
 
 impl Template {
-    /// An object with these members.
+    /// Creates an object with these members.
     pub fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Self)>) -> Self {
         let entry = |(name, value): (K, Self)| Entry::new(Key::Name(name.into()), value);
         Self::Object(members.into_iter().map(entry).collect())
@@ -172,7 +172,7 @@ impl Entry {
 }
 
 impl Part {
-    /// A value, written as `format!` does with this after the colon; `""` is `{}`.
+    /// Creates a value with a format: the part after the colon in `format!`. The format `""` is `{}`.
     pub fn value(value: impl Into<Template>, spec: impl Into<FormatSpec>) -> Self {
         Self::Value {
             value: value.into(),

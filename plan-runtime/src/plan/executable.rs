@@ -55,7 +55,7 @@ impl<'p> Executable<'p> {
         }
     }
 
-    /// The plan.
+    /// Returns the plan.
     pub fn plan(&self) -> &'p Plan {
         self.plan
     }
@@ -580,7 +580,7 @@ impl<'p> Check<'p> {
         Ok(())
     }
 
-    /// A body in another, around which there are fewer local values.
+    /// Checks a body inside another body. Its local values end with it.
     fn inner(&mut self, body: &'p Body, around: usize, depth: usize) -> Result<(), String> {
         if depth >= DEEPEST_BODY {
             return Err(too_deep());
@@ -658,7 +658,7 @@ impl<'p> Check<'p> {
         parts.try_for_each(|part| self.template(part, depth + 1))
     }
 
-    /// No two members of an object have one name.
+    /// Checks that all members of an object have different names.
     fn members_differ(&mut self, entries: &'p [Entry]) -> Result<(), String> {
         self.members.clear();
         let names = entries.iter().filter_map(|entry| match &entry.key {
@@ -700,7 +700,7 @@ fn too_deep() -> String {
     format!("nests conditions, loops and blocks more than {DEEPEST_BODY} levels deep")
 }
 
-/// A run compares data with no pattern.
+/// Checks that a pattern fits its value. A run compares data with no pattern.
 fn pattern_fits(pattern: &str, value: &Template, in_if: bool) -> Result<(), String> {
     pattern_mistake(pattern, value, in_if).map_or(Ok(()), |(mistake, _)| {
         Err(format!("says something else than a run does: {mistake}"))

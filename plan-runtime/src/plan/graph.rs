@@ -4,17 +4,17 @@ use super::{Input, Plan, Role, Source, Step};
 use plan_graph::Graph;
 
 impl Plan {
-    /// The step with this id.
+    /// Returns the step with this ID.
     pub fn step(&self, id: &str) -> Option<&Step> {
         self.steps.iter().find(|step| step.id == id)
     }
 
-    /// The input with this name.
+    /// Returns the input with this name.
     pub fn input(&self, name: &str) -> Option<&Input> {
         self.inputs.iter().find(|input| input.name == name)
     }
 
-    /// The name of a step or an input of this plan; `None` for a local value.
+    /// Returns the name of a step or an input of this plan, or `None` for a local value.
     pub fn name_of(&self, source: Source) -> Option<&str> {
         match source {
             Source::Step(index) => self.steps.get(index).map(|step| step.id.as_ref()),
@@ -67,7 +67,7 @@ impl Plan {
         }))
     }
 
-    /// The steps that a step waits for; empty if the step does not exist.
+    /// Returns the steps that a step waits for. The list is empty if the step does not exist.
     pub fn dependencies(&self, id: &str) -> Vec<&Step> {
         self.step(id).map_or_else(Vec::new, |step| {
             let needs = step.needs().into_iter();
@@ -75,7 +75,7 @@ impl Plan {
         })
     }
 
-    /// The steps that wait for a step; empty if the step does not exist.
+    /// Returns the steps that wait for a step. The list is empty if the step does not exist.
     pub fn dependents(&self, id: &str) -> Vec<&Step> {
         let Some(index) = self.position(id) else {
             return Vec::new();
@@ -111,7 +111,8 @@ impl Plan {
             .collect()
     }
 
-    /// A short cycle for each set of steps that wait for one another, each step waiting for the next and the last for the first.
+    /// Returns a short cycle for each set of steps that wait for each other. Each step waits for the next step, and the last
+    /// step for the first.
     pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
         self.needs().cycles()
     }

@@ -1,4 +1,4 @@
-//! Which values of a plan are handed over in Rust, and which are needed as JSON.
+//! The values of a plan that are handed over in Rust, and the values that are needed as JSON.
 //!
 //! The types decide if a value may be handed over (`check/lossless.rs`), and the plan decides if the effort is worthwhile: a step has to read the
 //! whole value. The encoder traverses such an output without building JSON, and so detects values that JSON cannot represent. JSON is built at its
@@ -52,7 +52,7 @@ pub(crate) struct Handing {
 enum Reading {
     /// The whole value, as an argument, as the output, or by a block.
     Whole,
-    /// By Rust code.
+    /// A use by Rust code.
     Computed,
     /// JSON.
     Json,

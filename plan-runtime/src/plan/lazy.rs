@@ -51,7 +51,8 @@ impl Made for (Plan, OnceLock<Checked>) {
     }
 }
 
-/// Which plans are being made, and which threads wait for them. Making one calls the functions of serde's defaults, which may use another.
+/// The plans in creation, and the threads that wait for them. The creation of a plan calls the functions of serde's defaults, which may
+/// use another plan.
 static MAKING: Mutex<Vec<Making>> = Mutex::new(Vec::new());
 
 /// Notifies the waiting threads that a plan was created, or could not be.

@@ -28,7 +28,7 @@ pub(crate) struct MissingTool<'p> {
 }
 
 impl MissingTool<'_> {
-    /// `step `a` calls`, or `steps `a` and `b` call`.
+    /// Writes "step `a` calls", or "steps `a` and `b` call".
     pub(crate) fn callers(&self) -> String {
         let steps = some_of(&self.steps);
         match self.steps.len() {

@@ -134,7 +134,7 @@ pub struct Input {
     pub type_name: RustText,
     /// The purpose of the input, from its doc comment. Empty without a doc comment.
     pub description: RustText,
-    /// Which parts of its value are secret.
+    /// The secret parts of the input's value.
     pub secrets: Secrets,
     /// `true` if the document does not contain the type, so that values of other types may be valid.
     #[cfg_attr(not(feature = "dynamic"), allow(dead_code))]
@@ -194,7 +194,7 @@ pub struct Step {
     /// The steps that must end first although their outputs are not used, by their indices in [`Plan::steps`], in any
     /// order.
     pub after: Vec<usize>,
-    /// How the step handles failures and time limits. Steps with the default policy share one.
+    /// The handling of failures, and the time limits. Steps with the default policy share one value.
     pub policy: Arc<Policy>,
 }
 
@@ -206,9 +206,9 @@ pub struct ToolInfo {
     pub name: String,
     /// [`Tool::DESCRIPTION`](crate::Tool::DESCRIPTION).
     pub description: String,
-    /// Which parts of the arguments are secret.
+    /// The secret parts of the arguments.
     pub secret_arguments: Secrets,
-    /// Which parts of the output are secret.
+    /// The secret parts of the output.
     pub secret_output: Secrets,
     /// The plan that the tool is, if it is one.
     pub(crate) plan: InnerPlan,

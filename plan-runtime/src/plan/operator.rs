@@ -49,7 +49,7 @@ impl Comparison {
         Self::AtLeast,
     ];
 
-    /// The sign in Rust and in plan JSON: `==`.
+    /// Returns the sign in Rust and in plan JSON, such as `==`.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison with this sign.
+    /// Returns the comparison with this sign.
     pub(crate) fn of_sign(sign: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|how| how.sign() == sign)
     }
@@ -96,7 +96,7 @@ impl Question {
         Self::Len,
     ];
 
-    /// The name of the method in Rust, and of the member in plan JSON: `is_some`.
+    /// Returns the name of the method in Rust and of the member in plan JSON, such as `is_some`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

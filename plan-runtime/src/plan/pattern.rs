@@ -163,7 +163,7 @@ impl Bound {
     }
 }
 
-/// The names in a pattern that was taken apart.
+/// Joins the names of the parts of a pattern.
 fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
     // No pattern begins so.
     if tokens.first() == Some(&"{") {
@@ -203,7 +203,7 @@ struct OfData<'t> {
 }
 
 impl<'t> OfData<'t> {
-    /// A name, `_`, or a tuple of these.
+    /// Parses a name, `_`, or a tuple of these.
     fn of(pattern: &'t str) -> Option<Self> {
         let pattern = pattern.trim();
         let mut wrappers = ["Some(", "Ok(", "Err("].into_iter();
@@ -274,7 +274,7 @@ pub(crate) fn outcome_of(pattern: &str, value: &Template) -> Option<&'static str
     }
 }
 
-/// The side of a `Result` that a pattern is for, which a run compares with data.
+/// Returns the side of a `Result` that a pattern is for, which a run compares with data.
 fn outcome(pattern: &str) -> Option<&'static str> {
     let pattern = pattern.trim_start();
     if pattern.starts_with("Ok(") {
@@ -333,7 +333,7 @@ fn name(token: &str) -> Option<&str> {
     identifier(token).filter(|_| !is_constant)
 }
 
-/// The name that this is; `None` if it is a keyword, or anything else.
+/// Returns the token if it is a name, and `None` for a keyword and for any other token.
 fn identifier(token: &str) -> Option<&str> {
     let plain = plain(token);
     let is_name = plain.starts_with(|c: char| c == '_' || c.is_alphabetic())
@@ -343,7 +343,7 @@ fn identifier(token: &str) -> Option<&str> {
     is_name.then_some(plain)
 }
 
-/// Without the `r#` of a raw identifier.
+/// Returns the name without the `r#` of a raw identifier.
 fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }

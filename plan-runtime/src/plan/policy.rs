@@ -292,7 +292,7 @@ impl Policy {
             && *jitter == default.jitter
     }
 
-    /// The longest wait after the attempt of this number, counted from 1.
+    /// Returns the longest wait after the attempt with this number, counted from 1.
     pub(crate) fn wait_after(&self, attempt: u32) -> Duration {
         let factor = 2_u32.saturating_pow(attempt.saturating_sub(1));
         self.backoff.saturating_mul(factor).min(self.max)

@@ -98,7 +98,7 @@ pub enum Source {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Segment {
-    /// Which part of the value so far is read.
+    /// The part that the segment reads.
     pub selector: Selector,
     /// The effect of a missing part. An element of [`Selector::Each`] is never missing.
     pub absent: Absent,
@@ -135,7 +135,7 @@ pub enum Absent {
 }
 
 impl Reference {
-    /// A reference to the whole value.
+    /// Creates a reference to the whole value.
     pub fn new(source: Source) -> Self {
         Self {
             source,
@@ -303,12 +303,12 @@ impl Reference {
         hasher.finish()
     }
 
-    /// The path as one JSON Pointer; of a projection (`inbox.data[..].id`), the path to the list.
+    /// Returns the path as one JSON Pointer. For a projection (`inbox.data[..].id`), it is the path to the list.
     pub fn pointer(&self) -> PointerBuf {
         PointerBuf::from_tokens(self.path.iter().map_while(Segment::token))
     }
 
-    /// The path as JSON Pointers: one, and for each `[..]` one more, from the elements on.
+    /// Returns the path as JSON Pointers: one for the start, and one for the elements of each `[..]`.
     pub fn pointers(&self) -> Vec<PointerBuf> {
         self.path
             .split(Segment::is_each)
@@ -370,7 +370,7 @@ impl Source {
 }
 
 impl Segment {
-    /// A part that must be there.
+    /// Creates a part that must be present.
     pub fn new(selector: Selector) -> Self {
         Self {
             selector,
@@ -379,7 +379,8 @@ impl Segment {
         }
     }
 
-    /// The reference token of the segment, unescaped; `None` for [`Selector::Each`], which is not part of a pointer.
+    /// Returns the unescaped reference token of the segment. Returns `None` for [`Selector::Each`], which is not part
+    /// of a pointer.
     pub fn token(&self) -> Option<Token<'_>> {
         match &self.selector {
             Selector::Key(key) => Some(Token::new(key.as_str())),
@@ -426,7 +427,7 @@ impl Path<'_> {
     }
 }
 
-/// The array index that a reference token is: decimal digits without leading zeros.
+/// Returns the array index in a reference token, which consists of decimal digits without leading zeros.
 pub(crate) fn index(token: &str) -> Option<usize> {
     // `Index::from_str` builds an error for every key that is not an index, so the common case is sorted out first.
     if !token.as_bytes().first()?.is_ascii_digit() {

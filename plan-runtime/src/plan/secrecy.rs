@@ -138,7 +138,7 @@ struct Search<'t> {
 }
 
 impl Search<'_> {
-    /// A plan, or a block, which may be the round of a loop; there is another one if `again` is true.
+    /// Finds the secrets of a plan or a block. `again` is the condition of a loop, if the block is its round.
     fn plan(&mut self, plan: &Plan, given: &Secrets, again: Option<&Template>) -> Option<Secrecy> {
         if given.is_empty() && !self.has_secrets(plan, &mut Vec::new()) {
             return None;
@@ -341,7 +341,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
         }
     }
 
-    /// A secret in the value of a round is a secret in the input of the next round.
+    /// Finds the secrets of a loop. A secret in the value of a round is a secret in the input of the next round.
     fn repeat(&mut self, repeat: &Loop, collects: bool) -> Secrets {
         let around = (self.arguments.len(), self.blocks.len());
         let mut known = Secrets::NONE;

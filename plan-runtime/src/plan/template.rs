@@ -152,7 +152,7 @@ impl Template {
         }
     }
 
-    /// The local value that this pattern makes of it.
+    /// Returns the local value for this pattern.
     pub(crate) fn bound_by<'p>(&self, pattern: &'p str) -> LocalValue<'p> {
         let is_computed = matches!(self, Self::Computed(_));
         LocalValue {

@@ -1,4 +1,4 @@
-//! Which references a plan contains, and where.
+//! The references in a plan, and their positions.
 
 use super::{Body, Entry, Key, Part, Reference, Role, Source, Step, Template};
 use crate::print::{Quoted, is_word};

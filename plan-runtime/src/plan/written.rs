@@ -5,8 +5,8 @@ use crate::print::is_part_of_name;
 use crate::print::{Line, Name, Quoted, literal};
 use jsonptr::PointerBuf;
 
-/// A reference as its author would write it, derived from the name of its source and its path. Two paths that do different things
-/// are written differently.
+/// Writes a reference in its author's notation, from the name of its source and its path. Paths with different effects have
+/// different notations.
 pub(crate) fn written(name: &str, path: Path<'_>) -> String {
     let mut text = match name {
         "" => String::new(),

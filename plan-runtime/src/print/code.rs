@@ -156,7 +156,7 @@ pub(crate) fn literal(text: &str) -> Option<usize> {
     }
 }
 
-/// The name that a path begins with: `mail` in `mail.subject`.
+/// Returns the name at the start of a path: `mail` in `mail.subject`.
 pub(crate) fn root(text: &str) -> Option<&str> {
     let part_of_path = |c: char| c.is_alphanumeric() || "_.?[]".contains(c);
     let root = text.split(['.', '?', '[']).next()?;

@@ -42,7 +42,7 @@ impl<'a> EachItems<'a> {
         all_read(value, access.index, access.items.len(), "list")
     }
 
-    /// An error that no element made is the list's own.
+    /// Adds the position of the list to an error without the position of an element.
     #[cold]
     fn complete(&self, error: ResolveError) -> ResolveError {
         if error.is_placed() {

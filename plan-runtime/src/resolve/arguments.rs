@@ -66,7 +66,7 @@ impl Handed {
         Self(RefCell::new(Given::More(given)))
     }
 
-    /// Each value that was not taken.
+    /// Calls `each` with each value that was not taken.
     #[inline]
     pub(crate) fn each(self, mut each: impl FnMut(Source, StoredValue)) {
         match self.0.into_inner() {
@@ -156,7 +156,7 @@ impl<'s> Arguments<'s> {
         }
     }
 
-    /// The argument of this name.
+    /// Reads the argument with this name.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ pub struct Failed<'s> {
 }
 
 impl Failed<'_> {
-    /// An argument, if it was made.
+    /// Returns an argument, and records its error if it has one.
     #[inline]
     pub fn note<T>(&mut self, name: &str, made: Result<T, ResolveError>) -> Option<T> {
         match made {
@@ -224,7 +224,7 @@ impl Failed<'_> {
         }
     }
 
-    /// Why the arguments cannot be made.
+    /// Returns the error of the arguments.
     #[cold]
     #[must_use]
     pub fn error(self) -> ResolveError {
@@ -235,7 +235,7 @@ impl Failed<'_> {
     }
 }
 
-/// A value, handed over if it is all of one of this type, and read from JSON otherwise.
+/// Takes a value in Rust if it is one whole value of this type, and otherwise reads it from JSON.
 pub(crate) fn take<T: DeserializeOwned + 'static>(
     template: &Template,
     scope: &Scope<'_>,

@@ -12,7 +12,7 @@ use serde::de::{
 use serde_json::Value;
 use std::fmt;
 
-/// Has serde_json pass a value to a visitor, and returns the visitor's own error.
+/// Passes a value from serde_json to a visitor, and returns the visitor's own error.
 #[inline]
 pub(super) fn kept<'de, V: Visitor<'de>>(
     visitor: V,

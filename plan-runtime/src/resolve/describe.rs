@@ -13,7 +13,7 @@ pub(super) fn pointer(text: &str) -> String {
     cut(text, 3 * LONGEST)
 }
 
-/// `the string "ten"`, `null`, `a list of 3 elements`.
+/// Describes a value: `the string "ten"`, `null`, `a list of 3 elements`.
 pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -29,12 +29,12 @@ pub(crate) fn value(value: &Value) -> String {
     }
 }
 
-/// `a list of 3 elements`.
+/// Describes a list: `a list of 3 elements`.
 pub(crate) fn list(length: usize) -> String {
     format!("a list of {}", counted(length, "element"))
 }
 
-/// `64 MiB`, `1500 bytes`.
+/// Describes a size: `64 MiB`, `1500 bytes`.
 pub(crate) fn bytes(bytes: usize) -> String {
     const UNITS: [(usize, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = UNITS
@@ -46,7 +46,7 @@ pub(crate) fn bytes(bytes: usize) -> String {
     }
 }
 
-/// `1 element`, `2 elements`.
+/// Describes a number: `1 element`, `2 elements`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
@@ -54,7 +54,7 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// `` `a`, `b` ``
+/// Lists names in quotes: `` `a`, `b` ``.
 pub(crate) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let names = names.into_iter().map(|name| format!("`{}`", short(name)));
     names.collect::<Vec<_>>().join(", ")

@@ -86,7 +86,7 @@ impl MemoryBudget {
         Ok(())
     }
 
-    /// The error for a value that needs more.
+    /// Creates the error of a value that exceeds the budget.
     #[cold]
     pub(crate) fn exceeded(self) -> ResolveError {
         ResolveError::limit(match (self.left < self.value, self.is_of_many) {
@@ -110,7 +110,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// A meter that never stops.
+    /// Creates a meter without limits.
     pub(crate) fn unlimited() -> Self {
         Self::new(MemoryBudget::UNLIMITED, None)
     }
@@ -126,7 +126,7 @@ impl<'a> Meter<'a> {
         &self.room
     }
 
-    /// The bytes so far.
+    /// Returns the counted bytes.
     #[inline]
     pub(crate) fn spent(&self) -> usize {
         self.spent.get()
@@ -172,7 +172,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// A whole value is made, or has been.
+    /// Counts the bytes of a whole value.
     pub(crate) fn charge_value(&self, value: &Value) -> Result<(), ResolveError> {
         self.charge_part(value, 0)
     }
@@ -218,7 +218,7 @@ pub(crate) fn bytes_of(value: &Value) -> usize {
     meter.spent()
 }
 
-/// The depth of the parts of a value at this depth.
+/// Returns the depth of the parts of a value at this depth.
 #[inline]
 pub(super) fn deeper(depth: u16) -> Result<u16, ResolveError> {
     if depth >= DEEPEST {

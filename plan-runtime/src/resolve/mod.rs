@@ -59,7 +59,7 @@ use std::borrow::Cow;
 ///
 /// # Errors
 ///
-/// A pointer leads to nothing, or to a value of another type; see [`ResolveError`].
+/// Returns a [`ResolveError`] if a pointer leads to no value, or to a value of another type.
 #[doc(hidden)]
 pub fn resolve<T: DeserializeOwned>(
     template: &Template,
@@ -106,7 +106,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, 
     T::deserialize(value::InValue::whole(value, None)).map_err(ResolveError::bare)
 }
 
-/// The JSON of a value from outside, as its type writes it.
+/// Converts a value from outside to the JSON that its type writes.
 pub(crate) fn receive<T: serde::Serialize + DeserializeOwned>(
     value: &serde_json::Value,
 ) -> Result<serde_json::Value, ResolveError> {

@@ -26,7 +26,7 @@ pub(super) struct NodeDeserializer<'a> {
 }
 
 impl<'a> NodeDeserializer<'a> {
-    /// A part of this node.
+    /// Creates the node of a part.
     pub(super) fn part(&self, node: TemplateNode<'a>) -> Self {
         Self {
             node,
@@ -135,7 +135,7 @@ impl<'a> NodeDeserializer<'a> {
             .map_err(|e| Self::complete(e, origin, scope, each))
     }
 
-    /// The node, and the rest of it.
+    /// Splits off the node from its rest.
     fn taken(mut self) -> (TemplateNode<'a>, Self) {
         let node = std::mem::replace(&mut self.node, TemplateNode::Absent);
         (node, self)

@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess}
 pub(super) trait Parts<'a>: Deserializer<'a, Error = ResolveError> + Copy {
     type Part;
 
-    /// The deserializer of a part. `self` is as deep as the part is.
+    /// Creates the deserializer of a part. `self` has the depth of the part.
     fn part(self, part: &'a Self::Part) -> Self;
 
     fn meter(self) -> Option<&'a Meter<'a>>;

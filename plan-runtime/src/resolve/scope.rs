@@ -21,7 +21,8 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The inputs and outputs of a run of `plan`, each in the plan's order. There are no local values.
+    /// Creates a scope with the inputs and outputs of a run of `plan`, each in the plan's order, and without local
+    /// values.
     pub fn new(
         plan: &'a Plan,
         inputs: &'a [StoredValue],
@@ -81,7 +82,7 @@ impl<'a> Scope<'a> {
             .map_or(MemoryBudget::UNLIMITED, |meter| meter.room().of_one())
     }
 
-    /// The JSON of a computed value, as far as there is room.
+    /// Converts a computed value to JSON, within the memory budget.
     pub(crate) fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<Value, ResolveError> {
         encode_within(value, self.meter)
     }
@@ -91,7 +92,7 @@ impl<'a> Scope<'a> {
         charge_value(self.meter, value)
     }
 
-    /// The plan that is being run.
+    /// Returns the plan of the run.
     pub fn plan(&self) -> &'a Plan {
         self.plan
     }
@@ -144,7 +145,8 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     ///
-    /// If there is no output, if it cannot be deserialized, or if it was read as a value of another type.
+    /// Returns an error if there is no output, if the output cannot be deserialized, or if it was read as a value of
+    /// another type.
     #[doc(hidden)]
     pub fn value_of<T: DeserializeOwned + Send + 'static>(
         &self,
@@ -164,7 +166,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The Rust value that [`value_of`](Self::value_of) found before.
+    /// Returns the Rust value that [`value_of`](Self::value_of) found before.
     ///
     /// # Panics
     ///

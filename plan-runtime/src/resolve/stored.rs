@@ -97,7 +97,7 @@ impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
 
 /// A value that is handed over, with its type erased. The slots are `Option`s: one of another type gets nothing.
 trait Whole: Send + Sync {
-    /// The value.
+    /// Returns the value.
     fn value(&self) -> &dyn Any;
     /// Puts a clone into the slot, if the value can be cloned.
     fn clone_to(&self, slot: &mut dyn Any);
@@ -107,7 +107,7 @@ trait Whole: Send + Sync {
     fn share_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>>;
     /// Returns the JSON, which is built at the first call.
     fn json(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError>;
-    /// The bytes of its JSON, once after it was made.
+    /// Returns the bytes of the new JSON at the first call after its creation, and otherwise 0.
     fn take_made(&self) -> usize;
 }
 
@@ -324,7 +324,7 @@ impl StoredValue {
         encode(value).map(Self::json)
     }
 
-    /// The JSON, which is made now if it was not needed before.
+    /// Returns the JSON, which is built now if it was not needed before.
     ///
     /// # Errors
     ///
@@ -353,7 +353,7 @@ impl StoredValue {
         }
     }
 
-    /// The JSON, without the Rust value.
+    /// Returns the JSON, without the Rust value.
     ///
     /// # Errors
     ///
@@ -434,7 +434,7 @@ impl StoredValue {
         Ok(self.typed())
     }
 
-    /// Puts a clone of the Rust value into the slot, where one of this type is handed over that can be cloned.
+    /// Puts a clone of the Rust value into the slot, if the value has this type and can be cloned.
     pub(super) fn clone_to<T: 'static>(&self, slot: &mut Option<T>) {
         if let Some(whole) = self.whole() {
             whole.clone_to(slot);

@@ -42,7 +42,7 @@ impl<'a> InTemplate<'a> {
         })
     }
 
-    /// The members of an object into which nothing is flattened.
+    /// Returns the members of an object without flattened objects.
     #[inline]
     pub(super) fn members(self) -> Option<&'a [Entry]> {
         match self.template {

@@ -189,7 +189,7 @@ fn equal(left: &Value, right: &Value, meter: Option<&Meter<'_>>) -> Result<bool,
     })
 }
 
-/// The order of two numbers, two strings, or `false` and `true`.
+/// Returns the order of two numbers, of two strings, or of two booleans.
 fn order(
     left: &Value,
     right: &Value,
@@ -211,7 +211,7 @@ fn read(meter: Option<&Meter<'_>>, bytes: usize) -> Result<(), ResolveError> {
     meter.map_or(Ok(()), |meter| meter.read(bytes))
 }
 
-/// The order of two numbers, exactly; `None` where one is beyond 64 bits.
+/// Returns the exact order of two numbers. Returns `None` if one is beyond 64 bits.
 fn compare_numbers(left: &Number, right: &Number) -> Option<Ordering> {
     let (left, right) = (ExactNumber::of(left)?, ExactNumber::of(right)?);
     match (left, right) {
@@ -238,7 +238,7 @@ impl ExactNumber {
     }
 }
 
-/// The integer has at most 65 bits.
+/// Compares an integer of at most 65 bits with a float.
 fn compare_with_float(integer: i128, float: f64) -> Option<Ordering> {
     if float.is_nan() {
         return None;

@@ -134,7 +134,7 @@ fn failed(what: ErrorDetail, value: &Value, path: Path<'_>, place: usize) -> Res
     ResolveError::on_the_way(what, value, tokens.into_iter(), place)
 }
 
-/// The unescaped tokens of a part of a path.
+/// Returns the unescaped tokens of a part of a path.
 pub(super) fn tokens(path: &[Segment]) -> impl DoubleEndedIterator<Item = String> {
     path.iter()
         .filter_map(|segment| Some(segment.token()?.decoded().into_owned()))
@@ -153,7 +153,7 @@ pub(super) fn behind_each(
         .behind(tokens(to_list(path, rest)).rev())
 }
 
-/// The part of `path` that led to a list from whose elements `rest` leads on.
+/// Returns the part of `path` up to the list whose elements `rest` follows.
 pub(super) fn to_list<'a>(path: Path<'a>, rest: Path<'_>) -> &'a [Segment] {
     &path.segments[..path.segments.len() - rest.segments.len() - 1]
 }

@@ -24,7 +24,7 @@ pub trait Answers<T, When>: 'static {
     /// The name of the tool.
     const TOOL: &'static str;
 
-    /// The closure, to be found by the type of the tool.
+    /// Returns the closure as a value that the type of the tool identifies.
     fn keep(self) -> Arc<dyn Any + Send + Sync>;
 }
 
@@ -50,7 +50,7 @@ where
     note = "return `Ok(…)` with a `{Output}`, `Err(…)` with a `plan_runtime::Error`, or an `async` block of one of them"
 )]
 pub trait Answer<Output, When> {
-    /// The answer, now or later.
+    /// Returns the answer, which may be a future.
     fn given(self) -> Given<Output>;
 }
 
@@ -272,7 +272,7 @@ impl Mock {
     }
 }
 
-/// The tool that a closure answers.
+/// Returns the name of the tool that a closure answers.
 fn tool_of<T, When, A: Answers<T, When>>(_: &A) -> &'static str {
     A::TOOL
 }
@@ -363,7 +363,7 @@ fn extends(whole: &Value, given: &Value) -> bool {
     }
 }
 
-/// The answer to a call.
+/// Answers a call.
 fn called<T: Tool + 'static>(closure: Option<&Kept<Closure<T>>>, tool: T) -> Given<T::Output> {
     let closure = closure.expect("it is stored under its tool");
     let closure = closure.value().expect("a mock stays on its thread");

@@ -106,7 +106,7 @@ fn receive(executable: &Executable<'_>, options: &Options<'_>) {
     options.signals.get_or_init(|| Receiver::new(plan));
 }
 
-/// The inputs of a run as JSON, to be recorded.
+/// Converts the inputs of a run to JSON for its record.
 pub(super) fn recordable(
     executable: &Executable<'_>,
     inputs: Result<Vec<StoredValue>, Cause>,

@@ -65,7 +65,7 @@ fn unreadable(key: &str, error: &serde_json::Error) -> StepError {
     StepError::arguments(serde::de::Error::custom(error))
 }
 
-/// A call, made by an engine.
+/// Makes a call through an engine.
 pub(super) fn call_on(
     engine: &dyn Engine,
     (tool, arguments): (&str, &Value),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The message of a panic whose payload is not a string.
 pub(super) const NO_TEXT: &str = "(the panic's payload is not text)";
 
-/// A panic, as a step's error.
+/// Calls a function. Returns a panic as a step's error.
 #[inline]
 pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
     // The state that a panicking `run` leaves behind belongs to a step that ends here, or to its author, who shared the
@@ -17,7 +17,7 @@ pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(panicked)
 }
 
-/// The error of a step in which there was this panic.
+/// Creates the error of a step that panicked.
 #[cold]
 pub(super) fn panicked(payload: Box<dyn Any + Send>) -> StepError {
     StepError::Panic(message(payload))

@@ -16,7 +16,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The clock of a run that starts now. A plan that a tool runs inside its call starts by the clock of the machine, and not by a record.
+    /// Creates the clock of a run that starts now. A plan that a tool runs inside its call starts by the clock of the machine, and not by a
+    /// record.
     pub(super) fn start(run: Arc<SharedRun>, is_beside: bool) -> Self {
         let durable = run.durable.as_ref();
         let began = durable.map_or(Duration::ZERO, |durable| {
@@ -43,7 +44,7 @@ impl Clock {
         self.run.durable.as_ref()
     }
 
-    /// The time since the run's start. While it replays, the recorded time.
+    /// Returns the time since the run's start, or the recorded time during a replay.
     pub(super) fn now(&self) -> Duration {
         if let Some(durable) = self.durable() {
             return durable.now().saturating_sub(self.began);
@@ -51,7 +52,7 @@ impl Clock {
         self.run.timer.now().saturating_duration_since(self.start)
     }
 
-    /// The time since the run's start, including while it replays.
+    /// Returns the time since the run's start, even during a replay.
     pub(super) fn time(&self) -> Duration {
         match self.durable() {
             Some(durable) => durable.time().saturating_sub(self.began),
@@ -90,7 +91,7 @@ impl Clock {
         until.is_some_and(|until| until <= self.now())
     }
 
-    /// A sleep of this time from now on. The time passes even while no process runs the run.
+    /// Sleeps for this time. The time passes even while no process runs the run.
     pub(super) fn sleep(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_until(self.in_all(self.now().saturating_add(duration))),
@@ -98,7 +99,7 @@ impl Clock {
         }
     }
 
-    /// A sleep of this time from the start.
+    /// Sleeps until this time after the start.
     pub(super) fn sleep_from_start(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_until(self.in_all(duration)),
@@ -106,7 +107,7 @@ impl Clock {
         }
     }
 
-    /// A sleep of this time, counted from the end of the replay.
+    /// Sleeps for this time after the end of the replay.
     pub(super) fn sleep_live(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_live(duration),

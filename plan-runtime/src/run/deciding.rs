@@ -50,7 +50,7 @@ impl Keeper<'_> {
         Ok(self.keep(key, body).and(decided))
     }
 
-    /// A record cannot be read or written. Returns the failure of an engine.
+    /// Fails the run because of an unreadable or unwritable record. Returns the failure of an engine.
     fn fail(
         self,
         key: &str,

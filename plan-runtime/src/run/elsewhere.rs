@@ -55,7 +55,7 @@ impl Request<'_> {
         self.have_called(engine, (T::NAME, &arguments), &context, fits)
     }
 
-    /// Has an engine make a call with these arguments.
+    /// Makes a call with these arguments through an engine.
     pub(super) fn have_called<'x>(
         self,
         engine: &Arc<dyn Engine>,

@@ -168,27 +168,27 @@ pub struct EngineCall {
 }
 
 impl EngineCall {
-    /// The name of the tool.
+    /// Returns the name of the tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// The arguments, as JSON.
+    /// Returns the arguments as JSON.
     pub fn arguments(&self) -> &str {
         self.arguments.get()
     }
 
-    /// The id of the run, as [`CallContext::run_id`](super::CallContext::run_id).
+    /// Returns the ID of the run, like [`CallContext::run_id`](super::CallContext::run_id).
     pub fn run_id(&self) -> &str {
         &self.run
     }
 
-    /// The path of the call, as a [`CallContext`](super::CallContext) prints it.
+    /// Returns the path of the call, in the format of a printed [`CallContext`](super::CallContext).
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Which attempt it is, counted from 1.
+    /// Returns the number of the attempt, counted from 1.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -198,7 +198,7 @@ impl EngineCall {
         self.time.map(Duration::from_millis)
     }
 
-    /// The key of the call, as [`CallContext::idempotency_key`](super::CallContext::idempotency_key).
+    /// Returns the key of the call, like [`CallContext::idempotency_key`](super::CallContext::idempotency_key).
     pub fn idempotency_key(&self) -> String {
         format!("{}/{}", self.run, self.lasting)
     }
@@ -223,7 +223,7 @@ impl fmt::Debug for EngineCall {
 pub struct CallOutcome(Box<RawValue>);
 
 impl CallOutcome {
-    /// The outcome of a call that could not be made, or whose outcome is lost.
+    /// Creates the outcome of a call that could not be made, or whose outcome is lost.
     pub fn failed(error: Error) -> Self {
         Self::of(&Err(StepError::tool(error)), &Undone::new())
     }
@@ -238,7 +238,7 @@ impl CallOutcome {
         decode(self.0.get()).is_ok_and(|outcome| outcome.result.is_ok())
     }
 
-    /// The output, or the error.
+    /// Returns the output or the error.
     pub(super) fn read(&self) -> std::result::Result<Recorded, serde_json::Error> {
         decode(self.0.get())
     }
@@ -261,14 +261,14 @@ impl fmt::Debug for CallOutcome {
     }
 }
 
-/// The error of a run with secrets.
+/// Creates the error of a run with secrets.
 pub(super) fn secrets_on_engine() -> Cause {
     Cause::Unfit(vec![
         "it has secrets, which the engine would keep in plain text; let tools look the secrets up, or use an encrypted journal instead: `.durable(&db, id)` with `Sqlite::open(…)?.encrypted(&key)`".to_owned(),
     ])
 }
 
-/// The error of a run whose engine remembers something else than the plan can have decided.
+/// Creates the error of a run whose engine returns an earlier decision of another type than the plan's.
 pub(super) fn misfit(key: &str, error: &dyn fmt::Display) -> Arc<JournalError> {
     Arc::new(JournalError::Misfit {
         what: format!("what the engine remembers as `{key}`"),

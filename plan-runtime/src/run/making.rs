@@ -25,7 +25,7 @@ pub(super) fn inputs_of(
     inputs.collect()
 }
 
-/// The list of a `for`.
+/// Resolves the list of a `for`.
 pub(super) fn items(
     list: Value,
     template: &crate::plan::Template,

@@ -152,7 +152,7 @@ impl Mock {
         _one_thread: &(),
     };
 
-    /// A mock without answers. It runs plans that call no tools.
+    /// Creates a mock without answers. It runs plans that call no tools.
     ///
     /// ```
     /// use plan_runtime::run::Mock;
@@ -170,7 +170,7 @@ impl Mock {
         }
     }
 
-    /// The tools of a plan without an answer.
+    /// Returns the tools of a plan that have no answer.
     pub(crate) fn lacks(&self, plan: &Plan) -> Vec<String> {
         let Some(known) = &self.known else {
             return Vec::new();
@@ -191,7 +191,7 @@ impl Mock {
         missing.map(|it| unanswered(it, &answers)).collect()
     }
 
-    /// The names of the tools that were called, in the order of the calls. Each attempt of a step is a call.
+    /// Returns the names of the called tools, in the order of the calls. Each attempt of a step is a call.
     ///
     /// A plan that a step calls is before the tools that it calls.
     ///

@@ -251,7 +251,7 @@ impl<'a, App: ?Sized> Run<'a, App, Value> {
         Self::started_by(Starter::Called(own), executable, inputs, app)
     }
 
-    /// A run that cannot start.
+    /// Creates a run that cannot start.
     pub(crate) fn unfit(plan: Executable<'a>, app: &'a App, cause: Cause) -> Self {
         let start: StartFn<App> = |_, request, _| request.unknown();
         Self::started_by(Starter::Plan(start), plan, Err(cause), app)
@@ -691,7 +691,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Panics
     ///
-    /// If the run has been polled.
+    /// Panics if the run has been polled.
     #[track_caller]
     pub fn submit<S: Submit>(self, to: &S, id: impl Into<String>) -> S::Submission<'_, O>
     where

@@ -54,44 +54,44 @@ use std::time::Duration;
 /// ```
 #[expect(unused_variables, reason = "the names say what is given")]
 pub trait Observer: Send + Sync {
-    /// The run starts.
+    /// Called when the run starts.
     fn plan_started(&self, plan: &Plan) {}
 
-    /// The run has ended. A dropped run does not end.
+    /// Called when the run ends. A dropped run does not end.
     fn plan_finished(&self, plan: &Plan, totals: &Totals, took: Duration) {}
 
-    /// The dependencies of a step are complete.
+    /// Called when all dependencies of a step are complete.
     fn step_ready(&self, step: &StepRef<'_>) {}
 
-    /// The step starts.
+    /// Called when the step starts.
     fn step_started(&self, step: &StepRef<'_>) {}
 
-    /// The step, or an element of one, iterates over a list of this length.
+    /// Called when the step, or an element of the step, iterates over a list of this length.
     fn list_started(&self, step: &StepRef<'_>, length: usize) {}
 
-    /// An element of a list has its output, or null in place of an output.
+    /// Called when an element of a list has its output, or null instead of an output.
     fn element_finished(&self, step: &StepRef<'_>) {}
 
-    /// An attempt starts. The first attempt is number 1.
+    /// Called when an attempt starts. The first attempt is number 1.
     fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {}
 
-    /// An attempt has succeeded.
+    /// Called when an attempt succeeds.
     fn attempt_completed(&self, step: &StepRef<'_>, attempt: u32, took: Duration) {}
 
-    /// An attempt has failed.
+    /// Called when an attempt fails.
     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {}
 
-    /// A failed attempt is followed by another one after this time.
+    /// Called after a failed attempt that is followed by another attempt after this time.
     fn retrying(&self, step: &StepRef<'_>, attempt: u32, wait: Duration) {}
 
-    /// The step has ended: it completed, failed, or was cancelled.
+    /// Called when the step ends: it completed, failed, or was cancelled.
     fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {}
 
-    /// No condition of the step holds.
+    /// Called when the step is skipped, because no condition of the step is true.
     fn step_skipped(&self, step: &StepRef<'_>) {}
 
-    /// A step cannot run any more, because the step `by` failed. If more of its dependencies fail later, a report names the first of
-    /// them in the order of the plan.
+    /// Called when a step can no longer run, because the step `by` failed. If further dependencies fail later, a report names the
+    /// first of them in the order of the plan.
     fn step_blocked(&self, step: &StepRef<'_>, by: &Step) {}
 }
 
@@ -172,12 +172,12 @@ impl<'e> StepRef<'e> {
         }
     }
 
-    /// The plan.
+    /// Returns the plan.
     pub fn plan(&self) -> &'e Plan {
         self.plan
     }
 
-    /// The step.
+    /// Returns the step.
     pub fn step(&self) -> &'e Step {
         &self.plan.steps[self.index]
     }
@@ -187,7 +187,8 @@ impl<'e> StepRef<'e> {
         self.index
     }
 
-    /// The index of the element in each list of a `for`, the outermost first; empty for the step as a whole.
+    /// Returns the index of the element in each list of a `for`, the outermost first. The list is empty for the step as
+    /// a whole.
     pub fn element(&self) -> &'e [usize] {
         self.element
     }

@@ -32,7 +32,7 @@ pub enum OnFailure {
     /// error of its last attempt.
     #[default]
     Stop,
-    /// Still runs every step that does not depend on the failed one.
+    /// Runs every step that does not depend on the failed step.
     Continue,
     /// Starts no more work, and drops running calls. With a journal, a call that has ended is not dropped, so the step completes and is undone.
     Cancel,

@@ -11,7 +11,7 @@ thread_local! {
     static VALUES: RefCell<HashMap<u64, Rc<dyn Any>>> = RefCell::default();
 }
 
-/// One counter for all threads, so that values of different threads have different keys.
+/// The counter of all threads, so that values of different threads have different keys.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A handle to a value in thread-local storage, which drops the value with itself. The values inside a mock are not `Send`, and the
@@ -31,7 +31,7 @@ impl<T: 'static> Kept<T> {
         }
     }
 
-    /// The value. A thread that ends, and any other, has none.
+    /// Returns the value. Returns `None` on another thread, and on a thread that ends.
     pub(super) fn value(&self) -> Option<Rc<T>> {
         let value = VALUES.try_with(|values| values.borrow().get(&self.key).cloned());
         value.ok()??.downcast().ok()

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The time that a call may take after the end of its caller's time limit. After it, the caller has stopped waiting.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A call whose panics are its errors.
+/// Makes a call, and converts its panics to errors.
 async fn caught(mut call: StepFuture<'_>) -> StepResult {
     let result = poll_fn(|cx| match catch(|| call.as_mut().poll(cx)) {
         Ok(polled) => polled,
@@ -33,7 +33,7 @@ async fn caught(mut call: StepFuture<'_>) -> StepResult {
     result
 }
 
-/// The context of a call for a run on another machine.
+/// Creates the context of a call for a run on another machine.
 fn context_of(call: EngineCall) -> CallContext {
     let deadline = call.time_left();
     let mut options = Options {

@@ -65,7 +65,7 @@ impl Progress {
         }
     }
 
-    /// The bars, to which others may be added, and above which lines may be printed.
+    /// Returns the progress bars, for further bars and for lines above them.
     pub fn bars(&self) -> &MultiProgress {
         &self.bars
     }

@@ -38,7 +38,7 @@ pub(super) struct SharedRun {
 }
 
 impl SharedRun {
-    /// The run's id: the host's, or a random one.
+    /// Returns the ID of the run: the ID that the host set, or a random ID.
     pub(super) fn id(&self) -> &str {
         self.id.get_or_init(|| {
             let bits = fastrand::u128(..);

@@ -299,7 +299,7 @@ pub(super) enum MadeOutput<'o> {
 }
 
 impl MadeOutput<'_> {
-    /// The JSON that it was made as.
+    /// Returns the JSON that the output was created from.
     fn json(&self) -> Option<&Value> {
         match self {
             Self::Json(json) => Some(json),
@@ -307,7 +307,7 @@ impl MadeOutput<'_> {
         }
     }
 
-    /// The output as a value of its type.
+    /// Converts the output to a value of its type.
     pub(super) fn read<O: DeserializeOwned + 'static>(self) -> Result<O, ResolveError> {
         match self {
             Self::Json(json) => O::deserialize(json).map_err(serde::de::Error::custom),
@@ -341,7 +341,7 @@ impl OwnStart<'_> {
 }
 
 impl<'x> CalledPlan<'x> {
-    /// A plan whose output is of a type.
+    /// Creates a plan with an output of a type.
     pub(super) fn new<O>(
         executable: Executable<'x>,
         inputs: Result<Vec<StoredValue>, Cause>,

@@ -86,7 +86,7 @@ struct State {
 pub(super) const LONGEST_CLOSED: Duration = Duration::from_secs(60 * 60);
 
 impl Throttle {
-    /// No limits.
+    /// Creates a throttle without limits.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -227,7 +227,7 @@ impl Turn {
         })
     }
 
-    /// Is ready once the call has its turn, and starts.
+    /// Waits for the call's turn.
     #[cfg(feature = "dynamic")]
     pub(super) async fn come(mut self, timer: Arc<dyn Timer>) -> Self {
         while !self.take(timer.now()) {
@@ -372,7 +372,7 @@ impl State {
         self.line.first_key_value().map(|(_, waker)| waker.clone())
     }
 
-    /// A call that was about to start at this time does not start.
+    /// Removes the start of a call that will not start at this time.
     fn cancel(&mut self, start: Option<Instant>) {
         if let Some(place) = self.starts.iter().rposition(|it| Some(*it) == start) {
             self.starts.remove(place);

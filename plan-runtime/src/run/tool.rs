@@ -208,11 +208,12 @@ pub trait Call<App: ?Sized>: Tool {
         self.call(app)
     }
 
-    /// The plan that the tool is, to be run on an application; itself if it is not a plan. Not for users: `plan!` implements it.
+    /// Creates the run of a tool that is a plan on an application, or returns the tool itself. Hidden from users: `plan!`
+    /// implements this method.
     ///
     /// # Errors
     ///
-    /// The tool, if it is not a plan.
+    /// Returns the tool if it is not a plan.
     #[doc(hidden)]
     fn plan_on<'x>(self, app: &'x App) -> Result<CalledPlan<'x>, Self>
     where

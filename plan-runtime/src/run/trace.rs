@@ -73,7 +73,7 @@ mod on {
             }
         }
 
-        /// An attempt has ended.
+        /// Records the end of an attempt.
         pub(in crate::run) fn outcome(&self, error: Option<&StepError>) {
             match error {
                 None => {

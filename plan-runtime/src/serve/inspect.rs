@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The error of a run with this plan, before its start.
+/// Creates the error of a run with this plan, before its start.
 pub(super) fn failed(plan: &str, cause: Cause) -> RunError {
     RunError::new(&Plan::new(plan), cause, Vec::new())
 }
@@ -89,7 +89,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be read.
+    /// Returns [`JournalError::Unknown`] if the run does not exist, and [`JournalError::Storage`] if the journal cannot
+    /// be read.
     pub async fn output(&self, id: &str) -> Result<Option<Value>, JournalError> {
         let end = self.end(id, true).await?;
         let output = end.map(|end| serde_json::from_str(end.body()));
@@ -100,7 +101,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be read.
+    /// Returns [`JournalError::Unknown`] if the run does not exist, and [`JournalError::Storage`] if the journal cannot
+    /// be read.
     pub async fn error(&self, id: &str) -> Result<Option<String>, JournalError> {
         let end = self.end(id, false).await?;
         let error = end.map(|end| serde_json::from_str(end.body()));
@@ -116,7 +118,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the journal cannot be read.
+    /// Returns [`JournalError::Storage`] if the journal cannot be read.
     pub async fn check(&self) -> Result<Vec<(String, RunError)>, JournalError> {
         let mut filter = RunFilter::new().state(RunState::Running);
         let mut found = Vec::new();

@@ -111,7 +111,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the journal cannot be read.
+    /// Returns [`JournalError::Storage`] if the journal cannot be read.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, JournalError> {
         self.journal.runs(filter).await
     }
@@ -120,7 +120,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be read.
+    /// Returns [`JournalError::Unknown`] if the run does not exist, and [`JournalError::Storage`] if the journal cannot
+    /// be read.
     pub async fn run(&self, id: &str) -> Result<RunSummary, JournalError> {
         let found = self.journal.runs(&RunFilter::new().id(id)).await?;
         let unknown = || JournalError::Unknown { id: id.to_owned() };
@@ -133,7 +134,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be read.
+    /// Returns [`JournalError::Unknown`] if the run does not exist, and [`JournalError::Storage`] if the journal cannot
+    /// be read.
     pub async fn wait(&self, id: &str) -> Result<RunSummary, JournalError> {
         let mut pause = FIRST_PAUSE;
         let mut was_refused = false;
@@ -157,7 +159,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be written.
+    /// Returns [`JournalError::Unknown`] if the run does not exist, and [`JournalError::Storage`] if the journal cannot
+    /// be written.
     pub async fn cancel(&self, id: &str) -> Result<(), JournalError> {
         self.journal.send(id, &Message::Cancel).await
     }
@@ -191,7 +194,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the journal cannot be read or written.
+    /// Returns [`JournalError::Storage`] if the journal cannot be read or written.
     pub async fn delete(&self, age: Duration) -> Result<u64, JournalError> {
         self.journal.delete(age).await
     }

@@ -85,7 +85,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
 struct Records {
     /// The recorded documents of the plans that calls have run.
     documents: BTreeMap<String, String>,
-    /// Which of them a plan was at last, by the prefix of its keys.
+    /// The last document of each plan, by the prefix of the plan's keys.
     entered: BTreeMap<String, String>,
     /// The plans in use.
     plans: BTreeMap<String, Arc<Plan>>,
@@ -182,7 +182,8 @@ impl Records {
         serde_json::to_string(&undone).map_err(JournalError::storage)
     }
 
-    /// The plans that a tool has run inside this attempt of its call, and the prefixes of their keys, without those inside them.
+    /// Returns the plans that a tool has run inside this attempt of its call, with the prefixes of their keys. Excludes the
+    /// plans inside these plans.
     fn beside(&self, attempt: &str) -> Vec<(String, Arc<Plan>)> {
         let start = format!("{attempt}#");
         let all = self.plans.range(start.clone()..);

@@ -45,7 +45,7 @@ type Set<App> =
 ///
 /// # Errors
 ///
-/// Ends with an error if the journal cannot be read or written.
+/// The future ends with an error if the journal cannot be read or written.
 #[must_use = "no run is run unless this is awaited"]
 pub struct Serve<'a, J, App: ?Sized> {
     server: &'a Server<J, App>,

@@ -48,7 +48,7 @@ pub enum Known {
     Shape(TypeShape),
     /// The shape that another type declares, with unchecked names: if a part of it is secret, the whole value is.
     Declared(TypeShape),
-    /// Another type, inside of this many lists.
+    /// Another type, inside this number of lists.
     Is(usize, Name),
     /// A map.
     Map(Name, Name),
@@ -204,7 +204,7 @@ fn are_same_fields(a: &'static [Field], b: &'static [Field]) -> bool {
             })
 }
 
-/// The path that a type is named with, without its parameters.
+/// Returns the path of a type's name, without its parameters.
 pub(super) fn head(name: &str) -> &str {
     let end = name.find(['<', '(', '[', ' ', '&']);
     &name[..end.unwrap_or(name.len())]
@@ -265,7 +265,7 @@ questions! {
 }
 
 impl Of<Nil> {
-    /// There is no type.
+    /// Returns the empty list, which has no first type.
     #[must_use]
     pub fn step(&self, _: &mut Types) -> Self {
         Self::NEW
@@ -291,7 +291,7 @@ impl<T: HasParts + ?Sized, R> OfParts<Cons<T, R>> {
 }
 
 impl<T: Shape + ?Sized, R> OfShape<Cons<T, R>> {
-    /// Another type with a `Shape`, which its author has written.
+    /// Records a type with a `Shape` from its author.
     #[must_use]
     pub fn step(&self, types: &mut Types) -> Of<R> {
         types.note_one(type_name::<T>, Known::Shape(T::SHAPE));

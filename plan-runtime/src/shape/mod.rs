@@ -1,9 +1,9 @@
-//! How serde writes a Rust type as JSON: the names that serde gives to its fields.
+//! The shapes of Rust types as JSON: the names that serde gives to their fields.
 //!
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
-/// Has a macro of this name write the code for each tuple: with the name of each element's type, and its index.
+/// Calls a macro of this name to write the code for each tuple, with the name of each element's type and its index.
 macro_rules! each_tuple {
     ($tuple:ident) => {
         $tuple!(A 0);
@@ -270,7 +270,8 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// A variant with these fields, which is deserialized under this name, or not at all because of this attribute.
+    /// Creates a variant with these fields. The variant is deserialized under this name, or not at all because of this
+    /// attribute.
     #[must_use]
     pub const fn new(
         ident: &'static str,

@@ -206,7 +206,8 @@ impl Search {
     }
 }
 
-/// The paths in the name of a type, outermost first: `a::Page`, `alloc::vec::Vec`, `a::Card` in `a::Page<alloc::vec::Vec<a::Card>>`.
+/// Returns the paths in the name of a type, outermost first: `a::Page`, `alloc::vec::Vec`, `a::Card` in
+/// `a::Page<alloc::vec::Vec<a::Card>>`.
 fn paths(name: &'static str) -> impl Iterator<Item = &'static str> {
     name.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
         .filter(|path| !path.is_empty())

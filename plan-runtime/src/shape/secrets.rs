@@ -1,4 +1,4 @@
-//! Which parts of a value are secret.
+//! The secret parts of a value.
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -16,7 +16,7 @@ const ANY: &str = "*";
 /// parts, and each reference copies them.
 const MOST: usize = 128;
 
-/// Which parts of a value are secret: of the arguments or of the output of a tool, or of an input of a plan.
+/// The secret parts of a value: of the arguments or the output of a tool, or of an input of a plan.
 ///
 /// `#[shape(secret)]` marks them in Rust; see [`Shape`](crate::Shape). As data they are JSON Pointers, in which `*` is any element of a list or any
 /// member of an object. All that is inside of a secret value is secret.
@@ -80,7 +80,7 @@ impl Secrets {
         }
     }
 
-    /// The pointers to the secret parts, in ascending order.
+    /// Returns the pointers to the secret parts, in ascending order.
     #[must_use]
     pub fn pointers(&self) -> Vec<String> {
         let mut pointers = Vec::new();
@@ -167,7 +167,7 @@ impl Secrets {
         found
     }
 
-    /// A value that has this one as its part under the name.
+    /// Returns the secrets of an object that has this value under the name.
     pub(crate) fn under(self, token: impl Into<String>) -> Self {
         let mut whole = Self::NONE;
         if !self.is_empty() {

@@ -86,7 +86,7 @@ fn text(bytes: usize) -> String {
     format!("\"{}\"", "x".repeat(bytes - 2))
 }
 
-/// Somebody who waits for a small write does not wait for all the large ones that came after it.
+/// A small write does not wait for all large writes that came after it.
 #[test]
 fn about_four_mebibytes_are_committed_together() {
     const MANY: usize = 9;

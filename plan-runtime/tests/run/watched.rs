@@ -201,7 +201,7 @@ fn everything_that_counts() {
     golden::check("watched_bytes", &ways(stage, &holding(), &[25]));
 }
 
-/// Nobody sends a value, so each wait ends with its time.
+/// Each wait ends with its time, since no value is sent.
 #[test]
 fn waits() {
     let wait = || Body::from(Await::new("Value"));

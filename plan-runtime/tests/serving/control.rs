@@ -798,7 +798,7 @@ plan! {
     }
 }
 
-/// Such a call is not given up: it does something while it sleeps.
+/// A sleeping call is not abandoned while its tool still works.
 fn a_call_that_works_and_sleeps_goes_on<P: Place>() {
     let folder = P::new();
     let toolbox = Toolbox::<()>::new().with::<Limited>();

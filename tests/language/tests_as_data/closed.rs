@@ -308,7 +308,7 @@ plan! {
     }
 }
 
-/// The other tests.
+/// The tests of other values.
 #[test]
 fn what_json_tells_is_data() {
     let tests = tests(Closed::PLAN);

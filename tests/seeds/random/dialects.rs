@@ -67,7 +67,7 @@ impl Seed for PlanReferenceResolver {
         }
     }
 
-    /// Returns a document in which the arguments of every second step are a string of JSON.
+    /// Returns a document with arguments as a string of JSON in every second step.
     fn document(&self, ids: &[String], arguments: &[Value]) -> Value {
         let steps = ids.iter().zip(arguments).enumerate();
         let steps = steps.map(|(place, (id, arguments))| {

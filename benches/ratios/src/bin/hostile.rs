@@ -80,7 +80,7 @@ fn print(shape: &Shape, stage: &str, bytes: usize) {
     );
 }
 
-/// The instructions of this program for one cell, without those of ending and starting.
+/// Returns the number of instructions of this program for one cell, without the instructions of its start and end.
 fn instructions(shape: &Shape, stage: &str, bytes: usize) -> u64 {
     let output = Command::new("valgrind")
         .args([
@@ -100,7 +100,7 @@ fn instructions(shape: &Shape, stage: &str, bytes: usize) -> u64 {
     count.parse().unwrap()
 }
 
-/// The shortest of some times of 1 MB, in seconds.
+/// Returns the shortest of several times for 1 MB, in seconds.
 fn time(shape: &Shape, stage: &str) -> f64 {
     let case = shape.of(1_000_000);
     let tools = case.tools();

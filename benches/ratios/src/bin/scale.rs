@@ -42,7 +42,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The time of it in nanoseconds, the peak of memory beyond the memory used before, and its output.
+/// Calls a function. Returns its time in nanoseconds, its peak memory in bytes beyond the memory used before, and its
+/// output.
 fn watch<T>(of: impl FnOnce() -> T) -> (f64, usize, T) {
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);

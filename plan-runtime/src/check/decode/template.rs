@@ -166,7 +166,7 @@ fn absent(absence: AbsenceData) -> Absent {
     }
 }
 
-/// The reference with a `?`. JSON of any kind (`untyped`) has no parts that are always there, as types do.
+/// Returns the reference with a `?`. Without a type (`untyped`), no part of the JSON is always present.
 fn asked(mut reference: Reference, untyped: bool) -> Reference {
     if let Some(last) = reference.path.last_mut()
         && untyped

@@ -85,7 +85,7 @@ fn place(source: Source, path: Vec<PlacePart<Text>>, answers: &mut Answers) -> O
     place.filter(|_| is_closed && !flattened)
 }
 
-/// A constant as a value of a test.
+/// Converts a constant to a value of a test.
 fn scalar_of(json: Value) -> Option<Template> {
     Some(match json {
         Value::Bool(value) => Template::Bool(value),

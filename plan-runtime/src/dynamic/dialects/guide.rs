@@ -73,12 +73,12 @@ What a step does about order, failures and time is written beside the call. Noth
 }
 
 impl Dialect {
-    /// The members of a call whose argument is this value.
+    /// Writes the members of a call with this argument.
     pub(in crate::dynamic) fn call_with(self, tool: &str, argument: &str, value: &str) -> String {
         Examples { dialect: self }.call(tool, argument, value)
     }
 
-    /// The variable of this name, which is the local value of this number.
+    /// Writes a reference to the local value with this number and name.
     pub(in crate::dynamic) fn variable(self, number: usize, name: &str) -> String {
         let rules = self.rules();
         let form = (rules.form)(ReferenceTarget::Local(number, name), &[]);
@@ -90,7 +90,7 @@ impl Dialect {
         }
     }
 
-    /// The members of a call with these arguments, as the dialect writes them.
+    /// Writes the members of a call with these arguments.
     pub(in crate::dynamic) fn call_of(self, tool: &str, arguments: &str) -> String {
         let rules = self.rules();
         let tool = if rules.guide.wraps {
@@ -107,7 +107,7 @@ struct Examples {
 }
 
 impl Examples {
-    /// A reference to the first step.
+    /// Writes a reference to the first step.
     fn reference(&self, path: &[&str]) -> String {
         let path = path.iter().map(|part| match *part {
             "*" => Segment::new(Selector::Each),
@@ -123,7 +123,7 @@ impl Examples {
         format!("`{}`", self.reference(path))
     }
 
-    /// A call with one argument.
+    /// Writes the members of a call with one argument.
     fn call(&self, tool: &str, name: &str, value: &str) -> String {
         let rules = self.dialect.rules();
         let name = quote(name);

@@ -127,7 +127,7 @@ pub enum Profile {
 
 #[cfg(feature = "dynamic")]
 impl Dialect {
-    /// The table of dialects: a row for each.
+    /// Returns the row of this dialect in the table of dialects.
     pub(super) fn rules(self) -> &'static Rules {
         match self {
             Self::PlanJson => &plan_json::RULES,
@@ -208,7 +208,7 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that the dialect cannot express.
+    /// Returns all parts of the plan that the dialect cannot express.
     pub fn write(self, plan: &Plan) -> Result<String, Unsupported> {
         let rules = self.rules();
         match UnsupportedPart::deep(plan) {

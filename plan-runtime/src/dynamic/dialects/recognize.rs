@@ -47,12 +47,12 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// The steps of a document.
+/// Returns the steps of a document.
 pub(super) fn steps_of(node: JsonNode<'_>) -> Vec<JsonNode<'_>> {
     Outline::of(node).map_or_else(Vec::new, |outline| outline.steps)
 }
 
-/// The dialect that a document looks like.
+/// Returns the dialect whose form a document has.
 pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;
     let dialects = || Dialect::ALL.into_iter();

@@ -107,20 +107,20 @@ const CONDITIONS: &str = r#"{"id": "told", "if": [
     {"condition": {"any": [{"is_empty": "$ref:mails"}, false]}, "then": {"value": 1}}]}"#;
 
 impl Example {
-    /// The steps in a dialect, each on one line.
+    /// Writes the steps in a dialect, each on one line.
     pub(super) fn written(&self, dialect: Dialect) -> String {
         let steps = steps(dialect, self.steps).into_iter();
         steps.skip(1).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The first step of each plan.
+/// Writes the first step of each example plan.
 pub(super) fn first(dialect: Dialect) -> String {
     let mut steps = steps(dialect, SENT.steps).into_iter();
     steps.next().unwrap_or_default()
 }
 
-/// The conditions of all kinds in a dialect.
+/// Writes one condition of each kind in a dialect.
 pub(super) fn conditions(dialect: Dialect) -> Vec<String> {
     let step = steps(dialect, CONDITIONS).pop().unwrap_or_default();
     let source = Source::document(&step);
@@ -143,7 +143,7 @@ pub(super) fn conditions(dialect: Dialect) -> Vec<String> {
         .collect()
 }
 
-/// The first step and others in a dialect, each on one line.
+/// Writes the first step and other steps in a dialect, each on one line.
 fn steps(dialect: Dialect, others: &str) -> Vec<String> {
     let text = format!(r#"{{"steps": [{FIRST}, {others}]}}"#);
     let written = in_dialect(dialect, &text).unwrap_or_default();
@@ -168,7 +168,7 @@ fn in_dialect(dialect: Dialect, text: &str) -> Option<String> {
     dialect.write(&plan).ok()
 }
 
-/// Gives each step the ID that a step without one would get.
+/// Assigns an ID to each step: the ID of a step that has none in its document.
 fn number(plan: &mut Plan, around: Option<&str>) {
     for (index, step) in plan.steps.iter_mut().enumerate() {
         if step.id != crate::plan::Block::TAIL {

@@ -217,7 +217,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// The document.
+    /// Returns the document.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -227,12 +227,12 @@ impl Findings {
         self.errors().next().is_some()
     }
 
-    /// The errors among them.
+    /// Returns the errors.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> + fmt::Debug {
         self.list.iter().filter(|f| f.severity == Severity::Error)
     }
 
-    /// The warnings among them.
+    /// Returns the warnings.
     pub fn warnings(&self) -> impl Iterator<Item = &Finding> + fmt::Debug {
         self.list.iter().filter(|f| f.severity == Severity::Warning)
     }

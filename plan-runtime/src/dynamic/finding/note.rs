@@ -133,7 +133,7 @@ impl Note {
         }
     }
 
-    /// The step that it is about. All notes on a step share its id.
+    /// Sets the step. All notes on a step share its ID.
     pub(in crate::dynamic) fn step(mut self, step: &Arc<str>) -> Self {
         if !step.is_empty() {
             self.step = Some(match step.len() {
@@ -155,7 +155,8 @@ fn cut(mut text: String, longest: usize) -> String {
     text
 }
 
-/// The start of the character that contains this byte. The standard library has `str::floor_char_boundary` since Rust 1.91.
+/// Returns the start of the character that contains this byte. The standard library has `str::floor_char_boundary` since
+/// Rust 1.91.
 pub(super) fn boundary(text: &str, at: usize) -> usize {
     let mut starts = (0..=at.min(text.len())).rev();
     starts

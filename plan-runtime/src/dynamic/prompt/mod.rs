@@ -144,7 +144,7 @@ fn tool(contract: &Contract, work: &Work) -> String {
     text
 }
 
-/// The type of a schema, once the work of opening it is paid for.
+/// Returns the type of a schema, or any type once the limit of work is reached.
 fn opened<'a>(schema: &'a Value, work: &'a Work) -> Type<'a> {
     if work.is_spent() {
         return Type::any();
@@ -155,7 +155,7 @@ fn opened<'a>(schema: &'a Value, work: &'a Work) -> Type<'a> {
     ty
 }
 
-/// The descriptions of arguments that are shown.
+/// Returns the descriptions of the listed arguments.
 fn descriptions<'a>(form: &Form<'a>) -> Vec<(&'a str, String)> {
     let names = types::shown(form).into_iter();
     let described = names.filter_map(|name| {
@@ -165,7 +165,7 @@ fn descriptions<'a>(form: &Form<'a>) -> Vec<(&'a str, String)> {
     described.collect()
 }
 
-/// A description in quotes, on one line.
+/// Writes a description in quotes, on one line.
 fn described(text: &str, longest: usize) -> String {
     // Only a bounded part of the description is read.
     let words: Vec<String> = short_to(text, 4 * longest)

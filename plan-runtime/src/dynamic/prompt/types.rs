@@ -31,7 +31,7 @@ pub(super) fn is_object(form: &Form<'_>) -> bool {
         && (!form.names().is_empty() || form.types() == Types::OBJECT)
 }
 
-/// The arguments that are shown: the required ones first.
+/// Returns the names of the listed arguments, required arguments first.
 pub(super) fn shown<'a>(form: &Form<'a>) -> Vec<&'a str> {
     let names = form.names();
     let listed: HashSet<&str> = names.iter().copied().collect();
@@ -68,12 +68,12 @@ impl<'s> TypeText<'s> {
         }
     }
 
-    /// The type of a whole value.
+    /// Writes the type of a whole value.
     pub(super) fn of(&mut self, ty: &Type<'_>) -> String {
         self.union(ty, self.secrets)
     }
 
-    /// The arguments of a tool.
+    /// Writes the arguments of a tool.
     pub(super) fn arguments(&mut self, form: &Form<'_>) -> String {
         let secrets = self.secrets;
         let names = shown(form);
@@ -132,7 +132,7 @@ impl<'s> TypeText<'s> {
         self.ty(ty, secrets).join(" | ")
     }
 
-    /// The alternatives that a type is, at least one.
+    /// Writes the alternatives of a type, at least one.
     fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets) -> Vec<String> {
         // Also that it is too large to be opened was work.
         if self.work.spend(1 + ty.cost()).is_err() {
@@ -165,7 +165,7 @@ impl<'s> TypeText<'s> {
         all
     }
 
-    /// The alternatives that a form is.
+    /// Writes the alternatives of a form.
     fn form(&mut self, form: &Form<'_>, secrets: &Secrets) -> Vec<String> {
         if form.counts() && secrets.is_empty() {
             let mut values: Vec<String> = form.allowed().take(VALUES).map(literal).collect();
@@ -249,7 +249,7 @@ impl<'s> TypeText<'s> {
     }
 }
 
-/// A value of JSON, if it is short.
+/// Writes a JSON value, if it is short.
 fn literal(value: &Value) -> String {
     let text = match value {
         Value::String(text) if text.len() <= 4 * VALUE => Quoted(text).to_string(),

@@ -26,7 +26,7 @@ impl<'p> SourceWriter<'p> {
         }
     }
 
-    /// The steps of a block and its value, each on its own lines.
+    /// Writes the steps of a block and its value, each on its own lines.
     pub(super) fn block(&mut self, block: &'p Block, ends: Ends) -> Vec<Tree> {
         let changes = self.taken.changes();
         let (items, _) = self.block_then(block, ends, None, |_| ());
@@ -34,7 +34,7 @@ impl<'p> SourceWriter<'p> {
         items
     }
 
-    /// A loop. The value of a round has the name of its step.
+    /// Writes a loop. The value of a round has the name of the step.
     pub(super) fn repeat(&mut self, repeat: &'p Loop, name: &str, collects: bool) -> Tree {
         let round = &repeat.round;
         let changes = self.taken.changes();
@@ -121,7 +121,7 @@ impl<'p> SourceWriter<'p> {
         (items, Some(then))
     }
 
-    /// The names of the values that a block reads, which are their names around it.
+    /// Returns the names around a block of the values that the block reads.
     fn block_inputs(&mut self, block: &Block, last: Option<String>) -> Option<Vec<String>> {
         let Some(reads) = block.reads() else {
             self.cannot_express(
@@ -155,9 +155,9 @@ impl<'p> SourceWriter<'p> {
 /// The possible ends of braces.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Ends {
-    /// With a step, or with a call.
+    /// The last step, or a call.
     Typed,
-    /// With any value, which has the type of another branch.
+    /// Any value of the type of another branch.
     AsOthers,
 }
 

@@ -157,7 +157,7 @@ pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, FragmentErro
     })
 }
 
-/// The pattern in a `Some(…)`, an `Ok(…)` or an `Err(…)`.
+/// Returns the pattern in a `Some(…)`, an `Ok(…)` or an `Err(…)`.
 fn inside_wrapper(pat: &Pat) -> Option<&Pat> {
     let Pat::TupleStruct(outer) = pat else {
         return None;

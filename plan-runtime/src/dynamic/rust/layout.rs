@@ -36,9 +36,9 @@ pub(super) struct LayoutList {
 /// The layout of items in their brackets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LayoutStyle {
-    /// With commas, and one after the last of them where each has a line.
+    /// Items with commas. If each item has its own line, a comma follows the last item too.
     Commas,
-    /// With commas between them.
+    /// Items with commas between them.
     Between,
     /// On one line, right beside the brackets.
     Beside,

@@ -80,7 +80,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program.
+    /// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a
+    /// part of the program.
     pub fn to_rust(&self) -> Result<String, Unsupported> {
         RustSource::new(self).write()
     }
@@ -107,7 +108,7 @@ pub struct RustSource<'p> {
 }
 
 impl<'p> RustSource<'p> {
-    /// The source of this plan.
+    /// Creates the writer of a plan's source code.
     pub fn new(plan: &'p Plan) -> Self {
         Self {
             plan,
@@ -164,7 +165,8 @@ impl<'p> RustSource<'p> {
     ///
     /// # Errors
     ///
-    /// The parts of the plan that are nested too deeply to be searched for code. Such a plan has no source either.
+    /// Returns the parts of the plan that are nested too deep to be searched for code. Such a plan has no source code
+    /// either.
     pub fn foreign_code(&self) -> Result<Vec<UnsupportedPart>, Unsupported> {
         match self.source() {
             Ok((source, _)) => Ok(source.foreign),
@@ -176,8 +178,8 @@ impl<'p> RustSource<'p> {
     ///
     /// # Errors
     ///
-    /// All parts of the plan that `plan!` cannot express. If there are none: all code that is not a part of the program, unless
-    /// [that is allowed](Self::allow_code).
+    /// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a part of
+    /// the program, unless [such code is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Unsupported> {
         let unsupported = |unsupported| Unsupported::new(TARGET, unsupported);
         let (source, text) = self.source().map_err(unsupported)?;
@@ -335,7 +337,7 @@ impl SourceWriter<'_> {
         printer.finish()
     }
 
-    /// `pub Name(inputs) -> Output`, in one line if it fits.
+    /// Writes `pub Name(inputs) -> Output`, on one line if it fits.
     fn head(&self, inputs: Vec<(Vec<String>, String)>, output: Option<&str>) -> Tree {
         let structs: HashSet<String> = self.tools.keys().cloned().collect();
         let name = names::plan(&self.plan.name, &structs);
@@ -361,7 +363,7 @@ impl SourceWriter<'_> {
         ])
     }
 
-    /// The inputs: each one's description, and `name: Type`.
+    /// Returns the description and the `name: Type` of each input.
     fn inputs(&mut self) -> Vec<(Vec<String>, String)> {
         let plan = self.plan;
         let mut inputs = Vec::with_capacity(plan.inputs.len());
@@ -398,7 +400,7 @@ impl SourceWriter<'_> {
         }
     }
 
-    /// The type and the value of the output.
+    /// Writes the type and the value of the output.
     fn output(&mut self) -> (Option<String>, Option<Tree>) {
         let Output { type_name, value } = &self.plan.output;
         let value = value.plain();
@@ -426,7 +428,7 @@ impl SourceWriter<'_> {
         (Some("serde_json::Value".to_owned()), Some(tail))
     }
 
-    /// The type of the plan's output, if the plan shows it.
+    /// Returns the type of the plan's output, if the plan shows it.
     fn type_of(&self, value: &Template) -> Option<String> {
         let Template::Reference(reference) = value else {
             return step::type_of(value).map(str::to_owned);

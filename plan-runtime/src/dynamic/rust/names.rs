@@ -65,7 +65,7 @@ impl TakenNames {
         }
     }
 
-    /// A name for a variable, as near to this one as it can be.
+    /// Returns a free name for a variable, as similar to this one as possible.
     pub(super) fn variable(&mut self, given: &str, kind: &str) -> String {
         self.distinct(variable(given, kind))
     }
@@ -75,7 +75,7 @@ impl TakenNames {
         self.changes.push((name, before));
     }
 
-    /// The name with a number that makes it another than those before.
+    /// Returns the name, with a number if the name is in use.
     fn distinct(&mut self, name: String) -> String {
         let first = plain(&name).to_owned();
         let Some(mut number) = self.last.get(&first).copied() else {
@@ -95,7 +95,7 @@ impl TakenNames {
     }
 }
 
-/// Without the `r#` of a raw identifier.
+/// Returns the name without the `r#` of a raw identifier.
 pub(super) fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
@@ -165,7 +165,7 @@ pub(super) fn field(key: &str) -> Option<String> {
     }
 }
 
-/// The field of an argument.
+/// Returns the field of an argument.
 pub(super) fn argument(key: &str) -> Option<String> {
     if key.len() > LONGEST {
         return None;

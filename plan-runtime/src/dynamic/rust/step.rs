@@ -81,7 +81,7 @@ fn has_path_of_plans(template: &Template) -> bool {
 }
 
 impl<'p> SourceWriter<'p> {
-    /// A step, after its doc comment and its attributes.
+    /// Writes a step, after its doc comment and its attributes.
     pub(super) fn step(&mut self, index: usize, step: &'p Step) -> Vec<Tree> {
         self.step = Some(format!("{}{}", self.around, step.id));
         let mut lines: Vec<Tree> = docs::lines(&step.intent)
@@ -238,7 +238,7 @@ impl<'p> SourceWriter<'p> {
         }
     }
 
-    /// The conditions of a branch, whose local values are added to those around.
+    /// Writes the conditions of a branch, and adds their local values to the enclosing ones.
     fn conditions(&mut self, conditions: &[Condition], parts: &mut Vec<Tree>) {
         if conditions.is_empty() {
             parts.push(Tree::text("true"));

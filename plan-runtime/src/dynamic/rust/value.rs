@@ -30,7 +30,7 @@ pub(super) enum Takes {
 }
 
 impl SourceWriter<'_> {
-    /// A [plain](Template::plain) template as an expression.
+    /// Writes a [plain](Template::plain) template as an expression.
     pub(super) fn value(&mut self, path: &str, template: &Template, takes: Takes) -> Tree {
         match template {
             Template::Null => Tree::text("None"),
@@ -60,7 +60,7 @@ impl SourceWriter<'_> {
         }
     }
 
-    /// A plain template inside a `json!`.
+    /// Writes a plain template inside a `json!`.
     pub(super) fn json(&mut self, path: &str, template: &Template) -> Tree {
         match template {
             Template::Null => Tree::text("null"),
@@ -221,7 +221,7 @@ impl SourceWriter<'_> {
             .map(|(given, _)| given)
     }
 
-    /// The name of a step or an input in the plan, and in Rust.
+    /// Returns the name of a step or an input in the plan, and its name in Rust.
     fn named(&self, source: From) -> Option<(&str, &str)> {
         match source {
             From::Step(step) => Some((
@@ -236,7 +236,7 @@ impl SourceWriter<'_> {
         }
     }
 
-    /// The innermost local value that has this name.
+    /// Returns the innermost local value with this name.
     fn binding(&self, name: &str) -> Option<usize> {
         self.locals
             .iter()
@@ -421,7 +421,7 @@ fn is_zero(value: &Value) -> bool {
     }
 }
 
-/// `json!` around an object.
+/// Writes `json!` around an object.
 pub(super) fn json(object: Tree) -> Tree {
     Tree::list(
         "json!",

@@ -129,7 +129,7 @@ impl<App: ?Sized> Implementation<App> {
 }
 
 impl<App: ?Sized> Toolbox<App> {
-    /// A toolbox without tools.
+    /// Creates a toolbox without tools.
     ///
     /// ```
     /// use plan_runtime::dynamic::Toolbox;
@@ -477,7 +477,7 @@ impl<App: ?Sized> fmt::Debug for Toolbox<App> {
     }
 }
 
-/// The plan that a tool is, with these inputs.
+/// Creates the plan of a tool that is a plan, with these inputs.
 fn called<T: Call<App> + 'static, App: ?Sized>(
     inputs: Value,
     app: &App,

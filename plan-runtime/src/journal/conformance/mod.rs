@@ -243,7 +243,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         good(journal.claim(id), "a run that nobody has can be claimed")
     }
 
-    /// After a release, which another process may see a moment later.
+    /// Claims a run after its release, which another process may see a moment later.
     #[track_caller]
     fn claim_released(&self, journal: &Blocking<J>, id: &str) -> Claimed {
         let begin = Instant::now();
@@ -257,7 +257,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         }
     }
 
-    /// A run that is described and claimed.
+    /// Claims and describes a run.
     #[track_caller]
     fn begin(&self, journal: &Blocking<J>) -> Claim {
         let claim = self.claim(journal, &self.id()).claim;

@@ -274,7 +274,7 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the file cannot be read.
+    /// Returns [`JournalError::Storage`] if the file cannot be read.
     pub async fn used_bytes(&self) -> Result<u64, JournalError> {
         self.read(|database| {
             let pragma = |name| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0));

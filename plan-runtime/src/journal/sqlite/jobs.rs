@@ -68,7 +68,7 @@ pub(super) enum Job {
 pub(super) enum Done {
     Written,
     Claimed(Box<Claimed>, Held),
-    /// To the run with this number.
+    /// A message was sent to the run with this number.
     Sent(i64),
     /// A run was released.
     GivenUp {
@@ -123,7 +123,7 @@ impl Job {
     }
 }
 
-/// Why a job was not done.
+/// The reason for a job that was not done.
 pub(super) enum Refused {
     /// An error of a rule of the journal. The database works, and is unchanged.
     Rule(JournalError),

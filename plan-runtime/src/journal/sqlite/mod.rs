@@ -342,14 +342,14 @@ impl Drop for Forsaken<'_> {
     }
 }
 
-/// Is ready once there are messages, or once the run is lost.
+/// Completes once there are messages, or once the run is lost.
 struct Watch {
     db: Sqlite,
     claim: Claim,
     run: i64,
     after: i64,
     token: Option<u64>,
-    /// Is ready with `true` if there are messages.
+    /// Completes with `true` if there are messages.
     asking: Option<Answer<'static, bool>>,
 }
 

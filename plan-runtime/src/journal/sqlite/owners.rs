@@ -37,7 +37,7 @@ impl Owners {
         Self(name.into())
     }
 
-    /// The folder with their files.
+    /// Returns the folder with the files of the owners.
     pub(super) fn folder(&self) -> &Path {
         &self.0
     }
@@ -110,7 +110,7 @@ impl Drop for Alive {
     }
 }
 
-/// An owner as messages name it.
+/// Names an owner in messages.
 pub(super) fn process(name: &str) -> String {
     let number = name.split('-').next().unwrap_or_default();
     format!("process {number}")

@@ -10,7 +10,7 @@ use super::{Sqlite, lock, time};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The end of a rest that begins now.
+/// Returns the end of a rest that begins now.
 fn end_of(rest: Option<Duration>) -> i64 {
     let end = rest.and_then(|rest| SystemTime::now().checked_add(rest));
     end.map_or(i64::MAX, time::number)

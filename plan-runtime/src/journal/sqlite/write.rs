@@ -63,7 +63,7 @@ impl Write<'_> {
         }
     }
 
-    /// The owner of a run, if that is alive.
+    /// Returns the owner of a run, if the owner is alive.
     fn owner(&self, run: i64, owner: Option<String>) -> Option<String> {
         let owner = owner?;
         if owner == self.owner {
@@ -145,7 +145,7 @@ impl Write<'_> {
         Done::Claimed(Box::new(Claimed::new(claim, stored)), held)
     }
 
-    /// The error of a write by an owner that has lost the run.
+    /// Creates the error of a write by an owner that has lost the run.
     fn lost(held: &Held) -> Refused {
         let id = held.id.to_string();
         JournalError::Lost { id }.into()

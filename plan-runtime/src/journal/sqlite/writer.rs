@@ -164,7 +164,7 @@ impl Writer {
         queued.answer.inspect(|answer| answer.give(outcome))
     }
 
-    /// A run was released, or is still to be.
+    /// Records that a run was released, or must be released later.
     fn given_back(&mut self, held: &Held, has_failed: bool) {
         if has_failed {
             self.unreleased.push(held.clone());

@@ -26,7 +26,7 @@ pub(super) fn may_be_test(mut text: &str) -> bool {
     }
 }
 
-/// An operand without `!` before it and questions such as `.is_some()` after it.
+/// Returns an operand without a leading `!` and without trailing methods such as `.is_some()`.
 fn bare(mut operand: &str) -> &str {
     loop {
         let before = operand.len();

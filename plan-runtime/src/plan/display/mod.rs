@@ -66,14 +66,14 @@ fn write_plan(plan: &Plan, f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
-/// The names of the steps and the inputs.
+/// Returns the names of the steps and the inputs.
 fn names_of(plan: &Plan) -> HashSet<&str> {
     let ids = plan.steps.iter().map(|step| step.id.as_str());
     let inputs = plan.inputs.iter().map(|input| input.name.as_str());
     ids.chain(inputs).collect()
 }
 
-/// A comment of one line ends the line; a longer one follows it, indented by `indent`.
+/// Writes a comment. A single line ends the current line, and a longer comment follows that line, indented by `indent`.
 fn write_beside(f: &mut Formatter<'_>, text: &str, indent: usize) -> Result {
     match text.trim() {
         "" => f.write_char('\n'),

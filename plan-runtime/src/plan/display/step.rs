@@ -47,7 +47,7 @@ impl InPlan<'_, &Step> {
     }
 }
 
-/// The patterns around a branch whose conditions these are.
+/// Returns the patterns around a branch with these conditions.
 pub(in crate::plan) fn bound(around: &[Bound], conditions: &[Condition]) -> Vec<Bound> {
     let lets = conditions.iter().filter_map(|condition| match condition {
         Condition::Let { pattern, value } => Some(Bound::pattern(pattern, value)),
@@ -285,7 +285,7 @@ impl InPlan<'_, &Step> {
 }
 
 impl InPlan<'_, Role> {
-    /// The role as the author of the step would write it.
+    /// Returns the role in its author's notation.
     pub(in crate::plan) fn attribute(&self) -> Option<String> {
         match self.part {
             Role::Work => None,
@@ -302,7 +302,7 @@ impl InPlan<'_, Role> {
 }
 
 impl InPlan<'_, &Policy> {
-    /// The policy as its author would write it.
+    /// Returns the policy in its author's notation.
     pub(in crate::plan) fn attributes(&self) -> Vec<String> {
         let mut all = attributes(self.part, &mut |template| self.of(template).to_string());
         let fallback = self.part.fallback.as_ref();

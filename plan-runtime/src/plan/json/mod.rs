@@ -62,7 +62,7 @@ pub(crate) const MOST_PARTS: usize = 256;
 pub(crate) const NOTHING_ENDS: &str =
     "`else` replaces a reference that has ended, and nothing can end this one";
 
-/// The message for more local values than the limit.
+/// Returns the message for more local values than the limit.
 pub(crate) fn many_locals() -> String {
     format!("more than {DEEPEST_BODY} patterns bind local values around this")
 }

@@ -233,7 +233,7 @@ pub(crate) const BODY: &[&str] = &[
 ];
 
 impl Test {
-    /// The name of its only member in plan JSON.
+    /// Returns the name of the only member in plan JSON.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::All(_) => template::ALL_OF,
@@ -246,7 +246,7 @@ impl Test {
 }
 
 impl Amount {
-    /// The name of its member in plan JSON.
+    /// Returns the name of the member in plan JSON.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Attempts => policy::ATTEMPTS,

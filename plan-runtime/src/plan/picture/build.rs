@@ -493,7 +493,7 @@ impl<'p> Builder<'p> {
         place
     }
 
-    /// A group, whose head is the node that is drawn next.
+    /// Adds a group. Its head is the next node.
     fn group(&mut self, id: String, lines: Vec<String>, parent: usize, optional: bool) -> usize {
         let id = self.unique(id);
         let place = self.content.groups.len();
@@ -528,7 +528,7 @@ impl<'p> Builder<'p> {
     }
 }
 
-/// A frame without anything in it is drawn by no language.
+/// Returns `true` if the frame of the plan would be empty. No language draws an empty frame.
 fn is_empty(plan: &Plan) -> bool {
     let has_output = !matches!(plan.output.value, Template::Null);
     plan.steps.is_empty() && plan.inputs.is_empty() && !has_output

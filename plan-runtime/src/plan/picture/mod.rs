@@ -50,7 +50,7 @@ impl<'p> Picture<'p> {
         }
     }
 
-    /// Lets the arrows lead this way.
+    /// Sets the direction of the arrows.
     pub fn direction(mut self, direction: Direction) -> Self {
         self.direction = direction;
         self
@@ -99,7 +99,8 @@ pub enum Direction {
 }
 
 impl Plan {
-    /// The plan as a [Mermaid](https://mermaid.js.org/syntax/flowchart.html) flowchart, which many viewers of Markdown draw.
+    /// Returns the plan as a [Mermaid](https://mermaid.js.org/syntax/flowchart.html) flowchart, which many viewers of
+    /// Markdown draw.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -132,7 +133,7 @@ impl Plan {
         Picture::new(self, Language::Mermaid)
     }
 
-    /// The plan in [DOT](https://graphviz.org/doc/info/lang.html), which Graphviz draws.
+    /// Returns the plan in [DOT](https://graphviz.org/doc/info/lang.html), which Graphviz draws.
     ///
     /// ```
     /// # use plan_runtime::Plan;

@@ -109,7 +109,7 @@ impl Content {
         Ok(())
     }
 
-    /// The node at an end; for a group, its head.
+    /// Returns the node at an end, which is the head for a group.
     pub(super) fn node(&self, end: End) -> &PictureNode {
         match end {
             End::Node(node) => &self.nodes[node],

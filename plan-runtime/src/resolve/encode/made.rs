@@ -32,7 +32,7 @@ pub(super) trait Made: Sized {
     fn text(text: &str) -> Self;
     fn bytes(bytes: &[u8]) -> Self;
     fn json(value: Value) -> Self;
-    /// Room for this many elements.
+    /// Creates a list with capacity for this number of elements.
     fn items(length: usize) -> Self::Items;
     fn push(items: &mut Self::Items, item: Self);
     fn count(items: &Self::Items) -> usize;
@@ -43,7 +43,7 @@ pub(super) trait Made: Sized {
     /// Inserts a field. Returns `false` if the object has a member with this name.
     fn insert_field(members: &mut Self::Members, name: &'static str, value: Self) -> bool;
     fn object(members: Self::Members) -> Self;
-    /// An object of one member.
+    /// Creates an object with one member.
     fn tagged(name: &'static str, value: Self) -> Self;
 }
 

@@ -88,7 +88,7 @@ pub(super) fn refused(message: impl Into<String>) -> ResolveError {
     ResolveError::of(ErrorDetail::Encode(message.into()))
 }
 
-/// serde_json's own errors about a scalar (an integer beyond 64 bits).
+/// Converts serde_json's own error about a scalar, such as an integer beyond 64 bits.
 fn json(result: serde_json::Result<Value>) -> Result<Value, ResolveError> {
     result.map_err(|e| ResolveError::new(e.to_string()))
 }
@@ -179,7 +179,7 @@ impl<'m, M: Made> Encoder<'m, M> {
         }
     }
 
-    /// The name of a member, from the key of a map.
+    /// Converts the key of a map to the name of a member.
     fn name<T: Serialize + ?Sized>(self, key: &T) -> Result<String, ResolveError> {
         let encoder = Encoder::<Value> {
             depth: self.depth,

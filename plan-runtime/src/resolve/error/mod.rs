@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Why a template could not be resolved, or a value not be held as JSON.
+/// The error of a template that could not be resolved, or of a value without JSON.
 ///
 /// The error contains the argument, the reference, the end of the pointer's path, and the value found there:
 ///
@@ -125,7 +125,7 @@ pub(super) enum ErrorDetail {
     TooDeep,
     /// A limit of the run was exceeded.
     Limit(Limit),
-    /// There was no time left.
+    /// No time was left.
     Interrupted,
     Other(String),
 }
@@ -174,7 +174,7 @@ pub enum ErrorKind {
     Limit,
     /// The time of the run or of the attempt was over, or the run was cancelled.
     Interrupted,
-    /// Something else, such as an error of a `Deserialize` implementation.
+    /// Any other error, such as an error of a `Deserialize` implementation.
     Other,
 }
 
@@ -187,7 +187,7 @@ impl ErrorDetail {
 }
 
 impl ResolveError {
-    /// A `?` in a computed value met this error.
+    /// Creates the error of a `?` in a computed value.
     pub(crate) fn raised(message: String, error: Box<dyn StdError + Send + Sync>) -> Self {
         Self::of(ErrorDetail::Raised { message, error })
     }
@@ -212,7 +212,8 @@ impl ResolveError {
         }
     }
 
-    /// The caught failure of the step that is referred to, or of a `?`, if that is wrong.
+    /// Returns the caught failure behind the error: the failure of the step that a reference reads, or a failure that
+    /// reached a `?`.
     pub(crate) fn failure(&self) -> Option<&Failure> {
         match &self.0.what {
             ErrorDetail::Failed(failure) => Some(failure),
@@ -226,12 +227,12 @@ impl ResolveError {
         }
     }
 
-    /// An error with a message of one's own.
+    /// Creates an error with this message.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self::of(ErrorDetail::Other(message.into()))
     }
 
-    /// A limit of the run was exceeded.
+    /// Creates the error of an exceeded limit.
     pub(crate) fn limit(limit: Limit) -> Self {
         Self::of(ErrorDetail::Limit(limit))
     }
@@ -284,13 +285,13 @@ impl ResolveError {
         })
     }
 
-    /// The error is about the value of this input.
+    /// Records the input whose value has the error.
     pub(crate) fn of_input(mut self, name: &str) -> Self {
         self.0.input = Some(name.to_owned());
         self
     }
 
-    /// The way from `value` along `tokens` ended before `tokens[reached]`.
+    /// Creates the error of a path that ended at `value`, before `tokens[reached]`.
     pub(super) fn on_the_way(
         what: ErrorDetail,
         value: &Value,
@@ -323,13 +324,13 @@ impl ResolveError {
         self
     }
 
-    /// The error was inside this part of the argument.
+    /// Adds a part of the argument to the position of the error.
     pub(super) fn inside(mut self, place: Location) -> Self {
         self.0.argument.push(place);
         self
     }
 
-    /// The error was inside this part of a value that a reference leads to.
+    /// Adds a part of a referenced value to the position of the error.
     pub(super) fn inside_value(mut self, place: Location) -> Self {
         if self.0.reference.is_none() {
             self.0.pointer.push(match &place {
@@ -348,7 +349,7 @@ impl ResolveError {
         self
     }
 
-    /// The error was in the value of this reference; the tokens of the pointer are complete.
+    /// Records the reference to the value with the error. The tokens of the pointer are then complete.
     pub(super) fn referred(mut self, reference: &Reference, source: Option<&str>) -> Self {
         if self.0.reference.is_none() {
             let source = source.map_or_else(|| reference.source.name(), str::to_owned);
@@ -492,7 +493,7 @@ impl ResolveError {
         self
     }
 
-    /// The computed value that the error is about, as its author wrote it.
+    /// Returns the computed value with the error, in its author's notation.
     pub fn expression(&self) -> Option<&str> {
         self.0.computed.as_deref()
     }
@@ -547,7 +548,7 @@ impl ResolveError {
         (!path.is_empty()).then_some(path)
     }
 
-    /// The reference, as its author wrote it.
+    /// Returns the reference in its author's notation.
     pub fn reference(&self) -> Option<&str> {
         self.0.reference.as_deref()
     }
@@ -581,7 +582,7 @@ impl ResolveError {
             || matches!(self.0.what, ErrorDetail::Encode(_) | ErrorDetail::TooDeep)
     }
 
-    /// The pointer as far as it led, and `more` tokens.
+    /// Returns the pointer up to the error, and `more` tokens.
     fn prefix(&self, more: usize) -> PointerBuf {
         let end = self.0.pointer.len() - self.0.beyond + more;
         let tokens = self.0.pointer.iter().rev().take(end);

@@ -45,7 +45,7 @@ pub(in crate::run) struct Allowance {
     calls: AtomicUsize,
     attempts: AtomicUsize,
     elements: AtomicUsize,
-    /// Which limit was exceeded, and where.
+    /// The exceeded limit, and its position.
     exceeded: OnceLock<Arc<str>>,
     /// The waker of the run of this allowance. An exceeded limit wakes the run.
     waker: Mutex<Option<Waker>>,
@@ -200,7 +200,7 @@ impl Allowance {
         self.counts
     }
 
-    /// A list of this length is iterated over.
+    /// Counts the elements of a list of this length.
     pub(in crate::run) fn list(&self, length: usize) -> Result<(), ResolveError> {
         self.count(
             length,
@@ -227,7 +227,7 @@ impl Allowance {
         result
     }
 
-    /// A plan starts inside this many others.
+    /// Checks that a plan may start at this depth.
     pub(in crate::run) fn enter(&self, depth: usize) -> Result<(), ResolveError> {
         let mut chain = self.chain();
         match chain.find(|it| depth - it.depth > it.limits.depth) {

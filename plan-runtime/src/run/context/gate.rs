@@ -131,7 +131,7 @@ impl PendingCall {
         &self.context
     }
 
-    /// The name of the tool.
+    /// Returns the name of the tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }

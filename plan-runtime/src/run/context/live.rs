@@ -66,7 +66,8 @@ impl CallContext {
         place.is_some_and(|place| locked(&place.state.dropped).is_dropped)
     }
 
-    /// Is ready once the call [was dropped](Self::is_cancelled) before it had ended. It never is for a call that ends.
+    /// Completes once the call [was dropped](Self::is_cancelled) before its end. For a call that ends, the future never
+    /// completes.
     ///
     /// ```
     /// use plan_runtime::run::{CallContext, RunErrorKind};

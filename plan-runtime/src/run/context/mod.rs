@@ -90,7 +90,7 @@ pub(super) struct CallPlace {
     pub(super) plan: String,
     pub(super) step: String,
     pub(super) element: Vec<usize>,
-    /// Which of the actions of the step it is.
+    /// The number of the action in its step.
     pub(super) action: usize,
     pub(super) attempt: u32,
     /// The count of the step, or of the step that it undoes. For an always step, the count of the run.
@@ -137,12 +137,12 @@ impl CallContext {
         self.0.as_ref().map_or("", |place| place.run.id())
     }
 
-    /// The name of the plan that the step is part of.
+    /// Returns the name of the step's plan.
     pub fn plan(&self) -> &str {
         self.0.as_ref().map_or("", |place| &place.plan)
     }
 
-    /// The name of the step.
+    /// Returns the name of the step.
     pub fn step(&self) -> &str {
         self.0.as_ref().map_or("", |place| &place.step)
     }
@@ -153,7 +153,7 @@ impl CallContext {
         self.0.as_ref().map_or(&[], |place| &place.element)
     }
 
-    /// Which attempt it is, counted from 1.
+    /// Returns the number of the attempt, counted from 1.
     pub fn attempt(&self) -> u32 {
         self.0.as_ref().map_or(1, |place| place.attempt)
     }
@@ -249,7 +249,7 @@ impl CallContext {
         path
     }
 
-    /// The call of the plan that the step is part of, if that plan runs as a step of another.
+    /// Returns the enclosing call, if the step's plan runs as a step of another plan.
     pub fn outer(&self) -> Option<&Self> {
         self.0.as_ref()?.outer.as_ref()
     }
@@ -308,7 +308,7 @@ impl CallContext {
         format!("{name}.{count}").into()
     }
 
-    /// The key of the call's record.
+    /// Returns the key of the call's record.
     pub(super) fn key(&self) -> String {
         let Some(place) = &self.0 else {
             return String::new();
@@ -365,7 +365,7 @@ impl CallContext {
         self.0.as_ref().map_or(&[], |place| &place.at)
     }
 
-    /// A number that only this call of the run has.
+    /// Returns a number that is unique to this call in the run.
     pub(super) fn hash(&self) -> u64 {
         let mut hasher = StableHasher::new();
         let mut at = Some(self);

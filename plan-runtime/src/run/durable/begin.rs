@@ -61,7 +61,7 @@ async fn keeps_secrets(journal: &dyn Journal, id: &str) -> Result<(), Cause> {
     }
 }
 
-/// The error of a run with secrets whose journal does not encrypt them.
+/// Creates the error of a run with secrets whose journal does not encrypt them.
 pub(in crate::run) fn secrets_in_journal() -> Cause {
     refused(
         "it has secrets, which its journal would keep in plain text; give the journal a key: `Sqlite::open(…)?.encrypted(&key)`".to_owned(),
@@ -230,14 +230,14 @@ fn journaled(error: JournalError) -> Cause {
     Cause::Journal(Arc::new(error))
 }
 
-/// The description of a run.
+/// Creates the description of a run.
 pub(in crate::run) fn info(plan: &Plan, inputs: &[Value]) -> Result<RunInfo, Cause> {
     let document = text(plan)?;
     let inputs = text(&inputs_of(plan, inputs))?;
     Ok(RunInfo::new(plan.name.clone(), document, inputs))
 }
 
-/// The inputs of a run by their names.
+/// Returns the inputs of a run by their names.
 fn inputs_of(plan: &Plan, inputs: &[Value]) -> Map<String, Value> {
     let names = plan.inputs.iter().map(|input| input.name.clone());
     names.zip(inputs.iter().cloned()).collect()

@@ -15,7 +15,8 @@ pub(super) enum Shown {
     Names,
 }
 
-/// The first difference between the recorded inputs of a run and its inputs now. A new input changes nothing if it is optional and absent.
+/// Returns the first difference between the recorded inputs of a run and its current inputs. A new input that is optional and absent is no
+/// difference.
 pub(super) fn of_inputs(
     old: &Map<String, Value>,
     new: &Map<String, Value>,
@@ -46,7 +47,7 @@ pub(super) fn of_inputs(
     gone.map(|key| format!("it had `{}`", name(key)))
 }
 
-/// The first part in which two values differ, in words, with the pointer to it.
+/// Describes the first part in which two values differ, with the pointer to it.
 fn first_difference(old: &Value, new: &Value, pointer: &mut String) -> Option<(String, String)> {
     let length = pointer.len();
     let mut enter = |token: &str, old: &Value, new: &Value| {
@@ -88,8 +89,8 @@ const INSIDE: [&str; 4] = ["inputs", "steps", "tail", "value"];
 /// Members whose values contain no blocks.
 const LEAVES: [&str; 4] = ["arguments", "condition", "list", "policy"];
 
-/// The changes of steps that have already run. `next_key` returns the first key of a record that does not sort before a
-/// string.
+/// Describes the changes of steps that have already run. `next_key` returns the first key of a record that does not
+/// sort before a string.
 ///
 /// An author may change, add and remove steps without records, including those inside a block, where every run of the block counts. The value of a
 /// block may change as long as no call in the value has a record, since the run has not computed the value yet. The plans that steps call are
@@ -232,7 +233,7 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
     }
 }
 
-/// `pages[3].` of `pages[3]@2.`.
+/// Returns `pages[3].` for `pages[3]@2.`.
 fn without_attempts(prefix: &str) -> String {
     let mut parts = prefix.split('@');
     let mut path = parts.next().unwrap_or_default().to_owned();

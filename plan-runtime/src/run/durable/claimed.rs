@@ -60,7 +60,7 @@ impl ClaimedRun {
         }
     }
 
-    /// The error of a run that had ended, and whose records do not lead to that end.
+    /// Creates the error of an ended run whose records do not lead to that end.
     pub(super) fn lost_end(&self, end: &End) -> JournalError {
         let failure = serde_json::from_str(end.body()).ok();
         JournalError::Ended {

@@ -29,7 +29,7 @@ impl LastingClock {
         }
     }
 
-    /// The time since the run began, as exact as a record.
+    /// Returns the time since the start of the run, with the precision of a record.
     pub(super) fn now(&self) -> Duration {
         let here = self.timer.now().saturating_duration_since(self.start);
         let micros = self.before.saturating_add(here).as_micros();
@@ -49,7 +49,7 @@ pub(super) struct RecordedTime {
 }
 
 impl RecordedTime {
-    /// The time of the run is this time at least, even if the clock shows an earlier time.
+    /// Advances the time of the run to at least this time, even if the clock shows an earlier time.
     pub(super) fn pass(&mut self, time: Duration, by_clock: Duration) {
         self.last = self.last.max(time);
         let ahead = self.last.saturating_sub(by_clock);
@@ -100,7 +100,7 @@ pub(super) struct Alarms {
 }
 
 impl Durable {
-    /// The time since the run began; while the run replays or acts on a record, the recorded time.
+    /// Returns the time since the start of the run, or the recorded time while the run replays or acts on a record.
     pub(in crate::run) fn now(&self) -> Duration {
         let by_clock = self.clock.now();
         let state = self.state();
@@ -111,7 +111,7 @@ impl Durable {
         }
     }
 
-    /// The time since the run began.
+    /// Returns the time since the start of the run.
     pub(in crate::run) fn time(&self) -> Duration {
         let by_clock = self.clock.now();
         by_clock.saturating_add(self.state().time.ahead)
@@ -132,7 +132,7 @@ impl Durable {
         self.is_live() && self.clock.timer.now() >= time
     }
 
-    /// A sleep until this time of the run, which is never over before the run is live.
+    /// Sleeps until this time of the run. The sleep never ends before the run is live.
     pub(in crate::run) fn sleep_until(self: &Arc<Self>, time: Duration) -> TimerFuture {
         let this = Arc::clone(self);
         Box::pin(async move {
@@ -144,7 +144,7 @@ impl Durable {
         })
     }
 
-    /// A sleep of this duration, which starts when the run is live.
+    /// Sleeps for this duration, which starts when the run is live.
     pub(in crate::run) fn sleep_live(self: &Arc<Self>, duration: Duration) -> TimerFuture {
         // No time at all is over immediately.
         if duration.is_zero() {
@@ -159,7 +159,7 @@ impl Durable {
         })
     }
 
-    /// A wait until this time of the run, which was over before a crash.
+    /// Waits until this time of the run, which was over before a crash.
     pub(in crate::run) fn wait_again(self: &Arc<Self>, time: Duration) -> TimerFuture {
         let waits = &mut self.state().waits;
         waits.begun += 1;

@@ -19,7 +19,7 @@ pub(super) struct Failed {
     permanent: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     code: Option<String>,
-    /// In milliseconds: the time until a retry, or the exceeded limit.
+    /// The time until a retry, or the exceeded limit, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
     /// Set if a plan inside the call left work that was not undone.

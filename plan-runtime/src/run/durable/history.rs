@@ -115,7 +115,7 @@ impl fmt::Display for Segment<'_> {
     }
 }
 
-/// The key of a step, or of an element of it, below this prefix.
+/// Returns the key of a step, or of an element of the step, below this prefix.
 pub(in crate::run) fn of_element(prefix: &str, step: &str, element: &[usize]) -> String {
     format!("{prefix}{}{}", Segment(step), Elements(element))
 }

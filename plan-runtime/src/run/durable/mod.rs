@@ -208,7 +208,7 @@ impl Durable {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The seed of all random numbers in the run.
+    /// Returns the seed of all random numbers in the run.
     pub(super) fn seed(&self) -> u64 {
         let mut hasher = StableHasher::new();
         hasher.write(self.claimed.claim.id.as_bytes());
@@ -238,7 +238,7 @@ impl Durable {
         .await;
     }
 
-    /// The bytes of the records that were replayed or written.
+    /// Returns the bytes of the replayed and written records.
     pub(super) fn recorded(&self) -> usize {
         self.state().recorded
     }
@@ -459,7 +459,8 @@ impl Durable {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!']))
     }
 
-    /// A future that is ready when a record of an earlier process has its turn. The record was written at this time.
+    /// Returns a future that completes when a record of an earlier process has its turn. The record was written at this
+    /// time.
     pub(super) fn replay(self: &Arc<Self>, number: u64, time: Duration) -> TimerFuture {
         Box::pin(Turn::new(self, RecordPlace::Found(number), time))
     }

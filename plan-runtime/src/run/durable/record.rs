@@ -31,8 +31,8 @@ struct Body<'b> {
     undone: &'b Undone,
 }
 
-/// A record as it is read. The value is a JSON text of its own, since inside another value its nesting could be too
-/// deep.
+/// A record from the journal. The value is a separate JSON text, since its nesting could be too deep inside another
+/// value.
 #[derive(Deserialize)]
 struct ReadBody<'b> {
     at: (u64, u64),
@@ -44,7 +44,7 @@ struct ReadBody<'b> {
     undone: Undone,
 }
 
-/// The body of a record.
+/// Writes the body of a record.
 pub(in crate::run) fn encode(
     times: (Duration, Duration),
     result: Result<&Value, &StepError>,
@@ -52,7 +52,7 @@ pub(in crate::run) fn encode(
     encode_call(times, result, &Undone::new())
 }
 
-/// The body of the record of a call.
+/// Writes the body of the record of a call.
 pub(in crate::run) fn encode_call(
     (started, ended): (Duration, Duration),
     result: Result<&Value, &StepError>,
@@ -80,7 +80,7 @@ fn read(value: &RawValue) -> Result<Value, serde_json::Error> {
     serde_json::from_str(value.get())
 }
 
-/// The inputs of a run, by their names.
+/// Reads the inputs of a run, by their names.
 pub(crate) fn read_inputs(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
     let inputs: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
     let inputs = inputs

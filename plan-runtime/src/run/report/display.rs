@@ -150,7 +150,7 @@ impl Report {
     }
 }
 
-/// Why it ended so, and where: an element, or a path.
+/// Returns the reason for a step's status, with the position: an element or a path.
 fn why(at: &str, status: &Status) -> String {
     match status {
         Status::Failed(error) | Status::Recovered(error) => {

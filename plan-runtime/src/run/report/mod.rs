@@ -192,7 +192,7 @@ impl Report {
         self
     }
 
-    /// The plan's name.
+    /// Returns the name of the plan.
     pub fn plan(&self) -> &str {
         &self.plan.name
     }
@@ -207,7 +207,7 @@ impl Report {
         self.duration
     }
 
-    /// The steps, in the plan's order.
+    /// Returns the steps, in the order of the plan.
     pub fn steps(&self) -> &[StepReport] {
         &self.steps
     }

@@ -119,22 +119,23 @@ impl StepReport {
         size_of::<Self>() + self.id.len() + output + attempts.sum::<usize>()
     }
 
-    /// The step's name.
+    /// Returns the name of the step.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The name of the tool that the step calls; `None` for a computed step, and for a step with several tools.
+    /// Returns the name of the tool that the step calls. Returns `None` for a computed step, and for a step with
+    /// several tools.
     pub fn tool(&self) -> Option<&str> {
         Some(&self.tool.as_ref()?.name)
     }
 
-    /// The status of the step.
+    /// Returns the status of the step.
     pub fn status(&self) -> &Status {
         &self.status
     }
 
-    /// The error of a step that failed, even if null or a fallback replaces its output.
+    /// Returns the error of a failed step, even if null or a fallback replaces its output.
     pub fn error(&self) -> Option<&StepError> {
         match &self.status {
             Status::Failed(error) | Status::Recovered(error) => Some(error),
@@ -148,17 +149,17 @@ impl StepReport {
         &self.element
     }
 
-    /// The start of the step, counted from the run's start; `None` if the step did not start.
+    /// Returns the start of the step, counted from the start of the run. Returns `None` if the step did not start.
     pub fn started(&self) -> Option<Duration> {
         self.started
     }
 
-    /// The end of the step, counted from the run's start; `None` if the step did not start.
+    /// Returns the end of the step, counted from the start of the run. Returns `None` if the step did not start.
     pub fn ended(&self) -> Option<Duration> {
         self.ended
     }
 
-    /// The duration of the step; `None` if the step did not start.
+    /// Returns the duration of the step. Returns `None` if the step did not start.
     pub fn duration(&self) -> Option<Duration> {
         Some(self.ended?.saturating_sub(self.started?))
     }
@@ -205,7 +206,7 @@ impl StepReport {
         amounts.map(|(amount, value)| (amount.name(), value))
     }
 
-    /// The calls of all elements, in the order of their starts.
+    /// Returns the calls of all elements, in the order of their starts.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
@@ -240,7 +241,7 @@ impl Attempt {
         self.error = error.cloned();
     }
 
-    /// The index in each list of a `for`, the outermost first; empty without a `for`.
+    /// Returns the index in each list of a `for`, the outermost first. The list is empty without a `for`.
     pub fn element(&self) -> &[usize] {
         &self.element
     }
@@ -255,17 +256,18 @@ impl Attempt {
         Some(&self.tool.as_ref()?.name)
     }
 
-    /// The start of the attempt, counted from the run's start.
+    /// Returns the start of the attempt, counted from the start of the run.
     pub fn started(&self) -> Duration {
         self.started
     }
 
-    /// The end of the attempt, counted from the run's start; `None` if the attempt was dropped, or still runs.
+    /// Returns the end of the attempt, counted from the start of the run. Returns `None` if the attempt was dropped or
+    /// still runs.
     pub fn ended(&self) -> Option<Duration> {
         self.ended
     }
 
-    /// The error of an attempt that failed.
+    /// Returns the error of a failed attempt.
     pub fn error(&self) -> Option<&StepError> {
         self.error.as_ref()
     }
@@ -298,7 +300,7 @@ impl Attempt {
 }
 
 impl Status {
-    /// The status in a word: `completed`, `not started`.
+    /// Returns the status in words: `completed`, `not started`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",

@@ -210,7 +210,7 @@ pub enum SignalError {
     Value {
         /// The path of the step.
         path: String,
-        /// Why.
+        /// The error of the value.
         error: Arc<ResolveError>,
     },
     /// The run has ended.

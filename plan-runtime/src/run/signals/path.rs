@@ -1,11 +1,11 @@
-//! Which steps wait for a value, by their paths: `reply`, `orders[3].reply`.
+//! The paths of steps that wait for a value: `reply`, `orders[3].reply`.
 
 use super::super::catch::catch;
 use super::super::nesting::DEEPEST;
 use crate::error::elements;
 use crate::plan::{Await, Body, InnerPlan, Plan, Role, Step};
 
-/// At most this many paths are named.
+/// The largest number of paths that a message lists.
 const MOST_PATHS: usize = 100;
 
 /// Returns the wait of the step at this path. If a step calls a plan, the path continues in that plan.
@@ -23,7 +23,7 @@ enum PathEnd<'p> {
     Tool,
 }
 
-/// The first of the ends of a path that is wanted. A name may contain a dot, so that there may be several.
+/// Returns the first wanted end of a path. A path may have several ends, since a name may contain a dot.
 fn find_in<'p, T>(
     plan: &'p Plan,
     path: &str,
@@ -71,7 +71,7 @@ fn find_inside<'p, T>(
     }
 }
 
-/// The plan that a tool is. Making it calls functions of the program, which may panic.
+/// Returns the plan of a tool that is a plan. Its creation calls functions of the program, which may panic.
 fn inner(plan: InnerPlan) -> Option<&'static Plan> {
     if !plan.is_some() {
         return None;

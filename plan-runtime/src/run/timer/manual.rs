@@ -44,7 +44,7 @@ struct Alarm {
 }
 
 impl ManualTimer {
-    /// A timer at which no time has passed.
+    /// Creates a timer on which no time has passed.
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(Mutex::new(Manual {

@@ -42,7 +42,7 @@ pub trait Timer: Send + Sync {
     /// Returns the current time. Only differences count, and the time never decreases.
     fn now(&self) -> Instant;
 
-    /// A future that is ready after this time.
+    /// Returns a future that completes after this time.
     fn sleep(&self, duration: Duration) -> TimerFuture;
 }
 

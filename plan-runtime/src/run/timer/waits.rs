@@ -53,7 +53,7 @@ static WAITS: Waits = Waits {
 };
 
 impl WaitUntil {
-    /// A wait of this length, from now on.
+    /// Creates a wait of this length, which starts now.
     pub(super) fn after(duration: Duration) -> Self {
         Self {
             time: Instant::now().checked_add(duration),

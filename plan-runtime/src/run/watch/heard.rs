@@ -79,7 +79,7 @@ impl Watch<'_> {
         });
     }
 
-    /// A step, or an element of a step, iterates over a list.
+    /// Reports a list that a step, or an element of a step, iterates over.
     pub(in crate::run) fn list(&self, spot: Spot, element: &[usize], length: usize) {
         self.tell(spot.scope, |log, observer| {
             observer.list_started(&log.element(spot.step, element), length);
@@ -122,7 +122,7 @@ impl Watch<'_> {
         });
     }
 
-    /// The wait before another attempt begins.
+    /// Reports the wait before a further attempt.
     pub(in crate::run) fn retry(
         &self,
         spot: Spot,

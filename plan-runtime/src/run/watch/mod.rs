@@ -105,7 +105,7 @@ impl<'x> Watch<'x> {
         self.is_heard = self.run.is_observed() || trace::is_on();
     }
 
-    /// A scope begins: the plan, or a scope that an attempt has opened.
+    /// Opens a scope: the plan, or a scope inside an attempt.
     pub(super) fn open(
         &mut self,
         scope: ScopeId,
@@ -125,7 +125,7 @@ impl<'x> Watch<'x> {
         self.hear_open(scope);
     }
 
-    /// The values of a scope are dropped.
+    /// Records that the values of a scope are dropped.
     pub(super) fn close(&mut self, scope: ScopeId) {
         self.logs.close(scope, self.keeps.report);
     }
@@ -136,7 +136,7 @@ impl<'x> Watch<'x> {
         it.is_some_and(|it| it.started.is_none())
     }
 
-    /// A step starts.
+    /// Records the start of a step.
     pub(super) fn start(&mut self, scope: ScopeId, step: usize, now: Duration) {
         let Some(it) = self.logs.step(scope, step) else {
             return;
@@ -146,7 +146,7 @@ impl<'x> Watch<'x> {
         self.hear_start(scope, step, was_ready);
     }
 
-    /// A plain call starts. The report needs only its times.
+    /// Records the start of a plain call. The report needs only its times.
     pub(super) fn call(&mut self, scope: ScopeId, step: usize, now: Duration) {
         if let Some(it) = self.logs.step(scope, step) {
             it.started.get_or_insert(now);
@@ -171,7 +171,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// An attempt starts. Returns its span.
+    /// Records the start of an attempt. Returns its span.
     pub(super) fn begin(&mut self, spot: Spot, begun: NewAttempt, now: Duration) -> Span {
         let span = self.hear_attempt(spot, &begun);
         self.log_attempt(spot, begun, now, span.clone());
@@ -199,7 +199,7 @@ impl<'x> Watch<'x> {
         step.open.insert(spot.element, attempt);
     }
 
-    /// The arguments of an open attempt are resolved.
+    /// Records the resolved arguments of an open attempt.
     pub(super) fn arguments(&mut self, spot: Spot, arguments: Value) {
         if let Some(attempt) = self.logs.kept(spot) {
             attempt.attempt.arguments = Some(arguments);
@@ -214,7 +214,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// The time limit of an open attempt is over. An attempt with a scope ends with the scope.
+    /// Records the end of the time limit of an open attempt. An attempt with a scope ends with the scope.
     pub(super) fn late(&mut self, spot: Spot, error: &StepError, now: Duration) {
         match self.logs.attempt(spot) {
             Some(attempt) if attempt.has_scope => {
@@ -225,7 +225,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// An attempt was not made.
+    /// Removes an attempt that was not made.
     pub(super) fn withdraw(&mut self, spot: Spot) {
         let Some(step) = self.logs.step(spot.scope, spot.step) else {
             return;
@@ -236,7 +236,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// The time limit of all open attempts of a step is over.
+    /// Records the end of the time limit of all open attempts of a step.
     pub(super) fn all_late(&mut self, spot: Spot, error: &StepError, now: Duration) {
         let step = self.logs.step(spot.scope, spot.step);
         let open: Vec<u32> = step.map_or_else(Vec::new, |it| it.open.keys().copied().collect());
@@ -250,7 +250,7 @@ impl<'x> Watch<'x> {
         self.logs.attempt(spot)?.late.take()
     }
 
-    /// An attempt has ended, if it is open.
+    /// Records the end of an attempt, if the attempt is open.
     pub(super) fn end(&mut self, spot: Spot, error: Option<&StepError>, now: Duration) {
         if error.is_some() {
             self.enter(spot);
@@ -303,21 +303,21 @@ impl<'x> Watch<'x> {
         self.logs.step(scope, step)?.noted.take()
     }
 
-    /// The amounts of a step are resolved.
+    /// Records the resolved amounts of a step.
     pub(super) fn policy(&mut self, scope: ScopeId, step: usize, policy: Arc<Policy>) {
         if let Some(step) = self.logs.step(scope, step) {
             step.policy = Some(policy);
         }
     }
 
-    /// A step has its output.
+    /// Records the output of a step.
     pub(super) fn output(&mut self, scope: ScopeId, step: usize, output: Value) {
         if let Some(step) = self.logs.step(scope, step) {
             step.output = Some(output);
         }
     }
 
-    /// A step has ended, or will never start.
+    /// Records the end of a step, or that the step will never start.
     pub(super) fn settle(&mut self, scope: ScopeId, step: usize, settled: Settled, now: Duration) {
         let Some(it) = self.logs.step(scope, step) else {
             return;
@@ -335,7 +335,7 @@ impl<'x> Watch<'x> {
         self.release(scope, step);
     }
 
-    /// The dependents of a step that has an output wait for one step less.
+    /// Records the output of a step at its dependents, which then wait for one step less.
     fn release(&mut self, scope: ScopeId, step: usize) {
         let Some(log) = self.logs.log(scope).filter(|_| self.run.is_observed()) else {
             return;
@@ -388,7 +388,7 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// A scope is over. Undo steps with nothing to undo are skipped.
+    /// Records the end of a scope. Undo steps with nothing to undo are skipped.
     pub(super) fn over(
         &mut self,
         scope: ScopeId,

@@ -81,7 +81,7 @@ impl Watch<'_> {
 }
 
 impl Drop for Watch<'_> {
-    /// The call around a run that is dropped has the report as well.
+    /// Records the report of a dropped run in the enclosing call as well.
     fn drop(&mut self) {
         if self
             .around

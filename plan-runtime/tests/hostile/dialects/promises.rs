@@ -90,7 +90,7 @@ fn a_step_never_runs_that_its_author_made_conditional() {
     }
 }
 
-/// Somebody may expect that the steps of a block run.
+/// A reader could expect that the steps of a block run.
 #[test]
 fn no_step_of_a_block_is_left_out() {
     let steps = json!([{"id": "inner", "tool": "pay", "arguments": {}}]);

@@ -240,7 +240,7 @@ fn conditions_and_code() {
     plain(26, "a = b", "let code(\"a = b\") = f(in)");
 }
 
-/// One computed value for all arguments, and code that looks like it.
+/// A computed value for all arguments, and code that looks like such a value.
 #[test]
 fn arguments_and_members() {
     for (place, same) in [(20, "...f(in)"), (23, "k: f(in)"), (23, "\"k\": f(in)")] {

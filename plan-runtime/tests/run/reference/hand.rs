@@ -26,7 +26,7 @@ pub(crate) enum Event {
     End(String, End),
     /// The step of this path is sent its value.
     Send(String),
-    /// Nobody can send a value any more.
+    /// The last sender of values is dropped.
     HangUp,
     Cancel,
     Deadline,

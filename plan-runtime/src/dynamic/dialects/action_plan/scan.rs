@@ -131,7 +131,7 @@ fn piece<'t>(
     Ok((Piece::Reference(written), end_of_piece))
 }
 
-/// The input that a name without a value may mean.
+/// Returns the input that a name without a value may mean.
 fn input_of(name: &str) -> Option<String> {
     let start = name.get(..INPUT.len());
     let is_marked = start.is_some_and(|start| start.eq_ignore_ascii_case(INPUT));

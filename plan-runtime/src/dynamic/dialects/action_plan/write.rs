@@ -91,7 +91,7 @@ fn check(writer: &mut Writer<'_>) {
     }
 }
 
-/// An input by its name, a step by its id.
+/// Writes an input by its name, or a step by its ID.
 fn target<'w>(
     writer: &'w Writer<'_>,
     reference: &Reference,

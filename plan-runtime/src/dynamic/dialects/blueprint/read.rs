@@ -126,7 +126,7 @@ fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
     policy
 }
 
-/// A duration with its unit, as policies have it.
+/// Reads a duration with a unit, in the notation of policies.
 fn duration(node: JsonNode<'_>) -> Option<Duration> {
     let text = node
         .text()

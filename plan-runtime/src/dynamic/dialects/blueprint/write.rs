@@ -32,7 +32,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     OutputJson::Object(top)
 }
 
-/// The part of a policy that a blueprint has.
+/// Returns the part of a policy that a blueprint can express.
 fn known(policy: &Policy) -> Policy {
     Policy {
         attempts: match policy.gives(Amount::Attempts) {
@@ -50,7 +50,7 @@ fn known(policy: &Policy) -> Policy {
     }
 }
 
-/// A time limit, if it is a whole number of milliseconds above 0.
+/// Returns a time limit in milliseconds, if it is a whole number of milliseconds above 0.
 fn milliseconds(limit: Duration) -> Option<u64> {
     let milliseconds = u64::try_from(limit.as_millis()).ok()?;
     (milliseconds > 0 && Duration::from_millis(milliseconds) == limit).then_some(milliseconds)

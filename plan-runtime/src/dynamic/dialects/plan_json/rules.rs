@@ -84,7 +84,7 @@ fn has_step(outline: &Outline<'_>, step: &Members<'_>) -> bool {
     outline.top.is_some() && tool == Some(JsonType::Object)
 }
 
-/// A reference as a template.
+/// Writes a reference as a template.
 fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
     let source = match to {
         ReferenceTarget::Step(_, id) => member(source::STEP, &quote(id)),
@@ -98,7 +98,7 @@ fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
     format!("{{{}}}", member(template::REFERENCE, &reads))
 }
 
-/// The path, as a member of a reference.
+/// Writes the path as a member of a reference.
 fn way(path: &[Segment]) -> String {
     if !path.iter().any(|part| part.is_each() || part.optional) {
         let pointer = jsonptr::PointerBuf::from_tokens(path.iter().filter_map(Segment::token));

@@ -39,7 +39,7 @@ impl PlanBuilder {
         spans
     }
 
-    /// The id of the step that the block is in.
+    /// Returns the ID of the step that contains the block.
     #[cfg(feature = "dynamic")]
     pub(super) fn around_id(&self) -> Option<&Arc<str>> {
         let (_, id) = self.around.last()?.current.as_ref()?;
@@ -79,7 +79,7 @@ impl PlanBuilder {
         })
     }
 
-    /// The step of this id in the plan or block that has as many others around it as this.
+    /// Returns the step with this ID in the plan or block of this level.
     pub(crate) fn step_at(&self, level: usize, id: &str) -> Option<usize> {
         let ids = self.around.get(level).map_or(&self.ids, |it| &it.ids);
         ids.get(id).copied()

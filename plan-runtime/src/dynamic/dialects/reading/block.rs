@@ -20,7 +20,7 @@ impl PlanReader<'_> {
         Some(block)
     }
 
-    /// `{"steps": […], "value": …, "while": …}`
+    /// Reads `{"steps": […], "value": …, "while": …}`.
     pub(super) fn repeat(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Loop> {
         if !self.depth_fits(depth, node) {
             return None;
@@ -170,7 +170,7 @@ impl PlanReader<'_> {
         Some(plan)
     }
 
-    /// The last expression of a block, as a step.
+    /// Reads the last expression of a block as a step.
     fn tail(&mut self, index: usize, node: JsonNode<'_>) -> Step {
         self.builder.current = Some((index, Block::TAIL.into()));
         self.builder.spans.begin_templates(index);

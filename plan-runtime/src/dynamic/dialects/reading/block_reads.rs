@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// The source of a reference in plan JSON.
 pub(crate) enum Found {
-    /// Something of the plan or of the block that the reference is in.
+    /// A source in the plan or block of the reference.
     Here(Source),
     /// The local value of this number in one of the plans and blocks around the block.
     Around { level: usize, depth: usize },
@@ -72,7 +72,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// The inputs by their names, at a level.
+    /// Returns the inputs of a level by their names.
     pub(super) fn names_at(&self, level: usize) -> Option<&HashMap<String, (usize, Range<usize>)>> {
         match (self.around.get(level), &self.names) {
             (Some(around), _) => Some(&around.names),
@@ -116,7 +116,7 @@ impl PlanReader<'_> {
         (is_step || !of_step).then(|| Reference::new(Source::Input(*input)))
     }
 
-    /// The step of this name that a block has itself, or the plan.
+    /// Returns the step with this name in the block itself, or in the plan.
     pub(crate) fn own_step_named(&mut self, name: &str, place: Range<usize>) -> Option<usize> {
         if let Some(index) = self.builder.step_of(name) {
             return Some(index);

@@ -42,7 +42,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// The steps that must end first.
+    /// Reads the steps that must end first.
     pub(crate) fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
         let given = members.given(step::AFTER);
@@ -173,7 +173,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// A wait for a value of this type.
+    /// Reads a wait for a value of this type.
     fn wait(&mut self, kind: &Member<'_>, depth: usize) -> Body {
         // A part of a step has no such member, which has been reported.
         if depth > self.depth {
@@ -212,7 +212,7 @@ impl PlanReader<'_> {
         Some(Branch { conditions, body })
     }
 
-    /// The conditions of a branch, whose local values are added to those around.
+    /// Reads the conditions of a branch, and adds their local values to the enclosing ones.
     fn conditions(&mut self, members: &Members<'_>) -> Vec<Condition> {
         let given = (
             members.member(branch::CONDITION),
@@ -250,7 +250,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// Several conditions.
+    /// Reads the conditions in an `all`.
     fn all(&mut self, node: JsonNode<'_>) -> Vec<Condition> {
         let items = self.builder.items(node, "`all`");
         let items = items.unwrap_or_default();
@@ -287,7 +287,7 @@ impl PlanReader<'_> {
         Condition::Holds(self.syntax.test(self, node, 0))
     }
 
-    /// A `let`, whose local value is added to those around.
+    /// Reads a `let`, and adds its local value to the enclosing ones.
     fn binding(
         &mut self,
         node: JsonNode<'_>,
@@ -357,7 +357,7 @@ impl PlanReader<'_> {
         self.broken_body()
     }
 
-    /// A template that must be there and is not.
+    /// Reports a missing template, and returns a placeholder for it.
     pub(crate) fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
         let place = node.place();
         self.builder
@@ -365,7 +365,7 @@ impl PlanReader<'_> {
         self.no_template(place)
     }
 
-    /// A body in another one.
+    /// Reads a body inside another body.
     fn inner(&mut self, node: JsonNode<'_>, what: &str, depth: usize) -> Body {
         if !self.depth_fits(depth, node) {
             return self.broken_body();
@@ -429,7 +429,7 @@ pub(super) fn one_branch(
     })
 }
 
-/// The type of Rust that the name of a type of JSON or of another language means.
+/// Returns the Rust type for the name of a type in JSON or in another language.
 fn type_of_rust(name: &str) -> Option<&'static str> {
     Some(match name {
         "boolean" | "true" | "false" => "bool",
@@ -442,7 +442,7 @@ fn type_of_rust(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The placeholder for a body that could not be read.
+/// Returns the placeholder for a body that could not be read.
 pub(crate) fn nothing() -> Body {
     Body::If(Vec::new())
 }

@@ -57,7 +57,7 @@ pub(super) fn path(around: &str, id: &str) -> Arc<str> {
     format!("{around}{id}").into()
 }
 
-/// `a` → `b` → `a`, without the middle of a long cycle.
+/// Writes a cycle, such as `a` → `b` → `a`. Omits the middle of a long cycle.
 fn round(cycle: &[usize], name: impl Fn(usize) -> String) -> String {
     let named = |steps: &[usize]| {
         let names: Vec<String> = steps

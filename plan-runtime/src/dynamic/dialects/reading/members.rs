@@ -12,7 +12,8 @@ use std::collections::HashMap;
 const FEW: usize = 16;
 
 impl<'a> Members<'a> {
-    /// The members of an object. `scan_error` receives those that are left out: they have no name, or the name of another.
+    /// Splits an object into its members. `scan_error` receives a finding for each omitted member, which has an unreadable
+    /// or repeated name.
     pub(crate) fn split(node: JsonNode<'a>, scan_error: &mut dyn FnMut(Note)) -> Self {
         let mut list: Vec<Member<'a>> = Vec::new();
         let mut seen = HashMap::new();
@@ -59,7 +60,7 @@ impl<'a> Members<'a> {
         self.list.iter().find(|member| member.name == name)
     }
 
-    /// The members that have other names than these.
+    /// Returns the members with other names than these.
     pub(crate) fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &Member<'a>> {
         let members = self.list.iter();
         members.filter(|member| !known.contains(&&*member.name))
@@ -87,7 +88,7 @@ impl<'a> Members<'a> {
 }
 
 impl PlanBuilder {
-    /// The members of an object that must be one.
+    /// Returns the members of an object, or reports a value that is no object.
     pub(crate) fn members<'a>(&mut self, node: JsonNode<'a>, what: &str) -> Option<Members<'a>> {
         if node.kind() != JsonType::Object {
             let note = wrong_kind(node, what, "an object");
@@ -111,7 +112,7 @@ impl PlanBuilder {
         }
     }
 
-    /// The elements of a list that must be one.
+    /// Returns the elements of a list, or reports a value that is no list.
     pub(crate) fn items<'a>(
         &mut self,
         node: JsonNode<'a>,
@@ -126,7 +127,7 @@ impl PlanBuilder {
         }
     }
 
-    /// The elements of a list of scalars that must be one. The help for an element alone is a list.
+    /// Returns the elements of a list of scalars, or reports another value. The help for a single scalar is a list.
     pub(crate) fn scalars<'a>(
         &mut self,
         node: JsonNode<'a>,
@@ -162,7 +163,7 @@ impl PlanBuilder {
         }
     }
 
-    /// A string that may be left out.
+    /// Returns an optional string, which is empty if the member is missing.
     pub(crate) fn optional_text(
         &mut self,
         members: &Members<'_>,

@@ -434,7 +434,7 @@ impl PlanBuilder {
         self.ids.get(id).copied()
     }
 
-    /// The step with this id. An unknown id is an error at `place`.
+    /// Returns the step with this ID. Reports an unknown ID at `place`.
     pub(crate) fn known_step(&mut self, id: &str, place: Range<usize>) -> Option<usize> {
         if let Some(index) = self.step_of(id) {
             return Some(index);

@@ -21,7 +21,7 @@ impl PlanReader<'_> {
         Some(self.seen_from(level, reference, name, place))
     }
 
-    /// The input of the plan with this name.
+    /// Returns a reference to the plan's input with this name.
     pub(super) fn plan_input(&mut self, name: &str, place: Range<usize>) -> Option<Reference> {
         let input = self.builder.input(name, place.clone());
         self.seen_from(0, Reference::new(Source::Input(input)), name, place)
@@ -40,7 +40,7 @@ impl PlanReader<'_> {
         found.is_some_and(|it| !matches!(it.source, Source::Step(_)))
     }
 
-    /// The names of all such values, the innermost first.
+    /// Returns the names of all local values and inputs, innermost first.
     fn values(&self) -> Vec<&str> {
         let mut all = Vec::new();
         for level in (0..=self.around.len()).rev() {
@@ -55,7 +55,7 @@ impl PlanReader<'_> {
         all
     }
 
-    /// Such a value with a similar name.
+    /// Returns a local value or an input with a similar name.
     pub(super) fn similar_value(&mut self, name: &str) -> Option<String> {
         if (self.locals.is_empty() && self.around.is_empty()) || !self.builder.looks_for_similar() {
             return None;

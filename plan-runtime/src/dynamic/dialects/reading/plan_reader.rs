@@ -24,7 +24,7 @@ pub(crate) trait Syntax: Sync {
     /// Returns all members of a body inside a step.
     fn body(&self) -> &'static [&'static str];
 
-    /// The member with the arguments of a call.
+    /// Returns the name of the member with a call's arguments.
     fn arguments(&self) -> &'static str;
 
     /// Returns the notation of a tool with arguments, for a message.
@@ -97,7 +97,7 @@ pub(crate) enum ReadKind {
     Last,
     /// An input of the plan.
     Input,
-    /// Another value, or a part of one.
+    /// Any other value, or a part of it.
     Value,
 }
 
@@ -138,7 +138,7 @@ impl<'d> PlanReader<'d> {
         }
     }
 
-    /// A value with references in it.
+    /// Reads a value that may contain references.
     pub(crate) fn template(
         &mut self,
         node: JsonNode<'_>,
@@ -187,7 +187,7 @@ impl<'d> PlanReader<'d> {
         self.builder.error(Note::error(code, place, message))
     }
 
-    /// The members of an object that has these and no others.
+    /// Returns the members of an object, and reports members with other names than these.
     pub(crate) fn object<'a>(
         &mut self,
         node: JsonNode<'a>,
@@ -199,7 +199,7 @@ impl<'d> PlanReader<'d> {
         Some(members)
     }
 
-    /// The elements of a list that may be left out.
+    /// Returns the elements of an optional list.
     pub(crate) fn list<'a>(
         &mut self,
         members: &Members<'a>,
@@ -212,7 +212,7 @@ impl<'d> PlanReader<'d> {
             .unwrap_or_default()
     }
 
-    /// A string that may be left out.
+    /// Returns an optional string, which is empty if the member is missing.
     pub(crate) fn text(&mut self, members: &Members<'_>, name: &str, what: &str) -> String {
         self.builder.optional_text(members, name, what)
     }

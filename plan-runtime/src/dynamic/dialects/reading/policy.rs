@@ -58,7 +58,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// A policy that differs from another by these members.
+    /// Reads a policy. A missing member has its value from `default`.
     fn policy(&mut self, members: &Members<'_>, default: &Policy) -> Policy {
         let count = "a number of attempts: 1, 2, …";
         let rounds = "the most rounds of a loop: 1, 2, …";

@@ -26,7 +26,7 @@ pub(super) enum Promise {
     Steps,
     /// An order of steps.
     Order,
-    /// Another attempt after a failure.
+    /// A further attempt after a failure.
     Retries,
     /// A time limit.
     Time,
@@ -291,7 +291,7 @@ impl Instead<'_> {
         format!("{what} {always}{retries}; in place of its `tool`, it can have `{instead}`")
     }
 
-    /// A call to some tool.
+    /// Writes an example of a call.
     fn call(&self) -> String {
         let rules = self.dialect.rules();
         if rules.guide.wraps {
@@ -300,7 +300,7 @@ impl Instead<'_> {
         format!(r#"{{"tool": "t", "{}": {{}}}}"#, rules.arguments)
     }
 
-    /// A reference to the first step, as a value of JSON.
+    /// Writes a reference to the first step, as a JSON value.
     fn reference(&self, path: &[Segment]) -> String {
         let rules = self.dialect.rules();
         let form = (rules.form)(ReferenceTarget::Step(0, "a"), path).unwrap_or_default();
@@ -353,7 +353,7 @@ impl Instead<'_> {
         format!("`\"{own}\": {steps}`{}", self.beside())
     }
 
-    /// A number that the member is.
+    /// Returns the number in the member.
     fn count(&self) -> Option<u32> {
         self.member.value.slice().parse().ok()
     }
@@ -431,7 +431,7 @@ impl Instead<'_> {
         }
     }
 
-    /// The value of the member, if it can be repeated in this dialect.
+    /// Returns the value of the member, if this dialect can repeat it.
     fn value(&self) -> Option<String> {
         let value = self.member.value;
         let is_plain = !matches!(value.kind(), JsonType::Object | JsonType::List);
@@ -439,7 +439,7 @@ impl Instead<'_> {
         is_same.then(|| repeated(value.slice()))?
     }
 
-    /// A member of a policy, for a step that may have one.
+    /// Writes a member of a policy, at its position in the step.
     fn in_policy(&self, name: &str, value: &str) -> String {
         let has_policy = self.members.given(step::POLICY);
         let has_policy = has_policy.is_some_and(|node| node.kind() == JsonType::Object);
@@ -466,7 +466,7 @@ fn repeated(text: &str) -> Option<String> {
     is_short.then(|| text.to_owned())
 }
 
-/// The member that other languages have under this name, in an object of this kind.
+/// Returns the equivalent of a member that other languages use in such an object.
 pub(super) fn synonym(holder: Holder, member: &Member<'_>) -> Option<&'static str> {
     let name = plain(&member.name);
     let is_list = member.value.kind() == JsonType::List;

@@ -148,7 +148,7 @@ impl PlanBuilder {
         self.inputs.len() - 1
     }
 
-    /// An input cannot have the name of a step.
+    /// Reports an input with the name of a step.
     pub(crate) fn no_step(&mut self, input: &str, place: Range<usize>) {
         if let Some(step) = self.step_at(0, input) {
             let message = format!("the input `{}` has the name of a step", short(input));

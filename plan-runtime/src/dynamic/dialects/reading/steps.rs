@@ -142,7 +142,7 @@ impl Syntax for Layout {
         }
     }
 
-    /// A template is an object, or a string with a reference in it.
+    /// Returns `true` for the forms of a template: an object, or a string that contains a reference.
     fn gives(&self, reader: &PlanReader<'_>, node: JsonNode<'_>) -> bool {
         match node.kind() {
             JsonType::Object => true,
@@ -173,7 +173,7 @@ impl Syntax for Layout {
 }
 
 impl Layout {
-    /// The call that a step is.
+    /// Reads the call of a step.
     fn call_of_step(
         &self,
         reader: &mut PlanReader<'_>,
@@ -251,7 +251,7 @@ pub(crate) fn document(
     Some(plan)
 }
 
-/// The tool of a call.
+/// Reads the tool of a call.
 fn tool(
     builder: &mut PlanBuilder,
     node: JsonNode<'_>,
@@ -329,14 +329,14 @@ fn other_dialect(builder: &mut PlanBuilder, members: &Members<'_>, name: &str) -
     true
 }
 
-/// An object of the outputs of all steps that a plan's output can refer to.
+/// Returns an object with the outputs of all steps that a plan's output can refer to.
 pub(crate) fn all_outputs(steps: &[Step]) -> Output {
     let all = steps.iter().enumerate();
     let work = all.filter(|(_, step)| step.role == Role::Work);
     outputs(steps, work.map(|(index, _)| index))
 }
 
-/// An object of the outputs of these steps, under their ids.
+/// Returns an object with the outputs of these steps, under the steps' IDs.
 pub(crate) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -> Output {
     let entry = |index: usize| {
         let id = steps.get(index)?.id.clone();

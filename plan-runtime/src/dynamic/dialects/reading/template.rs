@@ -9,7 +9,7 @@ use crate::dynamic::json_node::{JsonNode, JsonType, Text};
 use crate::plan::{Entry, Key, Part, Template};
 
 impl PlanReader<'_> {
-    /// A value with references in it, as the dialect writes them.
+    /// Reads a value that may contain references in strings.
     pub(super) fn string_template(
         &mut self,
         node: JsonNode<'_>,
@@ -97,7 +97,7 @@ impl PlanReader<'_> {
         }
     }
 
-    /// The references in a string.
+    /// Finds the references in a string.
     pub(super) fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
         (self.builder.dialect.rules().scan)(text, &|id| self.knows(id))
     }

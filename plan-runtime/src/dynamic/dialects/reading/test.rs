@@ -25,7 +25,8 @@ const KINDS: [&str; 10] = [
     template::LEN,
 ];
 
-/// The test that other languages have under this name. `and` is similar to `any`, which is another test.
+/// Returns the equivalent of a test's name in other languages. By its spelling, `and` would be similar to `any`, which
+/// is another test.
 pub(crate) fn meant(name: &str) -> Option<&'static str> {
     Some(match name.to_ascii_lowercase().as_str() {
         "and" | "&&" | "allof" => template::ALL_OF,
@@ -54,7 +55,7 @@ pub(crate) fn unknown_beside(what: &str, kind: &Member<'_>, other: &Member<'_>) 
 }
 
 impl PlanReader<'_> {
-    /// An object that is a test, where other objects are not data.
+    /// Reads an object that must be a test, in a position without data.
     #[cfg(feature = "dynamic")]
     pub(super) fn test_object(&mut self, node: JsonNode<'_>, depth: usize) -> Template {
         let place = node.place();
@@ -104,7 +105,7 @@ impl PlanReader<'_> {
         self.syntax.test(self, node, depth + 1)
     }
 
-    /// The test whose only member is this.
+    /// Reads the test in this member.
     pub(crate) fn test(&mut self, name: &str, value: JsonNode<'_>, depth: usize) -> Option<Test> {
         Some(match name {
             template::ALL_OF => Test::All(self.operands(name, value, depth)?),

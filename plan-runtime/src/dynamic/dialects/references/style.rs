@@ -26,7 +26,7 @@ pub(crate) struct Mark {
 /// The possible positions of references in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Places {
-    /// Nowhere: they are objects.
+    /// Never: references are objects.
     Nowhere,
     /// A reference is the whole string.
     Whole,
@@ -118,7 +118,7 @@ fn is_bare(names: NameSyntax, key: &str) -> bool {
     names.is_name(key) && crate::plan::index(key).is_none()
 }
 
-/// An id or the name of an input, with quotes if it needs them.
+/// Returns an ID or the name of an input, in quotes if necessary.
 pub(crate) fn named(names: NameSyntax, name: &str) -> String {
     if names.is_name(name) {
         name.to_owned()

@@ -83,7 +83,7 @@ impl Builder<'_> {
         has_room
     }
 
-    /// A value of a type, or a reference to one.
+    /// Returns the schema of a value of a type, or of a reference to such a value.
     fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets, depth: usize) -> Value {
         let forms = ty.forms();
         let is_any = |form: &Form<'_>| form.types() == Types::ALL && form.names().is_empty();

@@ -100,7 +100,7 @@ struct Builder<'c> {
     is_cut: bool,
 }
 
-/// The schema of all plans of a dialect over these tools.
+/// Returns the schema of all plans of a dialect with these tools.
 pub(crate) fn schema(dialect: Dialect, contracts: &Contracts) -> Value {
     let form = &dialect.rules().form_of_schema;
     let work = Work::for_types();
@@ -157,12 +157,12 @@ pub(crate) fn schema(dialect: Dialect, contracts: &Contracts) -> Value {
     schema
 }
 
-/// The schema of this name.
+/// Returns a reference to the schema with this name.
 fn named(name: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{name}") })
 }
 
-/// An object with these members, each of which is required or not, and no others.
+/// Returns the schema of an object with exactly these members, and `true` for each required member.
 fn object<'n>(members: impl IntoIterator<Item = (&'n str, Value, bool)>) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -180,7 +180,7 @@ fn object<'n>(members: impl IntoIterator<Item = (&'n str, Value, bool)>) -> Valu
     schema
 }
 
-/// An object with this one member.
+/// Returns the schema of an object with this single member.
 fn member(name: &str, schema: Value) -> Value {
     object([(name, schema, true)])
 }

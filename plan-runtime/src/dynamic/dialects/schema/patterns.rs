@@ -28,12 +28,12 @@ fn names(syntax: NameSyntax) -> &'static str {
     }
 }
 
-/// The name that a reference begins with.
+/// Returns the pattern of the name at the start of a reference.
 pub(crate) fn name(syntax: NameSyntax) -> String {
     format!(r"(?:{}+|\[{QUOTED_NAME}\])", names(syntax))
 }
 
-/// The path after a name.
+/// Returns the pattern of the path after a name.
 pub(crate) fn path(syntax: NameSyntax) -> String {
     let names = names(syntax);
     format!(r"(?:\.(?:{names}+|\*)|\[(?:{INDEX}|\*|{QUOTED})\])*")
@@ -44,7 +44,7 @@ pub(crate) fn literal(open: &str, close: &str) -> String {
     format!("{open}{QUOTED}{close}")
 }
 
-/// A name that does not begin with this prefix, which is of letters and `_`.
+/// Returns the pattern of a name that does not begin with this prefix of letters and `_`.
 pub(crate) fn name_without(prefix: &str) -> String {
     let names = names(NameSyntax::Wide);
     let bare = |sign: char| match sign {
@@ -105,7 +105,7 @@ pub(crate) fn marks() -> String {
     format!("{DOLLAR}|{BRACE}")
 }
 
-/// A pattern of a whole string.
+/// Returns a pattern that matches a whole string.
 pub(crate) fn whole(pattern: &str) -> String {
     format!("^(?:{pattern})$")
 }

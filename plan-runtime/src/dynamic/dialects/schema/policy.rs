@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 /// The subject of a step's policy.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Does {
-    /// Something once.
+    /// A single action, block or value.
     Once,
-    /// Something for each element of a list.
+    /// A part of a step that runs for each element of a list.
     Each,
     /// Rounds.
     Rounds,
@@ -48,7 +48,7 @@ pub(super) const DURATION: &str = concat!(
 );
 
 impl Builder<'_> {
-    /// The policy of a step, under a name of its own.
+    /// Adds the schema of a step's policy, and returns a reference to it.
     pub(super) fn policy(&mut self, does: Does, failure: Failure) -> Value {
         let suffix = match failure {
             Failure::Any => "",
@@ -97,7 +97,7 @@ impl Builder<'_> {
         any_of(all)
     }
 
-    /// The numbers and times.
+    /// Returns the members for numbers and times.
     fn amounts(&self, does: Does) -> Vec<(&'static str, Value, bool)> {
         let is_own = |amount: Amount| {
             self.form.by_place && matches!(amount, Amount::Attempts | Amount::Timeout)

@@ -20,7 +20,7 @@ const PLAIN_NAME: &str = "(?:_|[a-z]|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]+[0-9][a
 const NAME: &str = "[a-z][a-z0-9_]*";
 
 impl Builder<'_> {
-    /// The schemas of steps and bodies, each under its name.
+    /// Adds the schemas of steps and bodies, each under its name.
     pub(super) fn steps(&mut self) {
         let calls = self.calls();
         let mut bodies: Vec<Value> = calls.iter().cloned().map(object).collect();
@@ -192,7 +192,7 @@ fn each_element() -> Value {
     ])
 }
 
-/// The steps of a block or of a round, with its other members.
+/// Returns the schema of the steps of a block or a round, with further members.
 fn round(steps: &Value, more: &[Member]) -> Value {
     let inputs = json!({
         "type": "object",

@@ -27,7 +27,7 @@ const NOT_BLANK: &str = "[^ \\t\\n\\r\\x0b\\x0c\u{85}\u{a0}\u{1680}\u{2000}-\u{2
 const POINTER: &str = "^(?:/(?:[^~/]|~[01])*)*$";
 
 impl Builder<'_> {
-    /// The schemas of values, each under its name.
+    /// Adds the schemas of values, each under its name.
     pub(super) fn values(&mut self) {
         // A character has at most four bytes.
         let longest = DocumentLimits::DEFAULT.name / 4;
@@ -126,7 +126,7 @@ impl Builder<'_> {
         vec![text.into(), named("template")]
     }
 
-    /// A number, with bounds of its own.
+    /// Returns the schema of a number with these bounds.
     pub(super) fn number(&self, bounds: &[(&str, Value)]) -> Value {
         let mut schema = json!({"type": "number", "minimum": LEAST, "maximum": MOST});
         for (name, bound) in bounds {
@@ -135,7 +135,7 @@ impl Builder<'_> {
         schema
     }
 
-    /// An object with members of any name.
+    /// Returns the schema of an object with members of any name.
     pub(super) fn open_object(&self, value: Value) -> Value {
         let mut schema = json!({"type": "object", "additionalProperties": value});
         self.limit_names(&mut schema);
@@ -296,13 +296,13 @@ fn text() -> Value {
     member(template::TEXT, json!({"type": "array", "items": part}))
 }
 
-/// An object that is put together of others.
+/// Returns the schema of an object that consists of other objects.
 fn merged() -> Value {
     let part = any_of(vec![json!({"type": "null"}), named("reference")]);
     member(template::MERGE, json!({"type": "array", "items": part}))
 }
 
-/// JSON without references.
+/// Returns the schema of JSON without references.
 fn plain() -> Value {
     json!({"anyOf": [
         {"type": ["null", "boolean", "string"]},

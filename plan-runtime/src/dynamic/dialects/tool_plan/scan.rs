@@ -12,7 +12,7 @@ pub(super) const MARK: Mark = Mark {
 };
 const OPEN: &str = "$ref:";
 
-/// `$ref:inbox.data.0.id`, which is the whole string.
+/// Scans for a reference such as `$ref:inbox.data.0.id`, which is a whole string.
 pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
     if !text.starts_with(OPEN) {
         return match near(text, known) {
@@ -80,7 +80,7 @@ fn reference(text: &str) -> Result<ScannedReference<'_>, Box<ScanError>> {
     })
 }
 
-/// The flaw of a character at `at` that cannot be part of a reference.
+/// Returns the error for the character at `at`, which cannot be part of a reference.
 fn left_over(text: &str, at: usize) -> ScanError {
     let sign = text[at..].chars().next().unwrap_or_default();
     let scan_error = |message: String| ScanError::new(at..at + sign.len_utf8(), message);

@@ -57,7 +57,7 @@ fn document(plan: &Plan, says_dialect: bool) -> Result<String, Unsupported> {
     writer.finish(&OutputJson::Object(top))
 }
 
-/// A step by its id.
+/// Writes a step by its ID.
 fn target<'w>(
     writer: &'w Writer<'_>,
     reference: &Reference,

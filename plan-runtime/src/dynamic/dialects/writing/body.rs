@@ -120,7 +120,7 @@ impl<'p> Writer<'p> {
         OutputJson::Object(to)
     }
 
-    /// A `let`, whose local value is added to those around.
+    /// Writes a `let`, and adds its local value to the enclosing ones.
     fn bind(&mut self, to: &mut OutputMembers<'p>, pattern: &'p str, value: &Template) {
         to.add(binding::PATTERN, pattern.into());
         let written = self.part(Part::Condition, &value.plain());

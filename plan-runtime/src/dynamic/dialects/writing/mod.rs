@@ -84,7 +84,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// The whole plan.
+    /// Returns the whole plan.
     pub(crate) fn plan(&self) -> &'p Plan {
         self.around.first().unwrap_or(&self.scope).plan
     }
@@ -111,7 +111,7 @@ impl<'p> Writer<'p> {
             .push(UnsupportedPart::new(place, construct));
     }
 
-    /// The step that is written, after those around it.
+    /// Returns the path of the current step, with the steps around it.
     fn path(&self) -> Option<String> {
         let scopes = self.around.iter().chain([&self.scope]);
         let ids =
@@ -120,7 +120,7 @@ impl<'p> Writer<'p> {
         (!ids.is_empty()).then(|| ids.join("."))
     }
 
-    /// The step that is written, or the output.
+    /// Describes the position: the current step, or the output.
     pub(crate) fn here(&self) -> String {
         match self.path() {
             Some(path) => format!("step `{path}`"),
@@ -128,7 +128,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// A part of a part of the step, or of the output.
+    /// Describes the position of a part: the path in the current part of the step or the output.
     pub(crate) fn at(&self, path: &str) -> String {
         let (step, part) = (self.path(), self.part);
         match (step, path) {
@@ -142,7 +142,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// A template that is [plain](Template::plain), as this part of the step.
+    /// Writes a [plain](Template::plain) template as this part of the step.
     fn part(&mut self, part: Part, template: &Template) -> OutputJson<'p> {
         self.part = part;
         self.template(&mut String::new(), template)
@@ -166,7 +166,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// All steps of the plan.
+    /// Writes all steps of the plan.
     pub(crate) fn steps(&mut self) -> OutputJson<'p> {
         self.roles();
         let steps = 0..self.scope.plan.steps.len();
@@ -174,7 +174,7 @@ impl<'p> Writer<'p> {
         OutputJson::List(steps.collect())
     }
 
-    /// A step of the plan or block that is written.
+    /// Writes a step of the current plan or block.
     fn step(&mut self, index: usize) -> OutputMembers<'p> {
         let step = &self.scope.plan.steps[index];
         self.begin(index);
@@ -244,7 +244,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// The steps that a step waits for, by their ids.
+    /// Writes the steps that a step waits for, by their IDs.
     pub(crate) fn after(&mut self, index: usize) -> OutputMembers<'p> {
         let (plan, mut to) = (self.scope.plan, OutputMembers::default());
         let after = plan.steps[index].only_after().into_iter();
@@ -311,7 +311,7 @@ impl<'p> Writer<'p> {
         top.add("output", json);
     }
 
-    /// The steps whose outputs the output is, if it is nothing else.
+    /// Returns the steps whose outputs form the plan's output, if the output consists of nothing else.
     pub(crate) fn output_steps(&self) -> Option<Vec<&'p str>> {
         let Output { type_name, value } = &self.plan().output;
         let Template::Object(entries) = value.plain() else {

@@ -68,7 +68,7 @@ impl<'p> Writer<'p> {
         OutputJson::Null
     }
 
-    /// The name of a member, which cannot be escaped.
+    /// Checks the name of a member, which cannot be escaped.
     pub(crate) fn name(&mut self, path: &str, name: &str) {
         let is_reference =
             |piece: &references::Piece<'_>| matches!(piece, references::Piece::Reference(_));
@@ -175,7 +175,7 @@ impl<'p> Writer<'p> {
         source == Some(reference.source) && same_path(&rest.path, &found.path)
     }
 
-    /// A reference in the dialect's syntax. The error is the part that the syntax cannot express.
+    /// Writes a reference in the dialect's syntax. The error is the part that the syntax cannot express.
     fn reference(&self, reference: &Reference) -> Result<String, Option<String>> {
         let source = reference.source;
         let is_known = self.scope.plan.name_of(source).is_some();

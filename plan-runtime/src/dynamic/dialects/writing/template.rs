@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 impl<'p> Writer<'p> {
-    /// A template that is [plain](Template::plain).
+    /// Writes a [plain](Template::plain) template.
     pub(crate) fn template(&mut self, path: &mut String, template: &Template) -> OutputJson<'p> {
         match template {
             Template::Null => OutputJson::Null,

@@ -23,7 +23,7 @@ pub(crate) struct InPlan<'a, T> {
 }
 
 impl<'a, T> InPlan<'a, T> {
-    /// A part of `plan`.
+    /// Creates a part of `plan`.
     pub(crate) fn new(plan: &'a Plan, part: T) -> Self {
         let plan = Some(plan);
         Self {
@@ -32,7 +32,7 @@ impl<'a, T> InPlan<'a, T> {
         }
     }
 
-    /// A part without its plan.
+    /// Creates a part without its plan.
     pub(in crate::plan) fn alone(part: T) -> Self {
         Self {
             plan: None,
@@ -47,7 +47,7 @@ impl<'a, T> InPlan<'a, T> {
         self.within(self.locals, part)
     }
 
-    /// Another part, which these patterns are around.
+    /// Creates another part of the plan, inside these patterns.
     pub(in crate::plan) fn within<'b, U>(&self, locals: &'b [Bound], part: U) -> InPlan<'b, U>
     where
         'a: 'b,

@@ -279,7 +279,7 @@ fn write_hint(html: &mut Html, hint: impl Display) {
     html.tag("p").attr("class", "hint").text(hint);
 }
 
-/// The names of steps, each of which leads to its section.
+/// Writes the names of steps, each with a link to its section.
 pub(super) fn write_links(html: &mut Html, page: &Page<'_>, steps: &[usize]) {
     let known = steps
         .iter()

@@ -67,7 +67,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     });
 }
 
-/// Why a step needs another.
+/// The reason for a dependency between two steps.
 #[derive(Default)]
 struct Arrow {
     data: bool,

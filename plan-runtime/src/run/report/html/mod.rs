@@ -43,7 +43,8 @@ impl Report {
         Page::new(self).write(&Files::Inside)
     }
 
-    /// The page of [`to_html`](Self::to_html) with links to its style sheet and its script, instead of these themselves.
+    /// Writes the page of [`to_html`](Self::to_html) with links to its style sheet and its script, instead of their
+    /// contents.
     ///
     /// Use this method on a server that sends a `Content-Security-Policy`: the page works under
     /// `default-src 'none'; style-src 'self'; script-src 'self'`. The server must also serve [`HTML_STYLE`](Self::HTML_STYLE), as `text/css`,
@@ -88,7 +89,7 @@ impl Report {
 /// The locations of a page's style sheet and script.
 enum Files<'f> {
     Inside,
-    /// At these addresses.
+    /// Files at these addresses.
     Linked {
         style: &'f str,
         script: &'f str,
@@ -142,7 +143,7 @@ impl<'p> Page<'p> {
 }
 
 impl Page<'_> {
-    /// The time that the scale is for.
+    /// Returns the time that the scale covers.
     fn whole(&self) -> Duration {
         let ended = self.report.steps.iter().filter_map(|step| step.ended).max();
         self.report.duration.max(ended.unwrap_or_default())
@@ -155,7 +156,7 @@ impl Page<'_> {
         status + if critical { " critical" } else { "" }
     }
 
-    /// The status as an icon, for people who cannot tell the colors apart.
+    /// Returns the status as an icon, for people who cannot distinguish the colors.
     fn sign(&self, step: usize) -> char {
         sign(self.report.steps[step].status.name())
     }

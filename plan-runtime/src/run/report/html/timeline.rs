@@ -87,7 +87,7 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     });
 }
 
-/// A rectangle over the time between two times, in one of the lanes of a track.
+/// Draws a rectangle between two times, in a lane of a track.
 fn write_bar(
     track: &mut Html,
     class: &str,
@@ -128,7 +128,7 @@ fn write_attempt(
     write_bar(track, class, (attempt.started, ended), lane, whole);
 }
 
-/// The lane of each attempt that is drawn, and the number of lanes.
+/// Returns the lane of each drawn attempt, and the number of lanes.
 fn lanes(attempts: &[Attempt]) -> (Vec<usize>, usize) {
     let mut free: Vec<Duration> = Vec::new();
     let mut lanes = Vec::new();
@@ -169,7 +169,7 @@ impl Display for Share {
     }
 }
 
-/// At most six times, as far from each other as people count: 1, 2 or 5 of a power of ten.
+/// Returns at most six times at a regular distance: 1, 2 or 5 times a power of ten.
 fn ticks(whole: Duration) -> Vec<Duration> {
     let nanos = whole.as_nanos();
     let steps =

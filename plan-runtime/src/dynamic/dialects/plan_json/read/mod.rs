@@ -63,7 +63,7 @@ impl Syntax for PlanJson {
         reader.object_template(node, key, depth)
     }
 
-    /// A template is an object.
+    /// Returns `true` for an object, which is the form of a template.
     fn gives(&self, _: &PlanReader<'_>, node: JsonNode<'_>) -> bool {
         node.kind() == JsonType::Object
     }

@@ -42,7 +42,7 @@ impl PlanReader<'_> {
         step
     }
 
-    /// A tool with its arguments.
+    /// Reads a tool and its arguments.
     pub(super) fn call(&mut self, members: &Members<'_>) -> Action {
         let tool = members.get(step::TOOL).and_then(|tool| self.tool(tool));
         let args = match members.get(step::ARGUMENTS) {

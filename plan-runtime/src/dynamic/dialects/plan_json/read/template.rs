@@ -30,7 +30,7 @@ impl PlanReader<'_> {
         template
     }
 
-    /// The template at `at`.
+    /// Reads the template with the position `at`.
     fn template_at(&mut self, node: JsonNode<'_>, at: usize, depth: usize) -> Template {
         let place = node.place();
         match node.kind() {
@@ -277,7 +277,7 @@ impl PlanReader<'_> {
         Some(Computed::new(written?, reads))
     }
 
-    /// JSON without references.
+    /// Reads JSON without references.
     pub(super) fn plain(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Value> {
         let place = node.place();
         // The map of an object takes the room of several templates.
