@@ -81,8 +81,16 @@ pub(super) fn fields(literal: &Literal, owner: &Owner<'_>, builder: &mut Builder
             checks: TokenStream::new(),
         },
         Fields::Named(brace, fields, rest) => {
-            let (mut inits, names, data) = named(literal, fields, owner, builder);
-            let (base, checks) = base(rest, *brace, fields, owner);
+            let names = builder.cx.names;
+            let (fields, unknown): (Vec<_>, Vec<_>) =
+                fields.iter().partition(|field| !names.is_unknown(field));
+            let rest = if unknown.is_empty() {
+                rest
+            } else {
+                &Rest::Broken
+            };
+            let (mut inits, names, data) = named(literal, &fields, owner, builder);
+            let (base, checks) = base(rest, *brace, &fields, owner);
             inits = inits.and(base);
             let check = match (rest, enum_of(&literal.path)) {
                 // A variant cannot have `..`.
@@ -127,7 +135,7 @@ pub(super) fn fields(literal: &Literal, owner: &Owner<'_>, builder: &mut Builder
 /// Lowers named fields: to the fields of an expression, the statements that look their names up, and data.
 fn named(
     literal: &Literal,
-    fields: &[Field],
+    fields: &[&Field],
     owner: &Owner<'_>,
     builder: &mut Builder<'_>,
 ) -> (Tokens, TokenStream, TemplateData) {
@@ -156,7 +164,7 @@ fn named(
 }
 
 /// Returns the end of an expression with named fields, and the statements that check the omitted fields.
-fn base(rest: &Rest, brace: Brace, fields: &[Field], owner: &Owner<'_>) -> (Tokens, TokenStream) {
+fn base(rest: &Rest, brace: Brace, fields: &[&Field], owner: &Owner<'_>) -> (Tokens, TokenStream) {
     match rest {
         Rest::Nothing => Default::default(),
         Rest::Defaults(rest) => {

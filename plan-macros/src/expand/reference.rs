@@ -4,9 +4,9 @@ use super::builder::{Builder, Lowered, TemplateData};
 use super::table::{CheckKey, ConstantKey, Next, PartKey, TypeId, TypeKey};
 use super::tokens::{Tokens, located};
 use super::way::{Look, Position, Way, path};
-use crate::ast::{Hop, Local, Reference};
+use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
-use crate::names::Source;
+use crate::names::{Local, Source};
 use jsonptr::Pointer;
 use plan_graph::notation::{AbsenceData, Ended, ReferenceData, SegmentData, SourceData};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
@@ -34,7 +34,8 @@ struct Chain<'c, 'a> {
 /// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
 pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered {
     let mut root = reference.root.clone();
-    let source = match reference.local {
+    let local = builder.cx.names.local(reference);
+    let source = match local {
         Some(_) => None,
         None => builder.source(&root),
     };
@@ -50,7 +51,7 @@ pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered
             written.replace_range(..said.len(), &name);
         }
     }
-    let (place, part, ty) = start(reference.local, source, builder);
+    let (place, part, ty) = start(local, source, builder);
     let is_field = |hop: &Hop| matches!(hop, Hop::Field(..));
     let asked = reference.hops.iter().position(is_optional);
     let (before, after) = reference.hops.split_at(asked.unwrap_or_default());

@@ -5,7 +5,8 @@ use super::test::form_of_scalar;
 use super::tokens::{Tokens, located};
 use super::way::{ends, it, path};
 use super::{computed, format, literal, reference};
-use crate::ast::{Json, Outcome, Scalar, Value};
+use crate::ast::{Json, Scalar, Value};
+use crate::names::Outcome;
 use proc_macro2::{Delimiter, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Lit;
@@ -13,7 +14,7 @@ use syn::Lit;
 impl Builder<'_> {
     /// Lowers a value at a place whose type rustc knows.
     pub(super) fn value(&mut self, value: &Value) -> Lowered {
-        match value {
+        match self.cx.names.value(value) {
             Value::Scalar(scalar) => Lowered::new(self::scalar(scalar), scalar_data(scalar)),
             Value::None(none) => {
                 let at = none.span();
@@ -64,7 +65,7 @@ impl Builder<'_> {
             Value::Reference(reference) => {
                 let Lowered { check, data } = reference::lower(reference, self);
                 let (start, end) = (reference.root.span(), reference.end);
-                let place = match reference.outcome {
+                let place = match self.cx.names.outcome(reference) {
                     Outcome::None => "Takes",
                     Outcome::One => "TakesOutcome",
                     Outcome::Each => "TakesOutcomes",
@@ -119,7 +120,7 @@ impl Builder<'_> {
 
     /// Lowers a value at a place whose type is the type of the value.
     pub(super) fn inferred(&mut self, value: &Value) -> Lowered {
-        match value {
+        match self.cx.names.value(value) {
             Value::Reference(reference) => {
                 let Lowered { check, data } = reference::lower(reference, self);
                 let end = reference.end;
@@ -167,7 +168,7 @@ impl Builder<'_> {
 
     /// Lowers a value at a place where any JSON is allowed.
     fn untyped(&mut self, value: &Value) -> TemplateData {
-        match value {
+        match self.cx.names.value(value) {
             Value::Some(_, _, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
                 TemplateData::List(values.iter().map(|value| self.untyped(value)).collect())
