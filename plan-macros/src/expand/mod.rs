@@ -12,11 +12,11 @@ mod item;
 mod lints;
 mod literal;
 mod policy;
-#[cfg(test)]
-mod recovery;
 mod reference;
 mod scope;
 mod shared;
+#[cfg(test)]
+mod recovery;
 #[cfg(test)]
 mod snapshots;
 mod sources;
@@ -35,6 +35,7 @@ mod written;
 
 use crate::ast::{Body, Catch, Optional, Plan, Role, Step};
 use crate::graph::StepGraph;
+use crate::host;
 use crate::ide;
 use crate::names::{self, Names, Reader, Source};
 use crate::options;
@@ -50,7 +51,7 @@ use tool::Tool;
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let source = syntax::scan(input.clone());
-    let ide = ide::is_wanted().then(|| ide::expand(&source));
+    let ide = host::is_editor().then(|| ide::expand(&source));
     let begun = ide.as_ref().and_then(|_| ide::begun(&source));
     let is_item = source
         .head
