@@ -16,22 +16,20 @@ mod reference;
 mod scope;
 mod shared;
 #[cfg(test)]
-mod recovery;
-#[cfg(test)]
 mod snapshots;
 mod sources;
 mod start;
 mod step;
 mod table;
 mod test;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod tool;
 mod types;
 mod unordered;
 mod value;
 mod way;
-#[cfg(test)]
-mod written;
 
 use crate::ast::{Body, Catch, Optional, Plan, Role, Step};
 use crate::graph::StepGraph;

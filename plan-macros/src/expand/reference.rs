@@ -2,8 +2,8 @@
 
 use super::builder::{Builder, Lowered, TemplateData};
 use super::table::{CheckKey, ConstantKey, Next, PartKey, TypeId, TypeKey};
-use super::tokens::{Tokens, located};
-use super::way::{Look, Position, Way, path};
+use super::tokens::{TokenList, located};
+use super::way::{Look, Way, WayState, path};
 use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
 use crate::names::{Local, Source};
@@ -64,7 +64,7 @@ pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered
         source,
         way: Way {
             root,
-            position: Position::Root,
+            position: WayState::Root,
         },
         ty,
         path: part.into_iter().collect(),
@@ -81,7 +81,7 @@ pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered
     };
     let Way { root, position } = &chain.way;
     let check = match position {
-        Position::Wrapped(way) => {
+        WayState::Wrapped(way) => {
             let whole = path(&["whole"], root.span(), reference.end);
             whole.parens(way.clone().into(), reference.end)
         }
@@ -136,11 +136,11 @@ impl Chain<'_, '_> {
             }
             Hop::Each(bracket) => {
                 let at = bracket.span.join();
-                let reference = |value| Tokens::default().operator("&", at).and(value);
+                let reference = |value| TokenList::default().operator("&", at).and(value);
                 self.way.call("to", at, at, Look::Other, reference);
                 let way = self.way.way();
                 let each = quote_spanned!(at=> __plan::HasElements::each(#way));
-                self.way.position = Position::Wrapped(each);
+                self.way.position = WayState::Wrapped(each);
                 self.path.push(SegmentData::Each);
                 self.part(PartKey::Elements);
             }
@@ -168,7 +168,7 @@ impl Chain<'_, '_> {
             Hop::Outcome(method) => {
                 let at = method.span();
                 let (way, c) = (self.way.way(), self.way.name("__c", at));
-                self.way.position = Position::Wrapped(
+                self.way.position = WayState::Wrapped(
                     quote_spanned!(at=> { let #c = #way; __plan::HasOutcomes::#method(#c) }),
                 );
                 let side = if method == "ok" { "Ok" } else { "Err" };
@@ -234,7 +234,7 @@ impl Chain<'_, '_> {
             quote_spanned!(at=> .asked(__plan::root()))
         };
         let (way, c) = (self.way.way(), self.way.name("__c", at));
-        self.way.position = Position::Wrapped(
+        self.way.position = WayState::Wrapped(
             quote_spanned!(at=> { let #c = #way; __plan::CanBeAbsent::or_absent(#c)#asked }),
         );
     }
@@ -259,7 +259,7 @@ impl Chain<'_, '_> {
         let is_asked =
             is_new_check || has_key || self.flattened.is_some() || table.shared(&shape).is_none();
         // The type of a step or an input has a name.
-        let is_root = matches!(self.way.position, Position::Root);
+        let is_root = matches!(self.way.position, WayState::Root);
         let root = self.source.filter(|_| is_root);
         let known = is_asked.then(|| self.known(root, at));
         let (known, is_bound) = known.unzip();
@@ -367,7 +367,7 @@ impl Chain<'_, '_> {
     }
 }
 
-fn indexed(value: Tokens, bracket: &syn::token::Bracket, index: &impl ToTokens) -> Tokens {
+fn indexed(value: TokenList, bracket: &syn::token::Bracket, index: &impl ToTokens) -> TokenList {
     let index = index.to_token_stream().into();
     value.group(Delimiter::Bracket, index, bracket.span.join())
 }

@@ -38,7 +38,7 @@ pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
     let tools = &cx.tools[index];
-    let mut types = types::Types::new(tools, &step.policy, cx.names);
+    let mut types = types::OutputTypes::new(tools, &step.policy, cx.names);
     let mut items = TokenStream::new();
     let ty = match &step.ty {
         Some(ty) => {

@@ -13,7 +13,7 @@ use syn::spanned::Spanned;
 
 /// The output types of a step's bodies. They are written with the aliases of the step's tools: the author's path to a tool is
 /// written once, so that rustc has one message about it.
-pub(super) struct Types<'t> {
+pub(super) struct OutputTypes<'t> {
     /// The tools of the step that are not in the types so far.
     tools: std::slice::Iter<'t, Tool<'t>>,
     names: &'t Names<'t>,
@@ -25,7 +25,7 @@ pub(super) struct Types<'t> {
     pub(super) checks: TokenStream,
 }
 
-impl<'t> Types<'t> {
+impl<'t> OutputTypes<'t> {
     /// Creates the types of a step with these tools and this policy.
     pub(super) fn new(tools: &'t [Tool<'t>], policy: &Policy, names: &'t Names<'t>) -> Self {
         Self {
@@ -116,7 +116,7 @@ pub(super) fn of_branches(
         return None;
     }
     let body = typed(branches)?;
-    let ty = Types::new(tools, &step.policy, names).of(body)?;
+    let ty = OutputTypes::new(tools, &step.policy, names).of(body)?;
     Some((ty, place(body)))
 }
 

@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, Lowered, TemplateData};
 use super::test::form_of_scalar;
-use super::tokens::{Tokens, located};
+use super::tokens::{TokenList, located};
 use super::way::{ends, it, path};
 use super::{computed, format, literal, reference};
 use crate::ast::{Json, Scalar, Value};
@@ -19,7 +19,7 @@ impl Builder<'_> {
             Value::None(none) => {
                 let at = none.span();
                 let from = path(&["TakesNone", "none"], at, at);
-                Lowered::new(from.parens(Tokens::default(), at), TemplateData::NULL)
+                Lowered::new(from.parens(TokenList::default(), at), TemplateData::NULL)
             }
             Value::Some(some, paren, value) => {
                 let Lowered { check, data } =
@@ -35,12 +35,12 @@ impl Builder<'_> {
                 let (start, end) = (bracket.span.open(), bracket.span.close());
                 let elements = quote!(#(#checks),*).into();
                 let elements =
-                    Tokens::default().group(Delimiter::Bracket, elements, bracket.span.join());
+                    TokenList::default().group(Delimiter::Bracket, elements, bracket.span.join());
                 let list = path(&["TakesList", "list"], start, end);
                 Lowered::new(list.parens(elements, end), data)
             }
             Value::Tuple(paren, values) if values.is_empty() => {
-                let unit = Tokens::default().parens(Tokens::default(), paren.span.join());
+                let unit = TokenList::default().parens(TokenList::default(), paren.span.join());
                 Lowered::new(unit, TemplateData::NULL)
             }
             Value::Tuple(paren, values) => {
@@ -103,7 +103,7 @@ impl Builder<'_> {
         &mut self,
         values: &[Value],
         lower: fn(&mut Self, &Value) -> Lowered,
-    ) -> (Vec<Tokens>, TemplateData) {
+    ) -> (Vec<TokenList>, TemplateData) {
         let lowered = values.iter().map(|value| {
             let Lowered { check, data } = lower(self, value);
             (check, data)
@@ -113,7 +113,7 @@ impl Builder<'_> {
     }
 
     /// Returns a check that a value fits its place.
-    fn fits(&self, place: &str, it: Tokens, start: Span, end: Span) -> Tokens {
+    fn fits(&self, place: &str, it: TokenList, start: Span, end: Span) -> TokenList {
         let present = path(&[self.arrival, "present"], start, end).parens(it, end);
         path(&[place, "fit"], start, end).parens(present, end)
     }
@@ -204,7 +204,7 @@ pub(super) fn scalar_data(scalar: &Scalar) -> TemplateData {
     TemplateData::Scalar(form_of_scalar(scalar))
 }
 
-fn scalar(scalar: &Scalar) -> Tokens {
+fn scalar(scalar: &Scalar) -> TokenList {
     let Scalar { minus, lit } = scalar;
     let at = lit.span();
     let start = minus.map_or(at, |minus| minus.span);

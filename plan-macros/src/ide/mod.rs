@@ -15,9 +15,7 @@ mod hover;
 mod inline;
 mod last;
 #[cfg(test)]
-mod lossless;
-#[cfg(test)]
-mod marker;
+mod tests;
 mod uses;
 mod value;
 
@@ -34,7 +32,7 @@ use quote::{ToTokens, quote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::mem::take;
-use uses::Uses;
+use uses::NameUses;
 
 /// What the IDE expansion says of itself, where an editor shows it.
 const NOTE: &str = "An editor sees this of the plan. rustc compiles another expansion.";
@@ -241,7 +239,7 @@ impl IdeExpansion {
 /// The names that patterns bind in the steps, and those of the steps in blocks.
 fn bound_in(plan: &PlanTokens) -> BTreeSet<String> {
     let none = BTreeSet::new();
-    let mut uses = Uses::of(&none);
+    let mut uses = NameUses::of(&none);
     let mut bound = BTreeSet::new();
     for step in plan.statements.iter().filter_map(Statement::step) {
         uses.look_in(step.value.clone());

@@ -91,12 +91,12 @@ pub(super) struct BlockFacts {
 }
 
 /// Facts about nodes of one type. The key is the address of a node, which cannot change: the table borrows the tree.
-pub(super) struct Table<'t, N, F> {
+pub(super) struct FactTable<'t, N, F> {
     facts: HashMap<*const N, F>,
     tree: PhantomData<&'t N>,
 }
 
-impl<N, F> Default for Table<'_, N, F> {
+impl<N, F> Default for FactTable<'_, N, F> {
     fn default() -> Self {
         Self {
             facts: HashMap::new(),
@@ -105,7 +105,7 @@ impl<N, F> Default for Table<'_, N, F> {
     }
 }
 
-impl<'t, N, F> Table<'t, N, F> {
+impl<'t, N, F> FactTable<'t, N, F> {
     pub(super) fn insert(&mut self, node: &'t N, fact: F) {
         self.facts.insert(node, fact);
     }
@@ -126,18 +126,18 @@ pub(super) struct Facts<'t> {
     pub(super) mentions: Vec<Vec<Mention>>,
     /// The mentions in the output of the plan.
     pub(super) output: Vec<Mention>,
-    pub(super) blocks: Table<'t, Block, BlockFacts>,
-    pub(super) locals: Table<'t, Reference, Local>,
-    pub(super) outcomes: Table<'t, Reference, Outcome>,
-    pub(super) computed: Table<'t, Computed, ComputedFacts>,
+    pub(super) blocks: FactTable<'t, Block, BlockFacts>,
+    pub(super) locals: FactTable<'t, Reference, Local>,
+    pub(super) outcomes: FactTable<'t, Reference, Outcome>,
+    pub(super) computed: FactTable<'t, Computed, ComputedFacts>,
     /// The calls of the plan itself, each with the body in its place.
-    pub(super) calls_of_plan: Table<'t, Body, Body>,
+    pub(super) calls_of_plan: FactTable<'t, Body, Body>,
     /// The values, lists and conditions with an error, which is reported.
-    pub(super) broken: Table<'t, Value, ()>,
-    pub(super) broken_lists: Table<'t, List, ()>,
-    pub(super) broken_conditions: Table<'t, Condition, ()>,
+    pub(super) broken: FactTable<'t, Value, ()>,
+    pub(super) broken_lists: FactTable<'t, List, ()>,
+    pub(super) broken_conditions: FactTable<'t, Condition, ()>,
     /// The loops whose value of the round before is unknown.
-    pub(super) broken_loops: Table<'t, Loop, ()>,
+    pub(super) broken_loops: FactTable<'t, Loop, ()>,
     /// The names that `for` and `if let` bind, without those that are the name of a field.
     pub(super) bound: Vec<Ident>,
     /// The names that `for` and `if let` bind and that nothing mentions, with `true` for the name of a field.

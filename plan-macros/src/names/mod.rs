@@ -21,7 +21,7 @@ use crate::ast::{Block, BlockTail, Body, Branch, Condition, Input, Loop, Plan, S
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::syntax::is_keyword;
-use facts::{Facts, Table};
+use facts::{FactTable, Facts};
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 
@@ -52,9 +52,9 @@ pub(crate) struct Names<'t> {
     unread_inputs: Vec<&'t Ident>,
     /// All steps, by their numbers.
     steps: Vec<&'t Step>,
-    numbers: Table<'t, Step, usize>,
-    numbers_of_blocks: Table<'t, Block, usize>,
-    numbers_of_loops: Table<'t, Loop, usize>,
+    numbers: FactTable<'t, Step, usize>,
+    numbers_of_blocks: FactTable<'t, Block, usize>,
+    numbers_of_loops: FactTable<'t, Loop, usize>,
     facts: Facts<'t>,
     no_names: ComputedNames,
 }
@@ -120,9 +120,9 @@ impl<'t> Names<'t> {
                 inputs,
                 unread_inputs,
                 steps: Vec::new(),
-                numbers: Table::default(),
-                numbers_of_blocks: Table::default(),
-                numbers_of_loops: Table::default(),
+                numbers: FactTable::default(),
+                numbers_of_blocks: FactTable::default(),
+                numbers_of_loops: FactTable::default(),
                 facts: Facts::default(),
                 no_names: ComputedNames::default(),
             },
