@@ -23,12 +23,6 @@ pub(crate) struct Plan {
     pub(crate) tail: Option<Tail>,
     /// The names of steps that could not be read.
     pub(crate) broken: Vec<Ident>,
-    /// The names that `for` and `if let` bind, those that are a field's name aside, once names are resolved.
-    pub(crate) bound: Vec<Ident>,
-    /// The names that `for` and `if let` bind and that nothing mentions, once names are resolved; whether each is a field's name, too.
-    pub(crate) unused: Vec<(Ident, bool)>,
-    /// Texts with names in braces, and the call of `format!` that each is probably meant as, once names are resolved.
-    pub(crate) braces: Vec<(Span, String)>,
 }
 
 impl Plan {
@@ -37,36 +31,6 @@ impl Plan {
         let inputs = self.head.iter().flat_map(|head| &head.inputs);
         let inputs = inputs.map(|input| &input.name);
         inputs.chain(self.steps.iter().map(|step| &step.name))
-    }
-
-    /// All that the values of the plan mention, those in blocks included.
-    pub(crate) fn mentions(&self) -> impl Iterator<Item = &Mention> {
-        let steps = self.all_steps().into_iter().flat_map(|step| {
-            let again = match &step.body {
-                Body::Loop(repeat) => &repeat.mentions[..],
-                _ => &[],
-            };
-            let mut mentions: Vec<_> = step.mentions.iter().chain(again).collect();
-            step.body
-                .blocks(&mut |block| mentions.extend(&block.mentions));
-            mentions
-        });
-        steps.chain(self.tail.iter().flat_map(|tail| &tail.mentions))
-    }
-
-    /// Its steps and those of all blocks, by their numbers.
-    pub(crate) fn all_steps(&self) -> Vec<&Step> {
-        let mut all = Vec::with_capacity(self.steps.len());
-        steps_in(&self.steps, &mut all);
-        all.sort_by_key(|step| step.number);
-        all
-    }
-}
-
-fn steps_in<'s>(steps: &'s [Step], all: &mut Vec<&'s Step>) {
-    for step in steps {
-        all.push(step);
-        step.body.blocks(&mut |block| steps_in(&block.steps, all));
     }
 }
 
@@ -104,10 +68,6 @@ pub(crate) struct Step {
     /// A step with a type is a computed value, or one from outside.
     pub(crate) ty: Option<Type>,
     pub(crate) body: Body,
-    /// What its values mention, in order, once names are resolved, and the blocks in it, as far as it is outside of them.
-    pub(crate) mentions: Vec<Mention>,
-    /// Which step it is of all. The plan's own come first, then those of each block.
-    pub(crate) number: usize,
     /// Whether it is the last expression of a block, which has no name.
     pub(crate) is_tail: bool,
 }
@@ -139,24 +99,6 @@ impl Step {
         self.body = Body::Broken(None);
         self.forget();
     }
-}
-
-/// What a name in a value refers to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Source {
-    /// The step of this number.
-    Step(usize),
-    /// The input at this place.
-    Input(usize),
-}
-
-/// A use of a step or an input.
-#[derive(Clone)]
-pub(crate) struct Mention {
-    pub(crate) name: Ident,
-    pub(crate) source: Source,
-    /// Whether all of its Rust value is used: by Rust code, or as it is.
-    pub(crate) whole: bool,
 }
 
 pub(crate) enum Body {
@@ -200,12 +142,6 @@ pub(crate) struct Block {
     pub(crate) tail: BlockTail,
     /// The names of steps that could not be read.
     pub(crate) broken: Vec<Ident>,
-    /// Which block it is of all, counted from 1, once names are known.
-    pub(crate) scope: usize,
-    /// The names from outside that it mentions, in order, once names are resolved.
-    pub(crate) captures: Vec<Capture>,
-    /// The mentions in a value at its end, once names are resolved.
-    pub(crate) mentions: Vec<Mention>,
 }
 
 /// A block that is repeated.
@@ -217,10 +153,6 @@ pub(crate) struct Loop {
     pub(crate) round: Block,
     /// Whether there is another round.
     pub(crate) again: Value,
-    /// Where the names are known that `again` may mention, once names are known.
-    pub(crate) scope: usize,
-    /// What `again` mentions, once names are resolved.
-    pub(crate) mentions: Vec<Mention>,
 }
 
 /// The last expression of a block.
@@ -249,19 +181,6 @@ impl Block {
             BlockTail::None | BlockTail::Value(_) | BlockTail::Broken => None,
         }
     }
-}
-
-/// A name around a block that something in it mentions.
-pub(crate) struct Capture {
-    pub(crate) name: Ident,
-    pub(crate) of: Captured,
-}
-
-/// What a block takes from around it.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Captured {
-    Source(Source),
-    Local(Local),
 }
 
 /// One way that an `if` can go.
@@ -313,7 +232,6 @@ pub(crate) enum List {
 
 pub(crate) struct Tail {
     pub(crate) value: Value,
-    pub(crate) mentions: Vec<Mention>,
     pub(crate) tokens: TokenStream,
 }
 
@@ -398,22 +316,9 @@ pub(crate) enum FormatPart {
 #[derive(Clone)]
 pub(crate) struct Reference {
     pub(crate) root: Ident,
-    /// Where the root is bound, if a `for` or an `if let` binds it.
-    pub(crate) local: Option<Local>,
     pub(crate) hops: Vec<Hop>,
     /// The span of the last token.
     pub(crate) end: Span,
-    pub(crate) outcome: Outcome,
-}
-
-/// The failures among the values of a reference.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    None,
-    /// The reference leads to the `Result` of a step, and not into the `Result`.
-    One,
-    /// The reference leads to the list of the `Result`s of a step with `#[catch(each)]`.
-    Each,
 }
 
 impl Reference {
@@ -422,9 +327,7 @@ impl Reference {
         Self {
             end: root.span(),
             root,
-            local: None,
             hops: Vec::new(),
-            outcome: Outcome::None,
         }
     }
 
@@ -474,30 +377,12 @@ pub(crate) enum Hop {
     Pointer(Token![.], Ident, LitStr),
 }
 
-/// A name that a `for` or an `if let` binds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Local {
-    /// How many of them are around the one that binds it.
-    pub(crate) frame: usize,
-    /// Its place among the names that are bound together; `None` if it is the whole element.
-    pub(crate) part: Option<usize>,
-}
-
 /// Any other Rust expression.
 #[derive(Clone)]
 pub(crate) struct Computed {
     /// As the author wrote it.
     pub(crate) written: TokenStream,
-    /// With its uses of steps and inputs dereferenced.
     pub(crate) expr: Expr,
-    /// The steps and inputs that it mentions, in order of first mention.
-    pub(crate) names: Vec<Ident>,
-    /// The fields of theirs that it names.
-    pub(crate) fields: Vec<(Ident, Member)>,
-    /// The names that a `for` or an `if let` around it binds and that it mentions.
-    pub(crate) locals: Vec<(Ident, Local)>,
-    /// Whether a `?` in it may fail the step.
-    pub(crate) asks: bool,
     /// The same as data, if it has the form of a test.
     pub(crate) test: Option<Box<Test>>,
 }
@@ -527,11 +412,11 @@ pub(crate) enum Test {
 
 impl Test {
     /// Hands over all references in it.
-    pub(crate) fn references(&mut self, f: &mut impl FnMut(&mut Reference)) {
+    pub(crate) fn references<'t>(&'t self, f: &mut impl FnMut(&'t Reference)) {
         match self {
-            Self::All(tests) | Self::Any(tests) => tests.iter_mut().for_each(|it| it.references(f)),
+            Self::All(tests) | Self::Any(tests) => tests.iter().for_each(|it| it.references(f)),
             Self::Not(test) => test.references(f),
-            Self::Compare(_, both) => both.iter_mut().for_each(|it| it.references(f)),
+            Self::Compare(_, both) => both.iter().for_each(|it| it.references(f)),
             Self::Ask(_, reference)
             | Self::Some(reference)
             | Self::Outcome(reference)
@@ -542,15 +427,11 @@ impl Test {
 }
 
 impl Computed {
-    /// An expression whose names are not looked up yet.
+    /// An expression that is no test.
     pub(crate) fn new(written: TokenStream, expr: Expr) -> Self {
         Self {
             written,
             expr,
-            names: Vec::new(),
-            fields: Vec::new(),
-            locals: Vec::new(),
-            asks: false,
             test: None,
         }
     }

@@ -21,7 +21,7 @@ pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl StepGraph {
     /// The graph of the steps of this scope.
-    pub(crate) fn new(steps: &[Step], scope: usize, names: &Names) -> Self {
+    pub(crate) fn new(steps: &[Step], scope: usize, names: &Names<'_>) -> Self {
         let edge = |(name, source): (&Ident, Option<Source>)| match source {
             Some(Source::Step(number)) if names.scope_of(Source::Step(number)) == scope => {
                 Some((names.place_of(number), name.clone()))
@@ -35,7 +35,7 @@ impl StepGraph {
                 (_, Role::Work) | (Role::Always, Role::Always) => true,
                 (_, Role::Undo(_) | Role::Always) => false,
             };
-            let mentioned = step.mentions.iter();
+            let mentioned = names.mentions(step).iter();
             let mentioned = mentioned.map(|mention| (&mention.name, Some(mention.source)));
             let undone = match &step.role {
                 Role::Undo(undone) => Some(undone),

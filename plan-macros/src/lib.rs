@@ -12,12 +12,13 @@
 //!
 //! Each stage after `syntax` gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes
 //! `Value::Broken`, about which nothing more is reported. Editors get another expansion of the same parts, in `ide`. The other
-//! macros are `tool` and `shape`; `options` reads the attributes of all, and `json` is about the types of arguments and outputs.
+//! macros are `tool` and `shape`; `options` reads the attributes of all, `host` is about the process that expands, and `json` is about the types of arguments and outputs.
 
 mod ast;
 mod docs;
 mod expand;
 mod graph;
+mod host;
 mod ide;
 mod json;
 mod lossless;

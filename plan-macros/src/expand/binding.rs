@@ -44,7 +44,7 @@ pub(super) fn bind(
     kind: Binds,
     builder: &mut Builder<'_>,
 ) -> TemplateData {
-    let expr = &computed.expr;
+    let expr = builder.cx.names.expr(computed);
     let written = header(&quote!(#expr));
     let scope = local("scope", 0);
     let Reads {
@@ -117,13 +117,14 @@ fn bind_types(
         let ty = builder.type_of(*source);
         quote!(let #name: &#ty = __plan::any();)
     });
-    let outer = computed
+    let names = builder.cx.names.names_in(computed);
+    let outer = names
         .locals
         .iter()
         .map(|(name, _)| quote!(let #name = __plan::at_place(#name);));
     let all = quote!(::core::option::Option::Some((#(__plan::own(&#bound).plan_owned(),)*)));
     let none = quote!(::core::option::Option::None);
-    let (bind, all, none) = if computed.asks {
+    let (bind, all, none) = if names.asks {
         let ok = |value| quote!(::core::result::Result::Ok(#value));
         (quote!(bound_or_failed), ok(all), ok(none))
     } else {

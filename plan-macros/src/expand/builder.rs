@@ -3,7 +3,7 @@
 use super::Context;
 use super::frame::{Level, LocalFrame};
 use super::table::{ConstantKey, Table, TypeId};
-use super::tokens::Tokens;
+use super::tokens::TokenList;
 use crate::names::Source;
 use plan_graph::notation::{self, Constant};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -18,12 +18,12 @@ pub(super) type BodyData = notation::BodyData<String>;
 
 /// A value: an expression that rustc only checks, and the data.
 pub(super) struct Lowered {
-    pub(super) check: Tokens,
+    pub(super) check: TokenList,
     pub(super) data: TemplateData,
 }
 
 impl Lowered {
-    pub(super) fn new(check: impl Into<Tokens>, data: TemplateData) -> Self {
+    pub(super) fn new(check: impl Into<TokenList>, data: TemplateData) -> Self {
         Self {
             check: check.into(),
             data,
@@ -136,12 +136,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Checks that a value has a type.
-    pub(super) fn check_type(&mut self, at: Span, ty: impl ToTokens, check: Tokens) {
+    pub(super) fn check_type(&mut self, at: Span, ty: impl ToTokens, check: TokenList) {
         self.bind(quote_spanned!(at=> let _ = || -> #ty { #check };));
     }
 
     /// Checks that a value is a `bool`.
-    pub(super) fn check_bool(&mut self, check: Tokens) {
+    pub(super) fn check_bool(&mut self, check: TokenList) {
         self.check_type(Span::call_site(), quote!(::core::primitive::bool), check);
     }
 

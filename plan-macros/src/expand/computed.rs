@@ -5,7 +5,8 @@ use super::reference::field_name;
 use super::sources::{Sources, any_values, sources};
 use super::table::CheckKey;
 use super::{Context, local, test};
-use crate::ast::{Computed, Local};
+use crate::ast::Computed;
+use crate::names::Local;
 use crate::parse::value_text;
 use plan_graph::notation::SourceData;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
@@ -14,7 +15,7 @@ use quote::{ToTokens, quote, quote_spanned};
 /// Binds the slot of a computed value.
 pub(super) fn lower(computed: &Computed, builder: &mut Builder<'_>) -> (Ident, TemplateData) {
     let test = test::lower(computed, builder);
-    let expr = &computed.expr;
+    let expr = builder.cx.names.expr(computed);
     let (name, data) = compute(computed, quote!(#expr), builder);
     (name, test::with(test, data))
 }
@@ -37,7 +38,8 @@ pub(super) fn compute(
     } = reads(computed, &scope, builder);
     // A panic names the place of the call, so it is the author's.
     let at = starts_at(&computed.written);
-    let asks = computed.asks;
+    let names = builder.cx.names.names_in(computed);
+    let asks = names.asks;
     let made = if asks {
         quote!({ #values ::core::result::Result::Ok(#expr) })
     } else {
@@ -45,7 +47,7 @@ pub(super) fn compute(
     };
     let parameter = parameter(&sources, &scope);
     let method = |plain: &str, asking: &str| Ident::new(if asks { asking } else { plain }, at);
-    let (with, arguments) = if !computed.locals.is_empty() {
+    let (with, arguments) = if !names.locals.is_empty() {
         let with = method("within", "asking_within").into_token_stream();
         (with, quote!(#locals, #look, |#parameter, #refs| #made))
     } else {
@@ -61,7 +63,7 @@ pub(super) fn compute(
     let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
     arguments.set_span(at);
     let filled = quote!(#name.#with #arguments);
-    if computed.locals.is_empty() {
+    if names.locals.is_empty() {
         let values = any_values(&sources, builder);
         builder.types.extend(if asks {
             quote!(let _ = || {
@@ -79,7 +81,7 @@ pub(super) fn compute(
 
 /// Checks that the fields of steps and inputs that a computed value names are part of their JSON.
 pub(super) fn written_fields(computed: &Computed, builder: &mut Builder<'_>) {
-    for (name, member) in &computed.fields {
+    for (name, member) in &builder.cx.names.names_in(computed).fields {
         let mut frames = builder.frames.iter();
         let is_local = frames.any(|frame| frame.names.contains(name));
         let Some(source) = builder.source(name).filter(|_| !is_local) else {
@@ -109,7 +111,7 @@ pub(super) struct Reads<'c> {
     pub(super) values: TokenStream,
 }
 
-pub(super) fn reads<'c>(computed: &'c Computed, scope: &Ident, builder: &Builder<'_>) -> Reads<'c> {
+pub(super) fn reads<'c>(computed: &Computed, scope: &Ident, builder: &Builder<'c>) -> Reads<'c> {
     let sources = sources(computed, builder);
     let typed = sources.iter().map(|(source, name)| {
         let place = Context::source(builder.place(*source));
@@ -126,7 +128,7 @@ pub(super) fn reads<'c>(computed: &'c Computed, scope: &Ident, builder: &Builder
         quote!(#[allow(unused_variables)] let #name: &#ty = #scope.known::<#ty>(#place);)
     });
     let values = values.collect();
-    let (locals, refs) = locals(&computed.locals, builder);
+    let (locals, refs) = locals(&builder.cx.names.names_in(computed).locals, builder);
     Reads {
         sources,
         look,
@@ -192,7 +194,7 @@ pub(super) fn data(
     compute: &TokenStream,
     builder: &mut Builder<'_>,
 ) -> TemplateData {
-    let locals = computed.locals.iter();
+    let locals = builder.cx.names.names_in(computed).locals.iter();
     let locals = locals.map(|(_, local)| builder.place_of_local(*local));
     let sources = sources.iter().map(|(source, _)| builder.place(*source));
     let mut reads: Vec<SourceData> = sources.chain(locals).collect();

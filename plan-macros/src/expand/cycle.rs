@@ -18,7 +18,7 @@ pub(super) fn errors(
     }
     for step in steps {
         step.body.blocks(&mut |block| {
-            let graph = StepGraph::new(&block.steps, block.scope, cx.names);
+            let graph = StepGraph::new(&block.steps, cx.names.scope(block), cx.names);
             self::errors(&graph, &block.steps, cx, errors);
         });
     }

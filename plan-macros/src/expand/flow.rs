@@ -7,15 +7,16 @@ use super::builder::{BodyData, Builder, Lowered, TemplateData};
 use super::frame::Level;
 use super::literal::{self, Owner};
 use super::table::{ConstantKey, Table};
+use super::tool::Tool;
 use super::way::{it, path};
 use super::{Context, policy, reference, step, types};
 use crate::ast::{
-    Block, BlockTail, Body, Branch, Capture, Captured, Condition, Fields, For, List, Literal,
-    Local, Loop, Scalar, Step, Value,
+    Block, BlockTail, Body, Branch, Condition, Fields, For, List, Literal, Loop, Scalar, Step,
+    Value,
 };
 use crate::docs::text_of;
 use crate::json;
-use crate::names::{self, Reader, Source};
+use crate::names::{self, Capture, Captured, Local, Names, Reader, Source};
 use crate::parse::{self, binds_one, pattern_text, tidy};
 use crate::shape::secret;
 use plan_graph::notation::{
@@ -35,7 +36,10 @@ pub(super) fn item(
 ) -> (TokenStream, StepData<String>) {
     let mut builder = Builder::new(cx, table);
     let data = lower(step, &mut builder);
-    (builder.into_item(step::name(step.number, cx)), data)
+    (
+        builder.into_item(step::name(cx.names.number(step), cx)),
+        data,
+    )
 }
 
 /// Lowers a step of the plan or of a block.
@@ -52,11 +56,11 @@ fn lower(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
     let reader = names::reader(step, cx.names);
     builder.set_reader(reader);
     builder.is_json = step.ty.as_ref().and_then(|ty| {
-        let name = cx.type_of(Source::Step(step.number));
+        let name = cx.type_of(cx.names.source(step));
         json::is_checked(ty).then(|| json::is_json(&name.to_string()))
     });
     let body = Bodies::lower(step, builder);
-    builder.checks.extend(step::is_no_call(step));
+    builder.checks.extend(step::is_no_call(step, cx));
     if let Some(check) = step::is_ever_some(step, cx) {
         builder.bind(check);
     }
@@ -93,7 +97,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
     }
 
     fn body(&mut self, body: &Body) -> BodyData {
-        match body {
+        match self.builder.cx.names.body(body) {
             Body::Call(literal) => self.call(literal),
             Body::Compute(value) => {
                 let Lowered { check, data } = self.builder.value(value);
@@ -103,8 +107,8 @@ impl<'b, 'a> Bodies<'b, 'a> {
                 BodyData::Value(data)
             }
             Body::If(branches) => {
-                let tools = &self.builder.cx.tools[self.step.number][self.tools..];
-                let ty = types::of_branches(self.step, tools, branches);
+                let tools = &self.tools()[self.tools..];
+                let ty = types::of_branches(self.step, tools, branches, self.builder.cx.names);
                 let branches = branches.iter();
                 BodyData::If(branches.map(|it| self.branch(it, ty.as_ref())).collect())
             }
@@ -114,6 +118,12 @@ impl<'b, 'a> Bodies<'b, 'a> {
             Body::Loop(repeat) => lower_loop(repeat, self.builder),
             Body::Broken(_) => BodyData::Value(TemplateData::NULL),
         }
+    }
+
+    /// Returns the tools of the step.
+    fn tools(&self) -> &'a [Tool<'a>] {
+        let cx = self.builder.cx;
+        &cx.tools[cx.names.number(self.step)]
     }
 
     /// Lowers a value from outside, which must have the step's type.
@@ -129,8 +139,9 @@ impl<'b, 'a> Bodies<'b, 'a> {
     }
 
     fn call(&mut self, literal: &Literal) -> BodyData {
+        let tools = self.tools();
         let builder = &mut *self.builder;
-        let tool = &builder.cx.tools[self.step.number][self.tools];
+        let tool = &tools[self.tools];
         self.tools += 1;
         let (arguments, key) = (&tool.arguments, ConstantKey::Tool(tool.text.clone()));
         let at = arguments.span();
@@ -156,7 +167,9 @@ impl<'b, 'a> Bodies<'b, 'a> {
             let names = lowered.names;
             builder.evaluate(quote!(#bind #names));
         }
-        builder.apart.extend(wrong_time(&literal.fields, &tool));
+        builder
+            .apart
+            .extend(wrong_time(&literal.fields, &tool, builder.cx.names));
         if !lowered.checks.is_empty() {
             let checks = lowered.checks;
             builder
@@ -192,7 +205,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
         allow: Option<&TokenStream>,
     ) -> ConditionData<String> {
         let builder = &mut *self.builder;
-        match condition {
+        match builder.cx.names.condition(condition) {
             Condition::Holds(value) => ConditionData::Holds(builder.holds(value)),
             Condition::Let(pattern, computed, names) => {
                 let header = |expr: &TokenStream| quote!(#allow if #expr);
@@ -211,7 +224,8 @@ impl<'b, 'a> Bodies<'b, 'a> {
 
     fn repeat(&mut self, repeat: &For) -> BodyData {
         let builder = &mut *self.builder;
-        let list = match &repeat.list {
+        let written = builder.cx.names.list(&repeat.list);
+        let list = match written {
             List::Reference(reference, name) => {
                 let Lowered { check, data } = reference::lower(reference, builder);
                 let (start, end) = (reference.root.span(), reference.end);
@@ -234,7 +248,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
             List::Broken => TemplateData::NULL,
         };
         let body = self.body(&repeat.body);
-        if !matches!(repeat.list, List::Broken) {
+        if !matches!(written, List::Broken) {
             self.builder.leave();
         }
         BodyData::For(pattern_text(&repeat.pat), list, Box::new(body))
@@ -255,8 +269,10 @@ fn block(block: &Block, ty: Option<&(TokenStream, Span)>, builder: &mut Builder<
 /// Lowers a loop.
 fn lower_loop(repeat: &Loop, builder: &mut Builder<'_>) -> BodyData {
     // The type of a round has a name, and so has that of `last`.
-    let ty = types::type_of_round(repeat).unwrap_or_else(|| quote!(__plan::Unknown));
-    let last = repeat.last.as_ref().map(|name| {
+    let cx = builder.cx;
+    let ty =
+        types::type_of_block(&repeat.round, cx.names).unwrap_or_else(|| quote!(__plan::Unknown));
+    let last = cx.names.last(repeat).map(|name| {
         let place = builder.fresh_at("f", name.span());
         let option = quote!(__plan::root::<::core::option::Option<#ty>>());
         builder.bind_name(&place, &option);
@@ -266,11 +282,11 @@ fn lower_loop(repeat: &Loop, builder: &mut Builder<'_>) -> BodyData {
             part: None,
         })
     });
-    let mut captures = repeat.round.captures.iter();
+    let mut captures = cx.names.captures(&repeat.round).iter();
     let has_last = captures.any(|capture| Some(capture.of) == last);
     let round = enter(&repeat.round, last, builder);
     if let Some(level) = builder.levels.last_mut() {
-        level.names = repeat.scope;
+        level.names = cx.names.scope_of_condition(repeat);
     }
     let again = builder.holds(&repeat.again);
     builder.inner_roots.clear();
@@ -283,7 +299,8 @@ fn lower_loop(repeat: &Loop, builder: &mut Builder<'_>) -> BodyData {
 
 /// Lowers a block, and enters its level. `last` is an input that is null at first.
 fn enter(block: &Block, last: Option<Captured>, builder: &mut Builder<'_>) -> BlockData<String> {
-    let inputs = block.captures.iter().map(|capture| {
+    let cx = builder.cx;
+    let inputs = cx.names.captures(block).iter().map(|capture| {
         let input = if Some(capture.of) == last {
             TemplateData::NULL
         } else {
@@ -292,7 +309,7 @@ fn enter(block: &Block, last: Option<Captured>, builder: &mut Builder<'_>) -> Bl
         (text_of(&capture.name), input)
     });
     let inputs = inputs.collect();
-    let level = Level::of(block, builder.frames.len());
+    let level = Level::of(block, builder.frames.len(), cx.names);
     builder.levels.push(level);
     let steps = block.steps.iter().map(|step| {
         let data = inner_step(step, builder);
@@ -302,7 +319,7 @@ fn enter(block: &Block, last: Option<Captured>, builder: &mut Builder<'_>) -> Bl
     // The code after the steps sees them as the work does.
     builder.set_reader(Reader::Work);
     let value = block.value().map_or(TemplateData::NULL, |step| {
-        let place = builder.place(Source::Step(step.number));
+        let place = builder.place(cx.names.source(step));
         whole(place, None, text_of(&step.name))
     });
     BlockData {
@@ -341,12 +358,12 @@ fn inner_step(step: &Step, builder: &mut Builder<'_>) -> StepData<String> {
 }
 
 /// Returns a constant that does not compile if `time` is no duration and the tool is `Sleep`.
-fn wrong_time(fields: &Fields, tool: &TokenStream) -> Option<TokenStream> {
+fn wrong_time(fields: &Fields, tool: &TokenStream, names: &Names<'_>) -> Option<TokenStream> {
     let Fields::Named(_, fields, _) = fields else {
         return None;
     };
     let time = fields.iter().find(|field| field.name == "time")?;
-    let (at, message) = wrong_duration(&time.value)?;
+    let (at, message) = wrong_duration(names.value(&time.value))?;
     Some(quote_spanned! {at=>
         const _: () = {
             #[diagnostic::on_unimplemented(message = #message, label = "expected a duration")]

@@ -37,12 +37,13 @@ fn placeholder(
     };
     let placeholder = LitStr::new(&text, format.template.span());
     let formatted = |expr: &dyn ToTokens| quote!(__plan::format!(#placeholder, #expr));
-    ShownData::Text(match arg {
+    ShownData::Text(match builder.cx.names.value(arg) {
         Value::Reference(reference) => {
             return shown(reference, &placeholder, spec, builder);
         }
         Value::Computed(computed) => {
-            computed::compute(computed, formatted(&computed.expr), builder).1
+            let expr = builder.cx.names.expr(computed);
+            computed::compute(computed, formatted(expr), builder).1
         }
         Value::Scalar(scalar) => {
             let (minus, lit) = (&scalar.minus, &scalar.lit);

@@ -1,7 +1,7 @@
 //! The enclosing parts of a value: the plan and its blocks, and the names that `for` and `if let` bind.
 
-use crate::ast::{Block, Captured};
-use crate::names::Reader;
+use crate::ast::Block;
+use crate::names::{Captured, Names, Reader};
 use plan_graph::notation::SourceData;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -76,12 +76,13 @@ impl Level {
         }
     }
 
-    pub(super) fn of(block: &Block, frames: usize) -> Self {
+    pub(super) fn of(block: &Block, frames: usize, names: &Names<'_>) -> Self {
+        let (scope, captures) = (names.scope(block), names.captures(block).iter());
         Self {
-            scope: block.scope,
-            names: block.scope,
+            scope,
+            names: scope,
             frames,
-            captures: block.captures.iter().map(|capture| capture.of).collect(),
+            captures: captures.map(|capture| capture.of).collect(),
             ..Self::plan()
         }
     }

@@ -24,7 +24,12 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
-pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Report) -> TokenStream {
+pub(crate) fn expand(
+    plan: &Plan,
+    names: &Names<'_>,
+    graph: &StepGraph,
+    report: Report,
+) -> TokenStream {
     let cx = Context::new(plan, names, graph, report.first());
     let case = lints::case(&cx);
     match &plan.head {
@@ -47,8 +52,8 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 .then(|| quote!(#[allow(deprecated)]));
             // Beside the struct, so that a warning names it.
             let Warnings { constants, uses } = unordered;
-            let texts = (!plan.braces.is_empty() || !constants.is_empty()).then(|| {
-                let (name, texts) = (&head.name, lints::braces(plan));
+            let texts = (!names.braces().is_empty() || !constants.is_empty()).then(|| {
+                let (name, texts) = (&head.name, lints::braces(names));
                 quote!(#old impl #name { #texts #constants })
             });
             let items = &head.items;
@@ -91,7 +96,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
 /// Returns the rest of a plan for an editor: the IDE expansion, the errors, and the items that other code can name.
 pub(crate) fn outside(
     plan: &Plan,
-    names: &Names,
+    names: &Names<'_>,
     graph: &StepGraph,
     report: Report,
     ide: &TokenStream,
@@ -161,15 +166,12 @@ fn definition(
     around: fn(TokenStream) -> TokenStream,
 ) -> TokenStream {
     let Header {
-        attrs,
-        vis,
-        name,
-        inputs,
-        ..
+        attrs, vis, name, ..
     } = head;
     let krate = cx.krate();
     let serde = format!("{}::check::serde", tidy(&krate));
-    let fields = inputs.iter().map(|Input { attrs, name, ty }| {
+    let fields = cx.names.inputs().iter().map(|input| {
+        let Input { attrs, name, ty } = input;
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
         let granted = json::granted(
@@ -186,7 +188,7 @@ fn definition(
     // Code that runs the plan gives a value to each of them.
     let unknown = cx.error.as_ref();
     let unknown = unknown.map(|error| json::unknown(error, &quote!(#krate::check)));
-    let broken = head.broken.iter();
+    let broken = cx.names.unread_inputs().iter();
     let broken = broken.map(|name| quote!(#[allow(missing_docs)] #vis #name: #unknown));
     let no_parameters = no_parameters(name.span());
     // A derive is before the attributes that belong to it, and after those that may change what it sees.
@@ -236,7 +238,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     });
     let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
     let bounds = start::bounds(cx);
-    let steps = start::steps(&quote!(#name), &begin(head, cx), cx);
+    let steps = start::steps(&quote!(#name), &begin(cx), cx);
     let call = call(head, &bounds);
     let methods = methods(head, &bounds);
     let tool = tool(head, ty, &output_type, cx);
@@ -251,9 +253,9 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
 }
 
 /// Returns the function that begins a run, with the inputs from the fields of the struct.
-fn begin(head: &Header, cx: &Context<'_>) -> TokenStream {
+fn begin(cx: &Context<'_>) -> TokenStream {
     let handed = start::handed(cx);
-    let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
+    let inputs = cx.names.inputs().iter().enumerate().map(|(index, input)| {
         let name = &input.name;
         let text = text_of(name);
         let ty = cx.type_of(Source::Input(index));
@@ -264,7 +266,7 @@ fn begin(head: &Header, cx: &Context<'_>) -> TokenStream {
             quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }
     });
-    let inputs = match head.inputs.len() {
+    let inputs = match cx.names.inputs().len() {
         0 => quote!(::core::result::Result::Ok(__plan::Vec::new())),
         _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
     };
@@ -353,13 +355,12 @@ fn tool(head: &Header, ty: &Type, output_type: &TokenStream, cx: &Context<'_>) -
     let description = docs::text(&head.attrs);
     let inside = secret::of_output(ty, &Generics::default(), &quote!(__plan));
     let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
-    let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
-    let is_read = head.broken.is_empty() && !lossless::are_renamed(attrs.chain(&head.attrs));
+    let attrs = cx.names.inputs().iter().flat_map(|input| &input.attrs);
+    let is_read =
+        cx.names.unread_inputs().is_empty() && !lossless::are_renamed(attrs.chain(&head.attrs));
     let take = is_read.then(|| {
-        let fields = head
-            .inputs
-            .iter()
-            .map(|input| (&input.name, text_of(&input.name), &input.ty));
+        let inputs = cx.names.inputs().iter();
+        let fields = inputs.map(|input| (&input.name, text_of(&input.name), &input.ty));
         lossless::take(fields, &quote!(__plan))
     });
     quote! {

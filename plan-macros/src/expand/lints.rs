@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::tokens::located;
-use crate::ast::{Body, Plan, Role, Step};
+use crate::ast::{Body, Role, Step};
 use crate::docs::text_of;
-use crate::names::Source;
+use crate::names::{Names, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let used = used(cx);
-    let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
+    let inputs = cx.names.inputs();
     let inputs = inputs
         .iter()
         .enumerate()
@@ -35,7 +35,7 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         .collect();
     let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
     // A name may be bound more than once.
-    let bound = cx.plan.unused.iter().map(|(name, is_field)| {
+    let bound = cx.names.unused().iter().map(|(name, is_field)| {
         // rustc's advice is another one for a field.
         let (pattern, parameter) = if *is_field {
             let pattern = quote!(struct __PlanPattern { #name: () });
@@ -45,39 +45,48 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         };
         quote!(const _: () = { #pattern fn __plan_unused(#parameter) {} };)
     });
-    let warnings = cx.plan.braces.iter().enumerate().map(|(index, (at, _))| {
-        let text = braces_name(index, *at);
-        let of = cx.plan.head.as_ref().map(|head| {
-            let name = located(head.name.clone(), *at);
-            quote_spanned!(*at=> #name::)
+    let warnings = cx
+        .names
+        .braces()
+        .iter()
+        .enumerate()
+        .map(|(index, (at, _))| {
+            let text = braces_name(index, *at);
+            let of = cx.plan.head.as_ref().map(|head| {
+                let name = located(head.name.clone(), *at);
+                quote_spanned!(*at=> #name::)
+            });
+            quote_spanned!(*at=> const _: () = #of #text;)
         });
-        quote_spanned!(*at=> const _: () = #of #text;)
-    });
-    let texts = cx.plan.head.is_none().then(|| braces(cx.plan));
+    let texts = cx.plan.head.is_none().then(|| braces(cx.names));
     quote!(#unused #(#bound)* #texts #(#warnings)*)
 }
 
 /// Returns the inputs and steps that a part of the plan uses.
 pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
-    let mut used: BTreeSet<Source> = cx.plan.mentions().map(|mention| mention.source).collect();
-    for step in &cx.steps {
+    let mut used: BTreeSet<Source> = cx
+        .names
+        .all_mentions()
+        .map(|mention| mention.source)
+        .collect();
+    for step in cx.steps {
         let undone = match &step.role {
             Role::Undo(undone) => Some(undone),
             Role::Work | Role::Always => None,
         };
-        let scope = cx.names.scope_of(Source::Step(step.number));
+        let scope = cx.names.scope_of(cx.names.source(step));
         let named = step.after.iter().chain(undone);
         used.extend(named.filter_map(|name| cx.names.own(scope, name)));
         step.body.blocks(&mut |block| {
-            used.extend(block.value().map(|step| Source::Step(step.number)));
+            used.extend(block.value().map(|step| cx.names.source(step)));
         });
     }
     used
 }
 
 /// Deprecated constants for strings with names in braces. Only the warning of a deprecated constant has a text of the macro's choice.
-pub(super) fn braces(plan: &Plan) -> TokenStream {
-    let texts = plan.braces.iter().enumerate().map(|(index, (at, call))| {
+pub(super) fn braces(names: &Names<'_>) -> TokenStream {
+    let texts = names.braces().iter().enumerate().map(|(index, (at, call))| {
         let name = braces_name(index, *at);
         let note = format!(
             "`format!` puts values into a text: write `{call}`, or `String::from(…)` if the braces are part of the text"
@@ -97,7 +106,7 @@ fn braces_name(index: usize, at: Span) -> Ident {
 pub(super) fn case(cx: &Context<'_>) -> Option<TokenStream> {
     let names = cx.steps.iter().map(|step| &step.name);
     let names: Vec<&Ident> = names
-        .chain(&cx.plan.bound)
+        .chain(cx.names.bound())
         .filter(|name| text_of(name).contains(char::is_uppercase))
         .collect();
     (cx.error.is_none() && !names.is_empty()).then(|| {

@@ -2,7 +2,7 @@
 
 use super::builder::{ALLOWS, Builder, Lowered, TemplateData};
 use super::table::CheckKey;
-use super::tokens::{Tokens, located};
+use super::tokens::{TokenList, located};
 use super::way::{ends, path};
 use crate::ast::{Field, Fields, Literal, Rest};
 use crate::docs::{last_name, text_of};
@@ -81,14 +81,23 @@ pub(super) fn fields(literal: &Literal, owner: &Owner<'_>, builder: &mut Builder
             checks: TokenStream::new(),
         },
         Fields::Named(brace, fields, rest) => {
-            let (mut inits, names, data) = named(literal, fields, owner, builder);
-            let (base, checks) = base(rest, *brace, fields, owner);
+            let names = builder.cx.names;
+            let (fields, unknown): (Vec<_>, Vec<_>) =
+                fields.iter().partition(|field| !names.is_unknown(field));
+            let rest = if unknown.is_empty() {
+                rest
+            } else {
+                &Rest::Broken
+            };
+            let (mut inits, names, data) = named(literal, &fields, owner, builder);
+            let (base, checks) = base(rest, *brace, &fields, owner);
             inits = inits.and(base);
             let check = match (rest, enum_of(&literal.path)) {
                 // A variant cannot have `..`.
                 (Rest::Broken, Some(of)) => quote!(__plan::any::<#of>()),
                 _ => {
-                    let inits = Tokens::default().group(Delimiter::Brace, inits, brace.span.join());
+                    let inits =
+                        TokenList::default().group(Delimiter::Brace, inits, brace.span.join());
                     quote!(#path #inits)
                 }
             };
@@ -113,7 +122,7 @@ pub(super) fn fields(literal: &Literal, owner: &Owner<'_>, builder: &mut Builder
                 TemplateData::List(mut data) if data.len() == 1 => data.remove(0),
                 data => data,
             };
-            let inits = Tokens::default().parens(quote!(#(#inits),*).into(), at);
+            let inits = TokenList::default().parens(quote!(#(#inits),*).into(), at);
             Fielded {
                 data,
                 check: quote!(#path #inits),
@@ -127,12 +136,12 @@ pub(super) fn fields(literal: &Literal, owner: &Owner<'_>, builder: &mut Builder
 /// Lowers named fields: to the fields of an expression, the statements that look their names up, and data.
 fn named(
     literal: &Literal,
-    fields: &[Field],
+    fields: &[&Field],
     owner: &Owner<'_>,
     builder: &mut Builder<'_>,
-) -> (Tokens, TokenStream, TemplateData) {
+) -> (TokenList, TokenStream, TemplateData) {
     let variant = last_name(&literal.path);
-    let (mut inits, mut lookups) = (Tokens::default(), TokenStream::new());
+    let (mut inits, mut lookups) = (TokenList::default(), TokenStream::new());
     let mut given = Vec::with_capacity(fields.len());
     for field in fields {
         let at = field.name.span();
@@ -156,7 +165,12 @@ fn named(
 }
 
 /// Returns the end of an expression with named fields, and the statements that check the omitted fields.
-fn base(rest: &Rest, brace: Brace, fields: &[Field], owner: &Owner<'_>) -> (Tokens, TokenStream) {
+fn base(
+    rest: &Rest,
+    brace: Brace,
+    fields: &[&Field],
+    owner: &Owner<'_>,
+) -> (TokenList, TokenStream) {
     match rest {
         Rest::Nothing => Default::default(),
         Rest::Defaults(rest) => {

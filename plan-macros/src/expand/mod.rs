@@ -12,8 +12,6 @@ mod item;
 mod lints;
 mod literal;
 mod policy;
-#[cfg(test)]
-mod recovery;
 mod reference;
 mod scope;
 mod shared;
@@ -24,17 +22,18 @@ mod start;
 mod step;
 mod table;
 mod test;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod tool;
 mod types;
 mod unordered;
 mod value;
 mod way;
-#[cfg(test)]
-mod written;
 
 use crate::ast::{Body, Catch, Optional, Plan, Role, Step};
 use crate::graph::StepGraph;
+use crate::host;
 use crate::ide;
 use crate::names::{self, Names, Reader, Source};
 use crate::options;
@@ -50,7 +49,7 @@ use tool::Tool;
 /// `plan!`, from the first stage to the last.
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let source = syntax::scan(input.clone());
-    let ide = ide::is_wanted().then(|| ide::expand(&source));
+    let ide = host::is_editor().then(|| ide::expand(&source));
     let begun = ide.as_ref().and_then(|_| ide::begun(&source));
     let is_item = source
         .head
@@ -76,8 +75,8 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
         let errors = errors(report);
         return quote!(#ide #errors);
     }
-    let names = Names::new(&mut plan, &mut report);
-    names::resolve(&mut plan, &names, &mut report);
+    let mut names = Names::new(&plan, &mut report);
+    names::resolve(&plan, &mut names, &mut report);
     let graph = StepGraph::new(&plan.steps, 0, &names);
     let order = |steps: &[Step], scope| -> Box<dyn Fn(usize, usize) -> bool> {
         let graph = StepGraph::new(steps, scope, &names);
@@ -108,10 +107,10 @@ fn with_raw_gen(tokens: TokenStream) -> TokenStream {
 /// The facts that every part of the expansion needs.
 struct Context<'a> {
     plan: &'a Plan,
-    names: &'a Names,
+    names: &'a Names<'a>,
     graph: &'a StepGraph,
     /// The plan's steps and those of its blocks, by their numbers.
-    steps: Vec<&'a Step>,
+    steps: &'a [&'a Step],
     /// The first mistake found so far.
     error: Option<TokenStream>,
     /// The tools of each step.
@@ -123,17 +122,17 @@ struct Context<'a> {
 impl<'a> Context<'a> {
     fn new(
         plan: &'a Plan,
-        names: &'a Names,
+        names: &'a Names<'a>,
         graph: &'a StepGraph,
         error: Option<TokenStream>,
     ) -> Self {
-        let steps = plan.all_steps();
+        let steps = names.steps();
         Self {
             plan,
             names,
             graph,
             error,
-            tools: steps.iter().map(|step| Tool::all_of(step)).collect(),
+            tools: steps.iter().map(|step| Tool::all_of(step, names)).collect(),
             is_only_work: steps.iter().all(|step| matches!(step.role, Role::Work)),
             steps,
         }
@@ -161,13 +160,9 @@ impl Context<'_> {
     /// the type is reported there, once.
     fn type_of(&self, source: Source) -> Ident {
         match source {
-            Source::Step(index) => types::type_of_step(self.steps[index]),
+            Source::Step(index) => types::type_of_step(self.steps[index], self.names),
             Source::Input(index) => {
-                let input = self
-                    .plan
-                    .head
-                    .as_ref()
-                    .and_then(|head| head.inputs.get(index));
+                let input = self.names.inputs().get(index);
                 let span = input.map_or_else(Span::call_site, |input| input.ty.span());
                 format_ident!("__PlanInput{index}", span = span)
             }
@@ -214,12 +209,12 @@ impl Context<'_> {
             return views;
         }
         let scope = self.names.scope_of(Source::Step(index));
-        for step in &self.steps {
+        for step in self.steps {
             let reader = names::reader(step, self.names);
-            if reader == Reader::Work || self.names.scope_of(Source::Step(step.number)) != scope {
+            if reader == Reader::Work || self.names.scope_of(self.names.source(step)) != scope {
                 continue;
             }
-            let mut mentions = step.mentions.iter();
+            let mut mentions = self.names.mentions(step).iter();
             if mentions.any(|mention| mention.source == Source::Step(index)) {
                 let view = self.view(Source::Step(index), reader);
                 if view != View::Output && !views.iter().any(|(other, _)| *other == view) {
@@ -235,11 +230,13 @@ impl Context<'_> {
         match source {
             Source::Step(index) => match self.steps[index] {
                 Step {
-                    body: Body::Call(_),
+                    body,
                     ty: None,
                     policy,
                     ..
-                } if matches!((&policy.optional, &policy.catch), (Optional::No, Catch::No)) => {
+                } if matches!(self.names.body(body), Body::Call(_))
+                    && matches!((&policy.optional, &policy.catch), (Optional::No, Catch::No)) =>
+                {
                     TypeKey::Output(self.tools[index][0].text.clone())
                 }
                 _ => TypeKey::Step(index),

@@ -4,7 +4,7 @@ use super::builder::{Builder, Lowered};
 use super::types::may_be_absent;
 use crate::ast::Given;
 use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
-use crate::names::Source;
+use crate::names::ComputedNames;
 use crate::parse::value_text;
 use plan_graph::LONGEST_WAIT;
 use plan_graph::notation::{Ended, SettingData};
@@ -24,7 +24,7 @@ pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> Ended<SettingData
     }
     if let Some((at, fallback)) = &policy.fallback {
         let Lowered { check, data } = builder.value(fallback);
-        let mut ty = builder.cx.type_of(Source::Step(step.number));
+        let mut ty = builder.cx.type_of(builder.cx.names.source(step));
         ty.set_span(*at);
         builder.check_type(Span::call_site(), ty, check);
         settings.push(SettingData::Fallback(data));
@@ -79,10 +79,15 @@ fn amount(amount: Amount, value: &Value, builder: &mut Builder<'_>) -> Option<Se
             quote!(::core::time::Duration)
         }
     };
-    match value {
+    let names = builder.cx.names;
+    let is_constant = |computed| {
+        let ComputedNames { sources, asks, .. } = names.names_in(computed);
+        sources.is_empty() && !asks
+    };
+    match names.value(value) {
         Value::Broken => None,
-        Value::Computed(computed) if computed.names.is_empty() && !computed.asks => {
-            let expr = &computed.expr;
+        Value::Computed(computed) if is_constant(computed) => {
+            let expr = names.expr(computed);
             let made = match amount {
                 Amount::Attempts | Amount::AtMost => quote!(Count(|| {
                     let count: #ty = #expr;

@@ -2,11 +2,11 @@
 
 use super::builder::{Builder, Lowered, TemplateData};
 use super::table::{CheckKey, ConstantKey, Next, PartKey, TypeId, TypeKey};
-use super::tokens::{Tokens, located};
-use super::way::{Look, Position, Way, path};
-use crate::ast::{Hop, Local, Reference};
+use super::tokens::{TokenList, located};
+use super::way::{Look, Way, WayState, path};
+use crate::ast::{Hop, Reference};
 use crate::docs::text_of;
-use crate::names::Source;
+use crate::names::{Local, Source};
 use jsonptr::Pointer;
 use plan_graph::notation::{AbsenceData, Ended, ReferenceData, SegmentData, SourceData};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
@@ -34,7 +34,8 @@ struct Chain<'c, 'a> {
 /// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
 pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered {
     let mut root = reference.root.clone();
-    let source = match reference.local {
+    let local = builder.cx.names.local(reference);
+    let source = match local {
         Some(_) => None,
         None => builder.source(&root),
     };
@@ -50,7 +51,7 @@ pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered
             written.replace_range(..said.len(), &name);
         }
     }
-    let (place, part, ty) = start(reference.local, source, builder);
+    let (place, part, ty) = start(local, source, builder);
     let is_field = |hop: &Hop| matches!(hop, Hop::Field(..));
     let asked = reference.hops.iter().position(is_optional);
     let (before, after) = reference.hops.split_at(asked.unwrap_or_default());
@@ -63,7 +64,7 @@ pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered
         source,
         way: Way {
             root,
-            position: Position::Root,
+            position: WayState::Root,
         },
         ty,
         path: part.into_iter().collect(),
@@ -80,7 +81,7 @@ pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered
     };
     let Way { root, position } = &chain.way;
     let check = match position {
-        Position::Wrapped(way) => {
+        WayState::Wrapped(way) => {
             let whole = path(&["whole"], root.span(), reference.end);
             whole.parens(way.clone().into(), reference.end)
         }
@@ -135,11 +136,11 @@ impl Chain<'_, '_> {
             }
             Hop::Each(bracket) => {
                 let at = bracket.span.join();
-                let reference = |value| Tokens::default().operator("&", at).and(value);
+                let reference = |value| TokenList::default().operator("&", at).and(value);
                 self.way.call("to", at, at, Look::Other, reference);
                 let way = self.way.way();
                 let each = quote_spanned!(at=> __plan::HasElements::each(#way));
-                self.way.position = Position::Wrapped(each);
+                self.way.position = WayState::Wrapped(each);
                 self.path.push(SegmentData::Each);
                 self.part(PartKey::Elements);
             }
@@ -167,7 +168,7 @@ impl Chain<'_, '_> {
             Hop::Outcome(method) => {
                 let at = method.span();
                 let (way, c) = (self.way.way(), self.way.name("__c", at));
-                self.way.position = Position::Wrapped(
+                self.way.position = WayState::Wrapped(
                     quote_spanned!(at=> { let #c = #way; __plan::HasOutcomes::#method(#c) }),
                 );
                 let side = if method == "ok" { "Ok" } else { "Err" };
@@ -233,7 +234,7 @@ impl Chain<'_, '_> {
             quote_spanned!(at=> .asked(__plan::root()))
         };
         let (way, c) = (self.way.way(), self.way.name("__c", at));
-        self.way.position = Position::Wrapped(
+        self.way.position = WayState::Wrapped(
             quote_spanned!(at=> { let #c = #way; __plan::CanBeAbsent::or_absent(#c)#asked }),
         );
     }
@@ -258,7 +259,7 @@ impl Chain<'_, '_> {
         let is_asked =
             is_new_check || has_key || self.flattened.is_some() || table.shared(&shape).is_none();
         // The type of a step or an input has a name.
-        let is_root = matches!(self.way.position, Position::Root);
+        let is_root = matches!(self.way.position, WayState::Root);
         let root = self.source.filter(|_| is_root);
         let known = is_asked.then(|| self.known(root, at));
         let (known, is_bound) = known.unzip();
@@ -366,7 +367,7 @@ impl Chain<'_, '_> {
     }
 }
 
-fn indexed(value: Tokens, bracket: &syn::token::Bracket, index: &impl ToTokens) -> Tokens {
+fn indexed(value: TokenList, bracket: &syn::token::Bracket, index: &impl ToTokens) -> TokenList {
     let index = index.to_token_stream().into();
     value.group(Delimiter::Bracket, index, bracket.span.join())
 }

@@ -24,7 +24,7 @@ pub(super) fn shared(
     output: impl FnOnce(Builder<'_>) -> (TokenStream, TemplateData),
 ) -> TokenStream {
     let plan = cx.plan;
-    let inputs = plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
+    let inputs = cx.names.inputs();
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
         let name = cx.type_of(Source::Input(index));
         let (items, ty) = json::checked_alias(&input.ty, &name);
@@ -49,7 +49,7 @@ pub(super) fn shared(
     let data = PlanData {
         name,
         description,
-        inputs: inputs.iter().map(input_data).collect(),
+        inputs: inputs.iter().copied().map(input_data).collect(),
         steps: Named(steps_data),
         output_type,
         output: output_data,
@@ -61,7 +61,7 @@ pub(super) fn shared(
     let (text, tables) = (data.to_text(), table.items);
     let decoded = quote!(__plan::decode(#text, &[#(#tables),*]));
     let may_be_secret =
-        |input: &Input| secret::is_marked(&input.attrs) || secret::may_be_inside(&input.ty);
+        |input: &&Input| secret::is_marked(&input.attrs) || secret::may_be_inside(&input.ty);
     let decoded = match &plan.head {
         Some(Header { name, .. }) if inputs.iter().any(may_be_secret) => {
             quote!(__plan::with_secrets::<#name>(#decoded))

@@ -10,8 +10,8 @@ use quote::quote;
 pub(super) type Sources<'c> = Vec<(Source, &'c Ident)>;
 
 /// Returns the steps and inputs that a computed value mentions, in order.
-pub(super) fn sources<'c>(computed: &'c Computed, builder: &Builder<'_>) -> Sources<'c> {
-    let names = computed.names.iter();
+pub(super) fn sources<'c>(computed: &Computed, builder: &Builder<'c>) -> Sources<'c> {
+    let names = builder.cx.names.names_in(computed).sources.iter();
     let mut sources: Vec<_> = names
         .filter_map(|name| Some((builder.source(name)?, name)))
         .collect();

@@ -3,9 +3,9 @@
 use super::tool::Tool;
 use super::way::ends;
 use super::{Context, step, types, way};
-use crate::ast::{Body, Mention, Step};
+use crate::ast::{Body, Step};
 use crate::lossless;
-use crate::names::Source;
+use crate::names::{Mention, Source};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -19,7 +19,7 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     let mut call_index = 0;
     let mut start = |leaf: Leaf<'_>| {
         let Leaf { step: of, tool, ty } = leaf;
-        let index = of.number;
+        let index = cx.names.number(of);
         if let Some(tool) = tool {
             let Tool {
                 text, arguments, ..
@@ -83,7 +83,7 @@ struct Leaf<'a> {
 }
 
 /// Hands over the actions and blocks, in the order of their numbers: a block comes before what is in it.
-fn leaves<'a>(steps: &'a [Step], cx: &Context<'_>, f: &mut impl FnMut(Leaf<'a>)) {
+fn leaves<'a>(steps: &'a [Step], cx: &'a Context<'a>, f: &mut impl FnMut(Leaf<'a>)) {
     for step in steps {
         let mut leaves = Leaves { step, tools: 0, cx };
         leaves.visit(&step.body, step::declared(step, cx), f);
@@ -91,19 +91,19 @@ fn leaves<'a>(steps: &'a [Step], cx: &Context<'_>, f: &mut impl FnMut(Leaf<'a>))
 }
 
 /// The actions and blocks of a step.
-struct Leaves<'a, 'c> {
+struct Leaves<'a> {
     step: &'a Step,
     /// The number of tools so far.
     tools: usize,
-    cx: &'c Context<'c>,
+    cx: &'a Context<'a>,
 }
 
-impl<'a> Leaves<'a, '_> {
+impl<'a> Leaves<'a> {
     /// Hands over the leaves of a body. A value has the type `ty`.
     fn visit(&mut self, body: &'a Body, ty: Option<TokenStream>, f: &mut impl FnMut(Leaf<'a>)) {
         let step = self.step;
         let leaf = |tool, ty| Leaf { step, tool, ty };
-        match body {
+        match self.cx.names.body(body) {
             Body::Call(_) => {
                 f(leaf(Some(self.tools), None));
                 self.tools += 1;
@@ -112,8 +112,8 @@ impl<'a> Leaves<'a, '_> {
             Body::Broken(_) => f(leaf(None, None)),
             Body::Await(_) => {}
             Body::If(branches) => {
-                let tools = &self.cx.tools[step.number][self.tools..];
-                let ty = types::of_branches(step, tools, branches).map(|(ty, _)| ty);
+                let tools = &self.cx.tools[self.cx.names.number(step)][self.tools..];
+                let ty = types::of_branches(step, tools, branches, self.cx.names).map(|(ty, _)| ty);
                 for branch in branches {
                     self.visit(&branch.body, ty.clone(), f);
                 }
@@ -174,14 +174,16 @@ pub(super) fn handed(cx: &Context<'_>) -> BTreeSet<Source> {
             .filter(|mention| mention.whole && cx.names.scope_of(mention.source) == scope);
         handed.extend(own.map(|mention| mention.source));
     };
-    for step in &cx.steps {
-        keep(&step.mentions, cx.names.scope_of(Source::Step(step.number)));
+    for step in cx.steps {
+        keep(
+            cx.names.mentions(step),
+            cx.names.scope_of(cx.names.source(step)),
+        );
         if let Body::Loop(repeat) = &step.body {
-            keep(&repeat.mentions, repeat.round.scope);
+            let round = &repeat.round;
+            keep(cx.names.mentions_after(round), cx.names.scope(round));
         }
     }
-    if let Some(tail) = &cx.plan.tail {
-        keep(&tail.mentions, 0);
-    }
+    keep(cx.names.mentions_in_output(), 0);
     handed
 }

@@ -25,7 +25,7 @@ pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
 
 /// The type that a step declares: an alias where there is one, since the author's tokens are written once, so that rustc has one message about them.
 pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
-    let name = cx.type_of(Source::Step(step.number));
+    let name = cx.type_of(cx.names.source(step));
     let ty = step.ty.as_ref()?;
     Some(if policy::wraps(step) {
         json::checked_alias(ty, &name).1
@@ -38,7 +38,7 @@ pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
     let tools = &cx.tools[index];
-    let mut types = types::Types::new(tools, &step.policy);
+    let mut types = types::OutputTypes::new(tools, &step.policy, cx.names);
     let mut items = TokenStream::new();
     let ty = match &step.ty {
         Some(ty) => {
@@ -47,7 +47,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             Some(checked)
         }
         // Where nothing is around the call, the path itself is as good.
-        None => match &step.body {
+        None => match cx.names.body(&step.body) {
             Body::Call(literal) => {
                 let (path, at) = (&literal.path, ends(&literal.path).0);
                 // In an `Option`, rustc would report an unknown tool in other words, and so twice.
@@ -75,7 +75,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         let (path, alias, arguments) = (tool.path, &tool.alias, &tool.arguments);
         let at = alias.span();
         // The output type of a step that is only a call names `IsTool` already.
-        let is_inside = !matches!(step.body, Body::Call(_));
+        let is_inside = !matches!(cx.names.body(&step.body), Body::Call(_));
         let tool = is_inside
             .then(|| quote_spanned!(at=> type #alias = <#path as __plan::IsTool>::Itself;));
         quote_spanned!(at=> #tool type #arguments = #path;)
@@ -89,7 +89,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
                 quote_spanned!(at=> type #name = <#first as __plan::IsTool>::Output;)
             }
             (View::Call, None) => {
-                let value = types::of_block_in(&step.body);
+                let value = types::of_block_in(&step.body, cx.names);
                 let value = value.unwrap_or_else(|| quote!(__plan::Unknown));
                 quote_spanned!(at=> type #name = #value;)
             }
@@ -102,8 +102,11 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
 }
 
 /// Checks that a step with a type, whose value is a literal of that type, does not call a tool.
-pub(super) fn is_no_call(step: &Step) -> Option<TokenStream> {
-    let (Some(ty), Body::Compute(Value::Literal(literal))) = (&step.ty, &step.body) else {
+pub(super) fn is_no_call(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
+    let (Some(ty), Body::Compute(value)) = (&step.ty, &step.body) else {
+        return None;
+    };
+    let Value::Literal(literal) = cx.names.value(value) else {
         return None;
     };
     let path = parse::path_text(&literal.path);
@@ -118,16 +121,16 @@ pub(super) fn is_no_call(step: &Step) -> Option<TokenStream> {
 
 /// Checks that a step which may be absent can also be there, if something reads it: the JSON of `()` is null, as that of an absent value.
 pub(super) fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
-    let index = step.number;
+    let index = cx.names.number(step);
     if matches!(step.policy.optional, Optional::No) && !types::has_absent(&step.body) {
         return None;
     }
-    let mut mentions = cx.plan.mentions();
+    let mut mentions = cx.names.all_mentions();
     let mention = mentions.find(|it| it.source == Source::Step(index))?;
-    let output = match &step.body {
+    let output = match cx.names.body(&step.body) {
         Body::Call(_) => cx.type_of(Source::Step(index)).to_token_stream(),
         Body::Block(block) => {
-            let value = types::type_of_step(block.value()?);
+            let value = types::type_of_step(block.value()?, cx.names);
             quote!(::core::option::Option<#value>)
         }
         _ => {

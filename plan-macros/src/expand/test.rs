@@ -42,10 +42,11 @@ pub(super) fn lower(
         types: Vec::new(),
         answers: Vec::new(),
     };
-    let form = questions.form(computed.test.as_deref()?, "of_truth");
+    let form = questions.form(questions.builder.cx.names.test(computed)?, "of_truth");
     let Questions { types, answers, .. } = questions;
     let values = any_values(&sources(computed, builder), builder);
-    let locals = computed
+    let names = builder.cx.names.names_in(computed);
+    let locals = names
         .locals
         .iter()
         .map(|(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);));
@@ -139,7 +140,10 @@ impl Questions<'_, '_> {
     }
 
     fn place(&mut self, reference: &Reference, about: &str) -> FormData {
-        let (source, part) = match (reference.local, self.builder.source(&reference.root)) {
+        let (source, part) = match (
+            self.builder.cx.names.local(reference),
+            self.builder.source(&reference.root),
+        ) {
             (Some(local), _) => self.builder.part_of_local(local),
             (None, Some(source)) => (self.builder.place(source), None),
             // Only a reference with an error has no source.

@@ -10,11 +10,11 @@ pub(super) fn located(mut name: Ident, at: Span) -> Ident {
     name
 }
 
-/// Tokens, each with its own span.
+/// TokenList, each with its own span.
 #[derive(Clone, Default)]
-pub(super) struct Tokens(Vec<TokenTree>);
+pub(super) struct TokenList(Vec<TokenTree>);
 
-impl Tokens {
+impl TokenList {
     /// Adds a token.
     pub(super) fn with(mut self, token: impl Into<TokenTree>) -> Self {
         self.0.push(token.into());
@@ -60,19 +60,19 @@ impl Tokens {
     }
 }
 
-impl From<Ident> for Tokens {
+impl From<Ident> for TokenList {
     fn from(name: Ident) -> Self {
         Self::default().with(name)
     }
 }
 
-impl From<TokenStream> for Tokens {
+impl From<TokenStream> for TokenList {
     fn from(tokens: TokenStream) -> Self {
         Self(tokens.into_iter().collect())
     }
 }
 
-impl ToTokens for Tokens {
+impl ToTokens for TokenList {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.append_all(&self.0);
     }

@@ -2,6 +2,7 @@
 
 use super::way::ends;
 use crate::ast::{Body, Literal, Step};
+use crate::names::Names;
 use crate::parse;
 use proc_macro2::Ident;
 use syn::Path;
@@ -20,14 +21,14 @@ pub(super) struct Tool<'p> {
 
 impl<'p> Tool<'p> {
     /// Returns the tools of a step in order, without the tools of steps in its blocks.
-    pub(super) fn all_of(step: &'p Step) -> Vec<Self> {
+    pub(super) fn all_of(step: &'p Step, names: &'p Names<'p>) -> Vec<Self> {
         let mut tools = Vec::new();
-        Self::add(&step.body, step.number, &mut tools);
+        Self::add(&step.body, names.number(step), names, &mut tools);
         tools
     }
 
-    fn add(body: &'p Body, step: usize, tools: &mut Vec<Self>) {
-        match body {
+    fn add(body: &'p Body, step: usize, names: &'p Names<'p>, tools: &mut Vec<Self>) {
+        match names.body(body) {
             Body::Call(Literal { path, .. }) => {
                 let (index, at) = (tools.len(), ends(path).0);
                 tools.push(Self {
@@ -39,8 +40,8 @@ impl<'p> Tool<'p> {
             }
             Body::If(branches) => branches
                 .iter()
-                .for_each(|branch| Self::add(&branch.body, step, tools)),
-            Body::For(repeat) => Self::add(&repeat.body, step, tools),
+                .for_each(|branch| Self::add(&branch.body, step, names, tools)),
+            Body::For(repeat) => Self::add(&repeat.body, step, names, tools),
             Body::Compute(_)
             | Body::Await(_)
             | Body::Block(_)

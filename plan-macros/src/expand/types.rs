@@ -3,8 +3,9 @@
 use super::tool::Tool;
 use super::way::ends;
 use crate::ast::{
-    Block, BlockTail, Body, Branch, Catch, Literal, Loop, Optional, Policy, Step, is_value, typed,
+    Block, BlockTail, Body, Branch, Catch, Literal, Optional, Policy, Step, is_value, typed,
 };
+use crate::names::Names;
 use crate::syntax::tokens::placed;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -12,9 +13,10 @@ use syn::spanned::Spanned;
 
 /// The output types of a step's bodies. They are written with the aliases of the step's tools: the author's path to a tool is
 /// written once, so that rustc has one message about it.
-pub(super) struct Types<'t> {
+pub(super) struct OutputTypes<'t> {
     /// The tools of the step that are not in the types so far.
     tools: std::slice::Iter<'t, Tool<'t>>,
+    names: &'t Names<'t>,
     /// The wrapper of each element of a `for`, and whether an `Option` is wrapped as well.
     each: Option<(TokenStream, bool)>,
     /// `true` if a loop returns the values of all rounds.
@@ -23,11 +25,12 @@ pub(super) struct Types<'t> {
     pub(super) checks: TokenStream,
 }
 
-impl<'t> Types<'t> {
+impl<'t> OutputTypes<'t> {
     /// Creates the types of a step with these tools and this policy.
-    pub(super) fn new(tools: &'t [Tool<'t>], policy: &Policy) -> Self {
+    pub(super) fn new(tools: &'t [Tool<'t>], policy: &Policy, names: &'t Names<'t>) -> Self {
         Self {
             tools: tools.iter(),
+            names,
             collects: policy.collect.is_some(),
             each: match (&policy.optional, policy.catch) {
                 (_, Catch::Each) => Some((quote!(__plan::Caught), true)),
@@ -40,7 +43,8 @@ impl<'t> Types<'t> {
 
     /// The output type of a body.
     pub(super) fn of(&mut self, body: &Body) -> Option<TokenStream> {
-        match body {
+        let names = self.names;
+        match names.body(body) {
             Body::Call(_) => {
                 let tool = &self.tools.next()?.alias;
                 let at = tool.span();
@@ -51,9 +55,9 @@ impl<'t> Types<'t> {
                 Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
             }
             Body::Compute(_) | Body::Await(_) | Body::Broken(None) => None,
-            Body::Block(block) => type_of_block(block),
+            Body::Block(block) => type_of_block(block, names),
             Body::Loop(repeat) => {
-                let round = type_of_round(repeat)?;
+                let round = type_of_block(&repeat.round, names)?;
                 Some(if self.collects {
                     quote!(__plan::Vec<#round>)
                 } else {
@@ -106,40 +110,41 @@ pub(super) fn of_branches(
     step: &Step,
     tools: &[Tool<'_>],
     branches: &[Branch],
+    names: &Names<'_>,
 ) -> Option<(TokenStream, Span)> {
     if !branches.iter().any(is_value) {
         return None;
     }
     let body = typed(branches)?;
-    let ty = Types::new(tools, &step.policy).of(body)?;
+    let ty = OutputTypes::new(tools, &step.policy, names).of(body)?;
     Some((ty, place(body)))
 }
 
 /// The output type of the first block that a body is, or that a branch of it is.
-pub(super) fn of_block_in(body: &Body) -> Option<TokenStream> {
+pub(super) fn of_block_in(body: &Body, names: &Names<'_>) -> Option<TokenStream> {
     match body {
-        Body::Block(block) => type_of_block(block),
-        Body::If(branches) => branches.iter().find_map(|it| of_block_in(&it.body)),
+        Body::Block(block) => type_of_block(block, names),
+        Body::If(branches) => {
+            let mut branches = branches.iter();
+            branches.find_map(|it| of_block_in(&it.body, names))
+        }
         _ => None,
     }
 }
 
-fn type_of_block(block: &Block) -> Option<TokenStream> {
+/// Returns the output type of a block.
+pub(super) fn type_of_block(block: &Block, names: &Names<'_>) -> Option<TokenStream> {
     match (&block.tail, block.value()) {
         (BlockTail::None, _) => Some(quote!(())),
-        (_, Some(step)) => Some(type_of_step(step).into_token_stream()),
+        (_, Some(step)) => Some(type_of_step(step, names).into_token_stream()),
         (_, None) => None,
     }
 }
 
-/// The type of a loop's round.
-pub(super) fn type_of_round(repeat: &Loop) -> Option<TokenStream> {
-    type_of_block(&repeat.round)
-}
-
 /// The name of the type of a step. Its span is where the type is written.
-pub(super) fn type_of_step(step: &Step) -> Ident {
-    format_ident!("__PlanStep{}", step.number, span = place_of_step(step))
+pub(super) fn type_of_step(step: &Step, names: &Names<'_>) -> Ident {
+    let number = names.number(step);
+    format_ident!("__PlanStep{number}", span = place_of_step(step))
 }
 
 /// Returns `true` if the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it

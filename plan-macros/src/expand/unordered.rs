@@ -92,7 +92,7 @@ struct Search<'p> {
 
 impl<'p> Search<'p> {
     fn is_used(&self, step: &Step) -> bool {
-        self.used.contains(&Source::Step(step.number))
+        self.used.contains(&self.cx.names.source(step))
     }
 
     /// Adds the pairs among the steps of a scope, and those of the blocks inside.
@@ -112,7 +112,7 @@ impl<'p> Search<'p> {
                 }
                 let others = self.pairs.iter().enumerate().skip(first);
                 let before = others.filter(|(_, other)| {
-                    other.check.number == check.number && graph.is_needed(place, other.place)
+                    std::ptr::eq(other.check, *check) && graph.is_needed(place, other.place)
                 });
                 self.pairs.push(Pair {
                     effect: step,
@@ -123,13 +123,13 @@ impl<'p> Search<'p> {
             }
             // As in Rust, the underscore marks an output that has no use on purpose.
             let is_unused = !self.is_used(step) && !text_of(&step.name).starts_with('_');
-            if is_unused && may_fail(step) {
+            if is_unused && may_fail(step, self.cx) {
                 checks.push((step, graph.reached(place)));
             }
         }
         for step in steps {
             step.body.blocks(&mut |block| {
-                let graph = StepGraph::new(&block.steps, block.scope, self.cx.names);
+                let graph = StepGraph::new(&block.steps, self.cx.names.scope(block), self.cx.names);
                 self.scope(&block.steps, &graph);
             });
         }
@@ -148,7 +148,7 @@ impl<'p> Search<'p> {
 fn listed<'p>(pairs: &[Pair<'p>]) -> Vec<(&'p Step, Vec<&'p Step>, TokenStream)> {
     let mut listed = Vec::new();
     let mut first = 0;
-    for group in pairs.chunk_by(|one, other| one.effect.number == other.effect.number) {
+    for group in pairs.chunk_by(|one, other| std::ptr::eq(one.effect, other.effect)) {
         let own: Vec<Ident> = (first..first + group.len()).map(holds_name).collect();
         first += group.len();
         // Each bit stands for a check that the warning names.
@@ -210,33 +210,38 @@ fn note(effect: &Step, checks: &[&Step]) -> String {
 }
 
 /// Returns `true` if a failure in the step fails the steps around it.
-fn may_fail(step: &Step) -> bool {
+fn may_fail(step: &Step, cx: &Context<'_>) -> bool {
     let policy = &step.policy;
     let is_kept = matches!(
         (&policy.optional, &policy.catch, &policy.fallback),
         (Optional::No, Catch::No, None)
     );
-    is_kept && matches!(step.role, Role::Work) && may_fail_inside(&step.body)
+    is_kept && matches!(step.role, Role::Work) && may_fail_inside(&step.body, cx)
 }
 
-fn may_fail_inside(body: &Body) -> bool {
+fn may_fail_inside(body: &Body, cx: &Context<'_>) -> bool {
     match body {
         Body::Call(_) | Body::Await(_) => true,
-        Body::Compute(value) => matches!(value, Value::Computed(computed) if computed.asks),
-        Body::If(branches) => branches.iter().any(|it| may_fail_inside(&it.body)),
-        Body::For(repeat) => may_fail_inside(&repeat.body),
-        Body::Block(block) => block.steps.iter().any(may_fail),
-        Body::Loop(repeat) => repeat.round.steps.iter().any(may_fail),
+        Body::Compute(value) => match value {
+            Value::Computed(computed) => cx.names.names_in(computed).asks,
+            _ => false,
+        },
+        Body::If(branches) => branches.iter().any(|it| may_fail_inside(&it.body, cx)),
+        Body::For(repeat) => may_fail_inside(&repeat.body, cx),
+        Body::Block(block) => block.steps.iter().any(|step| may_fail(step, cx)),
+        Body::Loop(repeat) => repeat.round.steps.iter().any(|step| may_fail(step, cx)),
         Body::Broken(_) => false,
     }
 }
 
 /// Returns the types of the tools that a step calls, including those in its blocks.
 fn called(step: &Step, cx: &Context<'_>) -> Vec<TokenStream> {
-    let own = cx.tools[step.number].iter().map(|Tool { arguments, .. }| {
-        let at = arguments.span();
-        quote_spanned!(at=> <#arguments as __plan::IsTool>::Itself)
-    });
+    let own = cx.tools[cx.names.number(step)]
+        .iter()
+        .map(|Tool { arguments, .. }| {
+            let at = arguments.span();
+            quote_spanned!(at=> <#arguments as __plan::IsTool>::Itself)
+        });
     let mut tools: Vec<TokenStream> = own.collect();
     step.body.blocks(&mut |block| {
         tools.extend(block.steps.iter().flat_map(|step| called(step, cx)));

@@ -2,10 +2,11 @@
 
 use super::builder::{Builder, Lowered, TemplateData};
 use super::test::form_of_scalar;
-use super::tokens::{Tokens, located};
+use super::tokens::{TokenList, located};
 use super::way::{ends, it, path};
 use super::{computed, format, literal, reference};
-use crate::ast::{Json, Outcome, Scalar, Value};
+use crate::ast::{Json, Scalar, Value};
+use crate::names::Outcome;
 use proc_macro2::{Delimiter, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Lit;
@@ -13,12 +14,12 @@ use syn::Lit;
 impl Builder<'_> {
     /// Lowers a value at a place whose type rustc knows.
     pub(super) fn value(&mut self, value: &Value) -> Lowered {
-        match value {
+        match self.cx.names.value(value) {
             Value::Scalar(scalar) => Lowered::new(self::scalar(scalar), scalar_data(scalar)),
             Value::None(none) => {
                 let at = none.span();
                 let from = path(&["TakesNone", "none"], at, at);
-                Lowered::new(from.parens(Tokens::default(), at), TemplateData::NULL)
+                Lowered::new(from.parens(TokenList::default(), at), TemplateData::NULL)
             }
             Value::Some(some, paren, value) => {
                 let Lowered { check, data } =
@@ -34,12 +35,12 @@ impl Builder<'_> {
                 let (start, end) = (bracket.span.open(), bracket.span.close());
                 let elements = quote!(#(#checks),*).into();
                 let elements =
-                    Tokens::default().group(Delimiter::Bracket, elements, bracket.span.join());
+                    TokenList::default().group(Delimiter::Bracket, elements, bracket.span.join());
                 let list = path(&["TakesList", "list"], start, end);
                 Lowered::new(list.parens(elements, end), data)
             }
             Value::Tuple(paren, values) if values.is_empty() => {
-                let unit = Tokens::default().parens(Tokens::default(), paren.span.join());
+                let unit = TokenList::default().parens(TokenList::default(), paren.span.join());
                 Lowered::new(unit, TemplateData::NULL)
             }
             Value::Tuple(paren, values) => {
@@ -64,7 +65,7 @@ impl Builder<'_> {
             Value::Reference(reference) => {
                 let Lowered { check, data } = reference::lower(reference, self);
                 let (start, end) = (reference.root.span(), reference.end);
-                let place = match reference.outcome {
+                let place = match self.cx.names.outcome(reference) {
                     Outcome::None => "Takes",
                     Outcome::One => "TakesOutcome",
                     Outcome::Each => "TakesOutcomes",
@@ -102,7 +103,7 @@ impl Builder<'_> {
         &mut self,
         values: &[Value],
         lower: fn(&mut Self, &Value) -> Lowered,
-    ) -> (Vec<Tokens>, TemplateData) {
+    ) -> (Vec<TokenList>, TemplateData) {
         let lowered = values.iter().map(|value| {
             let Lowered { check, data } = lower(self, value);
             (check, data)
@@ -112,14 +113,14 @@ impl Builder<'_> {
     }
 
     /// Returns a check that a value fits its place.
-    fn fits(&self, place: &str, it: Tokens, start: Span, end: Span) -> Tokens {
+    fn fits(&self, place: &str, it: TokenList, start: Span, end: Span) -> TokenList {
         let present = path(&[self.arrival, "present"], start, end).parens(it, end);
         path(&[place, "fit"], start, end).parens(present, end)
     }
 
     /// Lowers a value at a place whose type is the type of the value.
     pub(super) fn inferred(&mut self, value: &Value) -> Lowered {
-        match value {
+        match self.cx.names.value(value) {
             Value::Reference(reference) => {
                 let Lowered { check, data } = reference::lower(reference, self);
                 let end = reference.end;
@@ -167,7 +168,7 @@ impl Builder<'_> {
 
     /// Lowers a value at a place where any JSON is allowed.
     fn untyped(&mut self, value: &Value) -> TemplateData {
-        match value {
+        match self.cx.names.value(value) {
             Value::Some(_, _, value) => self.untyped(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
                 TemplateData::List(values.iter().map(|value| self.untyped(value)).collect())
@@ -203,7 +204,7 @@ pub(super) fn scalar_data(scalar: &Scalar) -> TemplateData {
     TemplateData::Scalar(form_of_scalar(scalar))
 }
 
-fn scalar(scalar: &Scalar) -> Tokens {
+fn scalar(scalar: &Scalar) -> TokenList {
     let Scalar { minus, lit } = scalar;
     let at = lit.span();
     let start = minus.map_or(at, |minus| minus.span);

@@ -1,17 +1,17 @@
 //! The expression of a reference: a chain of the author's own tokens, with methods of the runtime between them.
 
-use super::tokens::{Tokens, located};
+use super::tokens::{TokenList, located};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::Path;
 use syn::spanned::Spanned;
 
 /// The current position of a reference.
-pub(super) enum Position {
+pub(super) enum WayState {
     /// The first name, which is a `Way`.
     Root,
     /// A value, which this expression is.
-    Value { value: Tokens, end: Span },
+    Value { value: TokenList, end: Span },
     /// A value behind a `?`, a `[..]` or a final method. The expression is a `Way`.
     Wrapped(TokenStream),
 }
@@ -20,7 +20,7 @@ pub(super) enum Position {
 pub(super) struct Way {
     /// The reference's first name, with the hygiene of its binding.
     pub(super) root: Ident,
-    pub(super) position: Position,
+    pub(super) position: WayState,
 }
 
 impl Way {
@@ -30,29 +30,29 @@ impl Way {
     }
 
     /// Returns an expression whose methods reveal the kind of the position.
-    pub(super) fn receiver(&self) -> Tokens {
+    pub(super) fn receiver(&self) -> TokenList {
         match &self.position {
-            Position::Root => self.root.clone().into(),
+            WayState::Root => self.root.clone().into(),
             // The expression has the span of the reference so far, so messages point at the reference.
-            Position::Value { value, .. } => {
+            WayState::Value { value, .. } => {
                 let at = self.root.span();
-                let reference = Tokens::default().operator("&", at).and(value.clone());
-                Tokens::default().parens(reference, at)
+                let reference = TokenList::default().operator("&", at).and(value.clone());
+                TokenList::default().parens(reference, at)
             }
-            Position::Wrapped(way) => way.clone().into(),
+            WayState::Wrapped(way) => way.clone().into(),
         }
     }
 
     /// Returns an expression for the position as a `Way`.
     pub(super) fn way(&self) -> TokenStream {
         match &self.position {
-            Position::Root => self.root.to_token_stream(),
-            Position::Value { value, end } => {
+            WayState::Root => self.root.to_token_stream(),
+            WayState::Value { value, end } => {
                 let here = path(&["here"], self.root.span(), *end);
                 let end = *end;
                 quote_spanned!(end=> #here(&#value))
             }
-            Position::Wrapped(way) => way.clone(),
+            WayState::Wrapped(way) => way.clone(),
         }
     }
 
@@ -63,13 +63,13 @@ impl Way {
         start: Span,
         end: Span,
         how: Look<'_>,
-        into: impl FnOnce(Tokens) -> Tokens,
+        into: impl FnOnce(TokenList) -> TokenList,
     ) {
         let value = match &self.position {
-            Position::Root => look(self.root.clone(), start, end, how),
-            Position::Value { value, .. } => {
+            WayState::Root => look(self.root.clone(), start, end, how),
+            WayState::Value { value, .. } => {
                 let c = self.name("__c", end);
-                let block = Tokens::default()
+                let block = TokenList::default()
                     .name("let", end)
                     .with(c.clone())
                     .operator("=", end)
@@ -77,17 +77,17 @@ impl Way {
                     .and(value.clone())
                     .operator(";", end)
                     .and(look(c, start, end, how));
-                Tokens::default().group(Delimiter::Brace, block, end)
+                TokenList::default().group(Delimiter::Brace, block, end)
             }
-            Position::Wrapped(_) => {
+            WayState::Wrapped(_) => {
                 return self.call("to", start, end, how, |value| {
-                    Tokens::default().operator("&", end).and(into(value))
+                    TokenList::default().operator("&", end).and(into(value))
                 });
             }
         };
-        let value = Tokens::default().operator("*", end).and(value);
-        let value = into(Tokens::default().parens(value, end));
-        self.position = Position::Value { value, end };
+        let value = TokenList::default().operator("*", end).and(value);
+        let value = into(TokenList::default().parens(value, end));
+        self.position = WayState::Value { value, end };
     }
 
     /// Calls a method of the way. `into` makes the argument from an expression for the value so far.
@@ -97,15 +97,15 @@ impl Way {
         start: Span,
         end: Span,
         how: Look<'_>,
-        into: impl FnOnce(Tokens) -> Tokens,
+        into: impl FnOnce(TokenList) -> TokenList,
     ) {
         let (way, c) = (self.way(), self.name("__c", end));
         let method = Ident::new(method, end);
         let look = look(c.clone(), start, end, how);
-        let value = Tokens::default().operator("*", end).and(look);
-        let value = into(Tokens::default().parens(value, end));
+        let value = TokenList::default().operator("*", end).and(look);
+        let value = into(TokenList::default().parens(value, end));
         self.position =
-            Position::Wrapped(quote_spanned!(end=> { let #c = #way; #c.#method(#value) }));
+            WayState::Wrapped(quote_spanned!(end=> { let #c = #way; #c.#method(#value) }));
     }
 }
 
@@ -124,9 +124,9 @@ pub(super) enum Look<'a> {
 
 /// The value at the end of a way. That has a name, since rustc would else point at the reference so far where the value may be
 /// absent.
-fn look(way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
+fn look(way: Ident, start: Span, end: Span, how: Look<'_>) -> TokenList {
     let kind = call(
-        Tokens::from(located(way, start))
+        TokenList::from(located(way, start))
             .operator(".", end)
             .name("plan_kind", end),
         end,
@@ -139,7 +139,7 @@ fn look(way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
     let value = path(&["Reachable", name], start, end).parens(value, end);
     match how {
         Look::Element(length) => {
-            let length = Tokens::default().with(length.clone());
+            let length = TokenList::default().with(length.clone());
             let value = value.operator(".", end).name("plan_length", end);
             value.parens(length, end)
         }
@@ -149,22 +149,22 @@ fn look(way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
 }
 
 /// Calls the function without arguments.
-fn call(function: Tokens, at: Span) -> Tokens {
-    function.parens(Tokens::default(), at)
+fn call(function: TokenList, at: Span) -> TokenList {
+    function.parens(TokenList::default(), at)
 }
 
 /// `__plan::a::b`, from the one place to the other: as an expression it covers all between them.
-pub(super) fn path(names: &[&str], start: Span, end: Span) -> Tokens {
-    let path = Tokens::default().name("__plan", start);
+pub(super) fn path(names: &[&str], start: Span, end: Span) -> TokenList {
+    let path = TokenList::default().name("__plan", start);
     names
         .iter()
         .fold(path, |path, name| path.operator("::", end).name(name, end))
 }
 
 /// Returns the call that hands over the value.
-pub(super) fn it(of: Tokens, end: Span) -> Tokens {
+pub(super) fn it(of: TokenList, end: Span) -> TokenList {
     let it = of.operator(".", end).name("plan_value", end);
-    it.parens(Tokens::default(), end)
+    it.parens(TokenList::default(), end)
 }
 
 /// Returns the first and the last place of a path.

@@ -29,14 +29,14 @@ impl Output {
 }
 
 /// What a block ends with.
-enum Tail {
+enum BlockEnd {
     /// A call, an `if` or a `for`.
     Work(FlowTokens),
     /// The name of this step.
     Step(Statement),
 }
 
-fn tail(group: &Group) -> Option<Tail> {
+fn tail(group: &Group) -> Option<BlockEnd> {
     let mut statements = syntax::block(group.stream());
     let last = statements.pop()?;
     let StatementKind::Other(tokens) = last.kind else {
@@ -48,9 +48,9 @@ fn tail(group: &Group) -> Option<Tail> {
             let is_named = |step: &Ident| text_of(step) == text_of(&name);
             let mut steps = statements.into_iter().rev();
             let step = steps.find(|statement| statement.name().is_some_and(is_named));
-            step.map(Tail::Step)
+            step.map(BlockEnd::Step)
         }
-        _ => Some(Tail::Work(FlowTokens::new(tokens))),
+        _ => Some(BlockEnd::Work(FlowTokens::new(tokens))),
     }
 }
 
@@ -261,8 +261,8 @@ impl IdeExpansion {
                 })
             }
             FlowTokens::Block(group, _) => match tail(group) {
-                Some(Tail::Work(work)) => self.output_of(&work, policy),
-                Some(Tail::Step(statement)) => self.output_of_step(&statement),
+                Some(BlockEnd::Work(work)) => self.output_of(&work, policy),
+                Some(BlockEnd::Step(statement)) => self.output_of_step(&statement),
                 None => Output::of(quote!(())),
             },
             FlowTokens::Call(call) => {

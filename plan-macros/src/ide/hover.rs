@@ -1,7 +1,7 @@
 //! Steps and inputs a second time: with their doc comments, which a local cannot have; inputs as the fields of the plan's struct that
 //! they are from outside; and as items where a step is referred to before it is declared.
 
-use super::uses::Uses;
+use super::uses::NameUses;
 use super::{IdeExpansion, attribute, unplaced};
 use crate::docs::text_of;
 use crate::syntax::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
@@ -91,7 +91,7 @@ impl IdeExpansion {
 
     /// Where a statement mentions steps and inputs.
     fn uses(&self, statement: &Statement) -> Vec<Ident> {
-        let mut uses = Uses::of(&self.known);
+        let mut uses = NameUses::of(&self.known);
         for attribute in statement.attributes() {
             let name = attribute.clone().into_iter().next();
             let known = name.and_then(|name| StepAttribute::named(&name.to_string()));
@@ -116,7 +116,7 @@ pub(crate) fn arguments<'a>(
     body: TokenStream,
 ) -> TokenStream {
     let names = arguments.map(text_of).collect();
-    let mut uses = Uses::of(&names);
+    let mut uses = NameUses::of(&names);
     uses.look_in(body);
     let (structure, uses) = (unplaced(structure.to_token_stream()), uses.found);
     quote! {

@@ -15,15 +15,14 @@ mod hover;
 mod inline;
 mod last;
 #[cfg(test)]
-mod lossless;
-#[cfg(test)]
-mod marker;
+mod tests;
 mod uses;
 mod value;
 
 pub(crate) use hover::arguments;
 
 use crate::docs::text_of;
+use crate::host;
 use crate::parse;
 use crate::report::Report;
 use crate::syntax::tokens::{is_word, only, placed};
@@ -32,25 +31,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::env;
 use std::mem::take;
-use std::path::Path;
-use std::sync::OnceLock;
-use uses::Uses;
-
-/// Whether an editor expands, and not a compiler. rust-analyzer sets this variable for the process in which macros run, which
-/// refuses to start without it, and for nothing else.
-pub(crate) fn is_wanted() -> bool {
-    static WANTED: OnceLock<bool> = OnceLock::new();
-    *WANTED.get_or_init(|| {
-        let compiler = |exe: &Path| {
-            let name = exe.file_stem().and_then(|name| name.to_str());
-            name.is_some_and(|name| ["rustc", "rustdoc", "clippy-driver", "miri"].contains(&name))
-        };
-        env::var_os("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_some()
-            && !env::current_exe().is_ok_and(|exe| compiler(&exe))
-    })
-}
+use uses::NameUses;
 
 /// What the IDE expansion says of itself, where an editor shows it.
 const NOTE: &str = "An editor sees this of the plan. rustc compiles another expansion.";
@@ -99,10 +81,8 @@ fn editor(plan: &PlanTokens) -> TokenStream {
 
 /// The runtime crate.
 fn krate(plan: &PlanTokens) -> TokenStream {
-    match parse::krate(&plan.inner, &mut Report::default()) {
-        Some(path) => quote!(#path),
-        None => quote!(::plan_runtime),
-    }
+    let named = parse::krate(&plan.inner, &mut Report::default());
+    named.unwrap_or_else(host::runtime).into_token_stream()
 }
 
 /// The IDE expansion of a plan: items in the item form, and a value in the expression form.
@@ -259,7 +239,7 @@ impl IdeExpansion {
 /// The names that patterns bind in the steps, and those of the steps in blocks.
 fn bound_in(plan: &PlanTokens) -> BTreeSet<String> {
     let none = BTreeSet::new();
-    let mut uses = Uses::of(&none);
+    let mut uses = NameUses::of(&none);
     let mut bound = BTreeSet::new();
     for step in plan.statements.iter().filter_map(Statement::step) {
         uses.look_in(step.value.clone());

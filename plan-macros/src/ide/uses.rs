@@ -10,14 +10,14 @@ use std::mem::take;
 type Bound = BTreeSet<String>;
 
 /// Finds where some names are mentioned.
-pub(super) struct Uses<'a> {
+pub(super) struct NameUses<'a> {
     names: &'a BTreeSet<String>,
     pub(super) found: Vec<Ident>,
     /// The names that patterns bind somewhere.
     pub(super) bound: Bound,
 }
 
-impl<'a> Uses<'a> {
+impl<'a> NameUses<'a> {
     pub(super) fn of(names: &'a BTreeSet<String>) -> Self {
         Self {
             names,
@@ -238,13 +238,13 @@ impl Before {
 
 #[cfg(test)]
 mod tests {
-    use super::Uses;
+    use super::NameUses;
     use std::collections::BTreeSet;
 
     /// Which of the names `a` to `e` are mentioned, in their order.
     fn mentioned(tokens: &str) -> String {
         let names: BTreeSet<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
-        let mut uses = Uses::of(&names);
+        let mut uses = NameUses::of(&names);
         uses.look_in(tokens.parse().expect("tokens"));
         uses.found.iter().map(ToString::to_string).collect()
     }

@@ -1,7 +1,7 @@
 //! Text with a name of the plan in braces, which is probably meant to be `format!`.
 
-use super::Source;
-use crate::ast::{Body, Optional, Plan, Step};
+use super::{Names, Source};
+use crate::ast::{Body, Optional, Step};
 use std::collections::HashMap;
 use syn::{Ident, LitStr, Type};
 
@@ -30,14 +30,11 @@ pub(super) enum Form {
 pub(super) struct Forms(HashMap<Source, Form>);
 
 impl Forms {
-    pub(super) fn of(plan: &Plan) -> Self {
-        let inputs = plan
-            .head
-            .iter()
-            .flat_map(|head| head.inputs.iter().enumerate());
+    pub(super) fn of(names: &Names<'_>) -> Self {
+        let inputs = names.inputs().iter().enumerate();
         let inputs = inputs.map(|(index, input)| (Source::Input(index), of_type(&input.ty)));
-        let steps = plan.all_steps().into_iter();
-        let steps = steps.map(|step| (Source::Step(step.number), of_step(step)));
+        let steps = names.steps().iter();
+        let steps = steps.map(|step| (names.source(step), of_step(step)));
         Self(inputs.chain(steps).collect())
     }
 

@@ -1,9 +1,7 @@
 //! Steps whose failures are values: a reference says which of the two it means.
 
-use super::{Names, Source, braces, each};
-use crate::ast::{
-    Body, Catch, Computed, Hop, Optional, Outcome, Plan, Reference, Role, Step, Test,
-};
+use super::{ComputedNames, Names, Outcome, Source, braces, each};
+use crate::ast::{Body, Catch, Hop, Optional, Reference, Role, Step, Test};
 use crate::docs::text_of;
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -25,15 +23,14 @@ pub(super) struct CaughtSteps {
 }
 
 impl CaughtSteps {
-    pub(super) fn of(plan: &Plan, names: &Names) -> Self {
-        let all = plan.all_steps();
-        let source = |step: &Step| Source::Step(step.number);
+    pub(super) fn of(names: &Names<'_>) -> Self {
         let is_always = |step: &&&Step| matches!(step.role, Role::Always);
-        let always = all.iter().filter(is_always);
-        let scopes: HashSet<usize> = always.map(|step| names.scope_of(source(step))).collect();
+        let always = names.steps().iter().filter(is_always);
+        let scopes = always.map(|step| names.scope_of(names.source(step)));
+        let scopes: HashSet<usize> = scopes.collect();
         let mut steps = Self::default();
-        for step in all {
-            let source = source(step);
+        for step in names.steps() {
+            let source = names.source(step);
             let is_undo = matches!(step.role, Role::Undo(_));
             if !is_undo && scopes.contains(&names.scope_of(source)) {
                 steps.work.insert(source);
@@ -170,7 +167,7 @@ impl CaughtSteps {
     /// The same in Rust code.
     pub(super) fn mistake_in<'r>(
         &self,
-        computed: &Computed,
+        computed: &ComputedNames,
         sources: &[(&Ident, Source)],
         role: impl Fn(Source) -> &'r Role,
     ) -> Option<(Span, String)> {

@@ -40,7 +40,7 @@ pub(super) fn asked(expr: &Expr, is_list: &dyn Fn(&Ident) -> bool) -> Option<(Id
 
 /// Returns `true` if code uses the value of this name as a `Result`.
 pub(super) fn asks(expr: &Expr, name: &Ident) -> bool {
-    let mut uses = Uses { name, found: false };
+    let mut uses = ElementUses { name, found: false };
     uses.visit_expr(expr);
     uses.found
 }
@@ -145,12 +145,12 @@ fn takes_result(argument: &Expr) -> bool {
 }
 
 /// Finds uses of the value of a name as a `Result`.
-struct Uses<'a> {
+struct ElementUses<'a> {
     name: &'a Ident,
     found: bool,
 }
 
-impl<'ast> Visit<'ast> for Uses<'_> {
+impl<'ast> Visit<'ast> for ElementUses<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         if let Some(Expr::Path(path)) = result(expr) {
             self.found |= path.path.get_ident() == Some(self.name);

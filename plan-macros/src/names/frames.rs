@@ -1,6 +1,6 @@
 //! Which names `for` and `if let` bind around a value.
 
-use crate::ast::Local;
+use super::Local;
 use crate::docs::text_of;
 use std::collections::HashSet;
 use syn::Ident;

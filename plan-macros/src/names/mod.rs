@@ -6,20 +6,22 @@ mod caught;
 mod compared;
 mod computed;
 mod each;
+mod facts;
 mod frames;
 mod resolve;
 mod roles;
 mod unknown;
 
-pub(crate) use crate::ast::Source;
+pub(crate) use facts::{Capture, Captured, ComputedNames, Local, Mention, Outcome, Source};
 pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 pub(crate) use roles::{Reader, check as check_roles, reader};
 
-use crate::ast::{Block, BlockTail, Body, Branch, Condition, Local, Loop, Plan, Step, typed};
+use crate::ast::{Block, BlockTail, Body, Branch, Condition, Input, Loop, Plan, Step, typed};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::syntax::is_keyword;
+use facts::{FactTable, Facts};
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 
@@ -34,8 +36,8 @@ enum Meaning {
     Unknown,
 }
 
-/// The names of a plan.
-pub(crate) struct Names {
+/// The names of a plan, and their meaning in each part of the plan.
+pub(crate) struct Names<'t> {
     /// Those of the plan itself, and those of its blocks.
     scopes: Vec<Scope>,
     /// For each step, by its number, the scope that it is in.
@@ -44,6 +46,17 @@ pub(crate) struct Names {
     bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
     inputs_help: String,
+    /// The inputs that can be fields of the plan's struct.
+    inputs: Vec<&'t Input>,
+    /// The names of other fields of the plan's struct, whose inputs could not be read.
+    unread_inputs: Vec<&'t Ident>,
+    /// All steps, by their numbers.
+    steps: Vec<&'t Step>,
+    numbers: FactTable<'t, Step, usize>,
+    numbers_of_blocks: FactTable<'t, Block, usize>,
+    numbers_of_loops: FactTable<'t, Loop, usize>,
+    facts: Facts<'t>,
+    no_names: ComputedNames,
 }
 
 /// The names of a plan, or of a block.
@@ -63,34 +76,36 @@ struct Scope {
     repeats: bool,
 }
 
-impl Names {
-    /// Finds the names of a plan, and reports duplicates. An input that cannot be a field of the plan's struct is removed.
-    pub(crate) fn new(plan: &mut Plan, report: &mut Report) -> Self {
+impl<'t> Names<'t> {
+    /// Finds the names of a plan, and reports duplicates.
+    pub(crate) fn new(plan: &'t Plan, report: &mut Report) -> Self {
         let mut own = Scope::default();
-        if let Some(head) = &mut plan.head {
+        let (mut inputs, mut unread_inputs) = (Vec::new(), Vec::new());
+        if let Some(head) = &plan.head {
             let mut known = HashSet::new();
-            head.inputs.retain(|input| {
+            for input in &head.inputs {
                 let text = text_of(&input.name);
-                let valid = check_name(&input.name, "input", report);
-                let first = known.insert(text.clone());
-                if valid && !first {
-                    own.broken.insert(text.clone());
+                if !check_name(&input.name, "input", report) {
+                    known.insert(text);
+                } else if known.insert(text.clone()) {
+                    inputs.push(input);
+                } else {
                     report.error(
                         &input.name,
                         format!("the plan has more than one input named `{text}`"),
                     );
+                    own.broken.insert(text);
                 }
-                valid && first
-            });
-            let inputs = head.inputs.iter().enumerate();
+            }
             own.broken.extend(head.broken.iter().map(text_of));
-            let is_field = |name: &Ident| !is_keyword(name) && known.insert(text_of(name));
-            head.broken.retain(is_field);
+            let is_field = |name: &&Ident| !is_keyword(name) && known.insert(text_of(name));
+            unread_inputs.extend(head.broken.iter().filter(is_field));
             if head.unclear_inputs {
                 own.broken.insert("_".to_owned());
             }
+            let sources = inputs.iter().enumerate();
             own.sources
-                .extend(inputs.map(|(index, input)| (text_of(&input.name), Source::Input(index))));
+                .extend(sources.map(|(index, input)| (text_of(&input.name), Source::Input(index))));
         }
         let inputs_help = match &plan.head {
             Some(head) => format!("make it an input: `{}(", head.name),
@@ -102,12 +117,30 @@ impl Names {
                 places: Vec::new(),
                 bound: HashMap::new(),
                 inputs_help,
+                inputs,
+                unread_inputs,
+                steps: Vec::new(),
+                numbers: FactTable::default(),
+                numbers_of_blocks: FactTable::default(),
+                numbers_of_loops: FactTable::default(),
+                facts: Facts::default(),
+                no_names: ComputedNames::default(),
             },
             bound: Vec::new(),
             report,
         };
-        declaration.steps(&mut plan.steps, &plan.broken, 0);
+        declaration.steps(&plan.steps, &plan.broken, 0);
         declaration.names
+    }
+
+    /// Returns the inputs that are fields of the plan's struct.
+    pub(crate) fn inputs(&self) -> &[&'t Input] {
+        &self.inputs
+    }
+
+    /// Returns the names of the other fields of the plan's struct, whose inputs could not be read.
+    pub(crate) fn unread_inputs(&self) -> &[&'t Ident] {
+        &self.unread_inputs
     }
 
     /// The step or the input of this name, of the plan itself.
@@ -192,19 +225,20 @@ impl Names {
 }
 
 /// Adds the names of steps, and reports duplicates.
-struct Declaration<'a> {
-    names: Names,
+struct Declaration<'a, 't> {
+    names: Names<'t>,
     /// The names that `for`, `if let` and `loop` bind around a step.
     bound: Vec<String>,
     report: &'a mut Report,
 }
 
-impl Declaration<'_> {
+impl<'t> Declaration<'_, 't> {
     /// Adds the names of steps, and the names of the blocks in the steps.
-    fn steps(&mut self, steps: &mut [Step], broken: &[Ident], scope: usize) {
+    fn steps(&mut self, steps: &'t [Step], broken: &[Ident], scope: usize) {
         self.names.scopes[scope].first = self.names.places.len();
-        for step in &mut *steps {
-            step.number = self.names.places.len();
+        for step in steps {
+            self.names.numbers.insert(step, self.names.steps.len());
+            self.names.steps.push(step);
             self.names.places.push(scope);
             if !step.is_tail {
                 check_name(&step.name, "step", self.report);
@@ -221,7 +255,7 @@ impl Declaration<'_> {
             } else {
                 text_of(&step.name)
             };
-            self.body(&mut step.body, scope, &owner);
+            self.body(&step.body, scope, &owner);
         }
     }
 
@@ -231,6 +265,7 @@ impl Declaration<'_> {
             let around = self.names.scopes[scope].around;
             around.is_some_and(|around| self.names.find_in(around, &text).is_some())
         };
+        let number = self.names.number(step);
         let own = &mut self.names.scopes[scope];
         let known = own.sources.get(&text).copied();
         let is_unclear = step.ty.is_none() && is_untyped(&step.body);
@@ -247,7 +282,7 @@ impl Declaration<'_> {
                 "`{text}` is already an input of the plan\nhelp: give the step another name"
             ),
             None => {
-                own.sources.insert(text.clone(), Source::Step(step.number));
+                own.sources.insert(text.clone(), Source::Step(number));
                 if !is_taken {
                     return;
                 }
@@ -258,7 +293,7 @@ impl Declaration<'_> {
     }
 
     /// Adds the names of the blocks in a body.
-    fn body(&mut self, body: &mut Body, scope: usize, owner: &str) {
+    fn body(&mut self, body: &'t Body, scope: usize, owner: &str) {
         let around = self.bound.len();
         match body {
             Body::If(branches) => {
@@ -274,7 +309,7 @@ impl Declaration<'_> {
             }
             Body::For(repeat) => {
                 self.bind(&crate::parse::names_in(&repeat.pat), owner);
-                self.body(&mut repeat.body, scope, owner);
+                self.body(&repeat.body, scope, owner);
             }
             Body::Block(block) => self.block(block, scope, owner),
             Body::Loop(repeat) => self.repeat(repeat, scope, owner),
@@ -283,7 +318,7 @@ impl Declaration<'_> {
         self.bound.truncate(around);
     }
 
-    fn repeat(&mut self, repeat: &mut Loop, scope: usize, owner: &str) {
+    fn repeat(&mut self, repeat: &'t Loop, scope: usize, owner: &str) {
         if let Some(last) = &repeat.last {
             let text = text_of(last);
             if self.bound.contains(&text) || self.names.find_in(scope, &text).is_some() {
@@ -293,20 +328,21 @@ impl Declaration<'_> {
             }
         }
         self.bind(repeat.last.as_slice(), owner);
-        self.block(&mut repeat.round, scope, owner);
-        let round = repeat.round.scope;
+        self.block(&repeat.round, scope, owner);
+        let round = self.names.scope(&repeat.round);
         self.names.scopes[round].repeats = repeat.last.is_none();
         // In the condition, the name of the step is the value of the round.
-        let value = repeat.round.value().map(|step| Source::Step(step.number));
+        let value = repeat.round.value().map(|step| self.names.source(step));
         let sources = value.map(|value| (owner.to_owned(), value));
-        repeat.scope = self.open(round, owner);
-        self.names.scopes[repeat.scope].sources.extend(sources);
+        let scope = self.open(round, owner);
+        self.names.numbers_of_loops.insert(repeat, scope);
+        self.names.scopes[scope].sources.extend(sources);
     }
 
-    fn block(&mut self, block: &mut Block, scope: usize, owner: &str) {
-        block.scope = self.open(scope, owner);
-        let broken = std::mem::take(&mut block.broken);
-        self.steps(&mut block.steps, &broken, block.scope);
+    fn block(&mut self, block: &'t Block, scope: usize, owner: &str) {
+        let scope = self.open(scope, owner);
+        self.names.numbers_of_blocks.insert(block, scope);
+        self.steps(&block.steps, &block.broken, scope);
     }
 
     /// Adds a scope.

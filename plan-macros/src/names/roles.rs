@@ -1,7 +1,7 @@
 //! Steps that undo others, and steps that always run: what they are for, and who may refer to them.
 
-use super::{Names, Source};
-use crate::ast::{BlockTail, Body, Mention, Plan, Role, Step};
+use super::{Mention, Names, Source};
+use crate::ast::{BlockTail, Body, Plan, Role, Step};
 use crate::docs::text_of;
 use crate::report::Report;
 use std::collections::{HashMap, HashSet};
@@ -16,11 +16,11 @@ pub(crate) enum Reader {
 }
 
 /// What a step is for; `Work` if it undoes a step that does not exist.
-pub(crate) fn reader(step: &Step, names: &Names) -> Reader {
+pub(crate) fn reader(step: &Step, names: &Names<'_>) -> Reader {
     match &step.role {
         Role::Work => Reader::Work,
         Role::Always => Reader::Always,
-        Role::Undo(name) => match names.own(names.scope_of(Source::Step(step.number)), name) {
+        Role::Undo(name) => match names.own(names.scope_of(names.source(step)), name) {
             Some(Source::Step(undone)) => Reader::Undo(undone),
             _ => Reader::Work,
         },
@@ -34,12 +34,12 @@ pub(super) struct LateSteps {
 }
 
 impl LateSteps {
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(super) fn of(names: &Names<'_>) -> Self {
         let (mut undo, mut always) = (HashSet::new(), HashSet::new());
-        for step in plan.all_steps() {
+        for step in names.steps() {
             match step.role {
-                Role::Undo(_) => undo.insert(Source::Step(step.number)),
-                Role::Always => always.insert(Source::Step(step.number)),
+                Role::Undo(_) => undo.insert(names.source(step)),
+                Role::Always => always.insert(names.source(step)),
                 Role::Work => false,
             };
         }
@@ -57,7 +57,7 @@ impl LateSteps {
 struct RoleCheck<'a> {
     steps: &'a [Step],
     scope: usize,
-    names: &'a Names,
+    names: &'a Names<'a>,
     report: &'a mut Report,
 }
 
@@ -65,13 +65,12 @@ struct RoleCheck<'a> {
 pub(crate) type Order<'o> = dyn Fn(&[Step], usize) -> Box<dyn Fn(usize, usize) -> bool> + 'o;
 
 /// Says what is wrong about the roles of steps.
-pub(crate) fn check(plan: &Plan, names: &Names, order: &Order<'_>, report: &mut Report) {
-    let is_work = |step: &&Step| matches!(step.role, Role::Work);
-    if plan.all_steps().iter().all(is_work) {
+pub(crate) fn check(plan: &Plan, names: &Names<'_>, order: &Order<'_>, report: &mut Report) {
+    let is_work = |step: &Step| matches!(step.role, Role::Work);
+    if names.steps().iter().copied().all(is_work) {
         return;
     }
-    let tail = plan.tail.iter().flat_map(|tail| named(&tail.mentions));
-    let tail: Vec<_> = tail.collect();
+    let tail: Vec<_> = named(names.mentions_in_output()).collect();
     check_in(&plan.steps, &tail, 0, names, order, report);
 }
 
@@ -85,7 +84,7 @@ fn check_in(
     steps: &[Step],
     tail: &[(&Ident, Source)],
     scope: usize,
-    names: &Names,
+    names: &Names<'_>,
     order: &Order<'_>,
     report: &mut Report,
 ) {
@@ -98,17 +97,14 @@ fn check_in(
     .check(tail, order);
     for step in steps {
         step.body.blocks(&mut |block| {
-            let mut tail = Vec::new();
+            let (scope, mut tail) = (names.scope(block), Vec::new());
             if let BlockTail::Name(name) = &block.tail
-                && let Some(source) = names.own(block.scope, name)
+                && let Some(source) = names.own(scope, name)
             {
                 tail.push((name, source));
             }
-            tail.extend(named(&block.mentions));
-            if let Body::Loop(repeat) = &step.body {
-                tail.extend(named(&repeat.mentions));
-            }
-            check_in(&block.steps, &tail, block.scope, names, order, report);
+            tail.extend(named(names.mentions_after(block)));
+            check_in(&block.steps, &tail, scope, names, order, report);
         });
     }
 }
@@ -133,8 +129,8 @@ impl RoleCheck<'_> {
         let mut undone_by: HashMap<usize, usize> = HashMap::new();
         for (place, step) in steps.iter().enumerate() {
             let Role::Undo(name) = &step.role else {
-                self.refer_to_all(Some(step), named(&step.mentions));
-                for name in &step.after {
+                self.refer_to_all(Some(step), named(self.names.mentions(step)));
+                for name in self.names.after(step) {
                     if let Some(source) = self.names.own(self.scope, name) {
                         self.refers(Some(step), name, source);
                     }
@@ -163,7 +159,7 @@ impl RoleCheck<'_> {
                 continue;
             }
             let mut seen = HashSet::new();
-            for mention in &step.mentions {
+            for mention in self.names.mentions(step) {
                 let read = self.place(mention.source);
                 let read = read.filter(|read| *read != undone && !is_needed(undone, *read));
                 if read.is_some_and(|read| seen.insert(read)) {
@@ -227,19 +223,21 @@ impl RoleCheck<'_> {
             return;
         }
         let is_work = |to: usize| matches!(self.steps[to].role, Role::Work);
-        let is_read = |source| by.mentions.iter().any(|mention| mention.source == source);
+        let mentions = self.names.mentions(by);
+        let is_read = |source| mentions.iter().any(|mention| mention.source == source);
         let is_pointless = |name: &&Ident| {
             let source = self.names.own(self.scope, name);
             source.is_some_and(|source| self.place(source).is_some_and(is_work) && !is_read(source))
         };
-        let pointless: Vec<&Ident> = by.after.iter().filter(is_pointless).collect();
+        let after = self.names.after(by);
+        let pointless: Vec<&Ident> = after.clone().filter(is_pointless).collect();
         let mut report = |at: &Ident, names: &str, remove: &str| {
             let message = format!("an always step runs after {names} anyway");
             let help = format!("help: remove {remove}, which may name other always steps");
             self.report.error(at, format!("{message}\n{help}"));
         };
         if let Some(first) = pointless.first()
-            && pointless.len() == by.after.len()
+            && pointless.len() == after.count()
         {
             let texts: Vec<String> = pointless.iter().map(|name| text_of(name)).collect();
             let names: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();

@@ -5,7 +5,7 @@ use crate::docs::text_of;
 use plan_graph::similar;
 use syn::Ident;
 
-impl Names {
+impl Names<'_> {
     /// Returns the message about an unknown name, and `true` if one of the plan's names is probably meant.
     pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> (String, bool) {
         let text = text_of(name);

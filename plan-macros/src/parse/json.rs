@@ -14,7 +14,7 @@ use syn::{Ident, LitStr, Macro, Token, token};
 /// Reads `json!(…)` as `serde_json` does; `None` for keys that are not string literals, which make the call a computed value.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
-    let mut reader = Reader {
+    let mut reader = JsonReader {
         report: Report::default(),
         is_computed: false,
     };
@@ -34,13 +34,13 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     Some(json.map_or(Value::Broken, |json| Value::Json(call.path.span(), json)))
 }
 
-struct Reader {
+struct JsonReader {
     report: Report,
     /// `true` after a key that an expression computes, which ends the reader.
     is_computed: bool,
 }
 
-impl Reader {
+impl JsonReader {
     fn json(&mut self, input: ParseStream<'_>, end: Span) -> syn::Result<Json> {
         if input.is_empty() {
             return Err(syn::Error::new(end, "expected a value before this"));

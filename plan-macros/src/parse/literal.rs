@@ -131,31 +131,13 @@ pub(super) fn named(
                     report.error(after, format!("expected {NEXT}, found `{after}`"));
                     value = Value::Broken;
                 }
-                let shorthand = false;
-                add(
-                    &mut fields,
-                    Field {
-                        name,
-                        shorthand,
-                        value,
-                    },
-                    report,
-                );
+                add(&mut fields, name, value, false, report);
             }
             // `a: b.,c` may be `a: b.c`.
             FieldKind::Name(_) | FieldKind::Broken(_) if was_dangling => rest = Rest::Broken,
             FieldKind::Name(name) => {
                 let value = Value::Reference(Reference::new(name.clone()));
-                let shorthand = true;
-                add(
-                    &mut fields,
-                    Field {
-                        name,
-                        shorthand,
-                        value,
-                    },
-                    report,
-                );
+                add(&mut fields, name, value, true, report);
             }
             FieldKind::Rest(dots, tokens) => {
                 let mistakes = mistakes::after_dots(tokens);
@@ -194,17 +176,20 @@ fn field_value(name: &Ident, colon: Span, item: ValueTokens, report: &mut Report
     read(item, colon, NEXT, report)
 }
 
-fn add(fields: &mut Vec<Field>, field: Field, report: &mut Report) {
-    let Field { name, .. } = &field;
-    if fields.iter().any(|earlier| earlier.name == *name) {
-        let mistake = mistake!(name, "the argument `{name}` is given more than once");
+fn add(fields: &mut Vec<Field>, name: Ident, value: Value, shorthand: bool, report: &mut Report) {
+    if fields.iter().any(|earlier| earlier.name == name) {
+        let mistake = mistake!(&name, "the argument `{name}` is given more than once");
         // A shorthand may be a part of the value before it.
-        report.push(if field.shorthand {
+        report.push(if shorthand {
             mistake
         } else {
             mistake.contained()
         });
     } else {
-        fields.push(field);
+        fields.push(Field {
+            name,
+            shorthand,
+            value,
+        });
     }
 }

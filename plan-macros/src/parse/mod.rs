@@ -53,9 +53,6 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         steps: body.steps,
         tail: body.tail,
         broken: body.reader.broken,
-        bound: Vec::new(),
-        unused: Vec::new(),
-        braces: Vec::new(),
     })
 }
 

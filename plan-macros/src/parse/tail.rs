@@ -16,7 +16,6 @@ pub(super) fn tail(
     let tail = |value| {
         Some(Tail {
             value,
-            mentions: Vec::new(),
             tokens: tokens.clone(),
         })
     };

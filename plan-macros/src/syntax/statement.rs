@@ -221,6 +221,9 @@ fn attribute_after_step(tokens: &mut Tokens) -> Option<TokenTree> {
 
 /// Returns `true` before a semicolon, unless the brackets of a call follow.
 fn ends(tokens: &Tokens) -> bool {
+    if !tokens.is_punct(0, ';') {
+        return false;
+    }
     let is_early = match tokens.peek(1) {
         Some(TokenTree::Group(group)) => match group.delimiter() {
             Delimiter::Brace => {
@@ -234,7 +237,7 @@ fn ends(tokens: &Tokens) -> bool {
         },
         _ => false,
     };
-    tokens.is_punct(0, ';') && !is_early
+    !is_early
 }
 
 /// Returns `true` before `step name =` or `step name:`, perhaps with attributes.

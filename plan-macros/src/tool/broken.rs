@@ -2,7 +2,7 @@
 
 use super::function;
 use super::parameters::Parameters;
-use crate::ide;
+use crate::host;
 use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
@@ -19,7 +19,7 @@ pub(super) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     // An editor expects all tokens in the expansion.
     let nothing = Group::new(Delimiter::Parenthesis, TokenStream::new());
     match function.parse(&nothing) {
-        Ok(mut parsed) if !ide::is_wanted() => {
+        Ok(mut parsed) if !host::is_editor() => {
             let (inputs, parameters) = Parameters::read(&function.parameters);
             parsed.sig.inputs = inputs;
             function::expand(options, parsed, Some(&parameters))

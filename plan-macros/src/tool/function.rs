@@ -8,7 +8,7 @@ use crate::docs::text_of;
 use crate::report::Report;
 use crate::shape::secret;
 use crate::syntax::tokens::{no_parameters, placed};
-use crate::{docs, ide, json, lossless, options};
+use crate::{docs, host, ide, json, lossless, options};
 use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -73,7 +73,7 @@ pub(super) fn expand(
         let contract = tool.contract();
         let implementation = tool.implementation();
         let called = quote!(#contract #implementation);
-        if ide::is_wanted() {
+        if host::is_editor() {
             let (called, arguments) = (ide::unplaced(called), tool.arguments());
             quote!(#structure #called #arguments)
         } else {

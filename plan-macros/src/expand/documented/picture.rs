@@ -16,7 +16,11 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
         return String::new();
     }
     let names: Vec<String> = steps.iter().map(|it| text_of(&it.name)).collect();
-    let does: Vec<String> = steps.iter().map(words::action_in_short).collect();
+    let does: Vec<String> = {
+        let does = steps.iter();
+        does.map(|step| words::action_in_short(step, cx.names))
+            .collect()
+    };
     let sizes: Vec<(f64, f64)> = names
         .iter()
         .zip(&does)

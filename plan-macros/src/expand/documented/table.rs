@@ -21,9 +21,10 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
         let plural = if steps.len() == 1 { "" } else { "s" };
         let _ = write!(text, "A plan of {} step{plural}.\n\n", steps.len());
     }
-    if !head.inputs.is_empty() {
+    let inputs = cx.names.inputs();
+    if !inputs.is_empty() {
         text.push_str("**Inputs**\n\n");
-        let rows = head.inputs.iter().map(|input| {
+        let rows = inputs.iter().map(|input| {
             let ty = &input.ty;
             let description = docs::text(&input.attrs);
             let first = description.split("\n\n").next().unwrap_or_default();
@@ -41,17 +42,18 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
         let rows = steps.iter().map(|step| {
             [
                 Code(&text_of(&step.name)).to_string(),
-                words::action(step),
+                words::action(step, cx.names),
                 Text(&step.intent).to_string(),
                 listed(&words::needs(step, cx)),
-                listed(&words::policies(step)),
+                listed(&words::policies(step, cx.names)),
             ]
         });
         let heads = ["Step", "Does", "Intent", "Needs", "Policy"];
         table(heads, rows, &mut text);
     }
     if let (Some(ty), Some(tail)) = (&head.output, &cx.plan.tail) {
-        let (ty, value) = (tidy(&quote!(#ty)), words::short(&words::text(&tail.value)));
+        let value = words::short(&words::text(&tail.value, cx.names));
+        let ty = tidy(&quote!(#ty));
         let row = [&value, &ty].map(|code| Code(code).to_string());
         table(["Output", "Type"], [row], &mut text);
     }

@@ -14,9 +14,9 @@ use quote::quote;
 /// What `look` makes of a plan.
 fn with<T>(plan: TokenStream, look: impl FnOnce(&Context<'_>) -> T) -> T {
     let mut report = Report::default();
-    let mut plan = parse::parse(crate::syntax::scan(plan), &mut report).expect("it is a plan");
-    let names = Names::new(&mut plan, &mut report);
-    names::resolve(&mut plan, &names, &mut report);
+    let plan = parse::parse(crate::syntax::scan(plan), &mut report).expect("it is a plan");
+    let mut names = Names::new(&plan, &mut report);
+    names::resolve(&plan, &mut names, &mut report);
     let graph = StepGraph::new(&plan.steps, 0, &names);
     look(&Context::new(&plan, &names, &graph, None))
 }

@@ -4,7 +4,7 @@ use super::super::Context;
 use super::escape::Code;
 use crate::ast::{Block, Body, Condition, List, Role, Step, Value};
 use crate::docs::text_of;
-use crate::names::Source;
+use crate::names::{Names, Source};
 use crate::parse::{path_text, pattern_text, tidy, value_text};
 use plan_graph::StepAttribute;
 use quote::quote;
@@ -13,13 +13,13 @@ use quote::quote;
 const MOST: usize = 60;
 
 /// What a step does, in Markdown: `FetchEmails`; if `ready` then `Send` else `Keep`.
-pub(super) fn action(step: &Step) -> String {
+pub(super) fn action(step: &Step, names: &Names<'_>) -> String {
     let mut parts = Vec::new();
-    body(&step.body, step, &mut parts);
+    body(&step.body, step, names, &mut parts);
     parts.join(" ")
 }
 
-fn body(does: &Body, step: &Step, parts: &mut Vec<String>) {
+fn body(does: &Body, step: &Step, names: &Names<'_>, parts: &mut Vec<String>) {
     let code = |text: &str| Code(text).to_string();
     match does {
         Body::Call(literal) => parts.push(code(&path_text(&literal.path))),
@@ -38,30 +38,31 @@ fn body(does: &Body, step: &Step, parts: &mut Vec<String>) {
                 if branch.conditions.is_empty() {
                     parts.push("else".to_owned());
                 } else {
-                    let conditions: Vec<_> = branch.conditions.iter().map(condition).collect();
+                    let conditions = branch.conditions.iter().map(|it| condition(it, names));
+                    let conditions: Vec<_> = conditions.collect();
                     let conditions = code(&short(&conditions.join(" && ")));
                     let word = if number == 0 { "if" } else { "else if" };
                     parts.push(format!("{word} {conditions} then"));
                 }
-                body(&branch.body, step, parts);
+                body(&branch.body, step, names, parts);
             }
         }
         Body::For(repeat) => {
-            let list = match &repeat.list {
+            let list = match names.list(&repeat.list) {
                 List::Reference(reference, _) => reference.written(),
                 List::Computed(computed, _) => value_text(&computed.written),
                 List::Broken => "…".to_owned(),
             };
             let (name, list) = (code(&pattern_text(&repeat.pat)), code(&short(&list)));
             parts.push(format!("for {name} in {list}"));
-            body(&repeat.body, step, parts);
+            body(&repeat.body, step, names, parts);
         }
-        Body::Block(block) => parts.push(block_of(block)),
+        Body::Block(block) => parts.push(block_of(block, names)),
         Body::Loop(repeat) => {
-            let condition = code(&short(&text(&repeat.again)));
+            let condition = code(&short(&text(&repeat.again, names)));
             parts.push(format!(
                 "loop {} while {condition}",
-                block_of(&repeat.round)
+                block_of(&repeat.round, names)
             ));
         }
         Body::Broken(path) => {
@@ -71,10 +72,10 @@ fn body(does: &Body, step: &Step, parts: &mut Vec<String>) {
 }
 
 /// The names of a block's steps.
-fn block_of(block: &Block) -> String {
+fn block_of(block: &Block, names: &Names<'_>) -> String {
     let names = block.steps.iter().map(|step| {
         if step.is_tail {
-            action(step)
+            action(step, names)
         } else {
             Code(&text_of(&step.name)).to_string()
         }
@@ -83,9 +84,9 @@ fn block_of(block: &Block) -> String {
     format!("{{ {} }}", names.join("; "))
 }
 
-fn condition(condition: &Condition) -> String {
-    match condition {
-        Condition::Holds(value) => text(value),
+fn condition(condition: &Condition, names: &Names<'_>) -> String {
+    match names.condition(condition) {
+        Condition::Holds(value) => text(value, names),
         Condition::Let(pattern, computed, _) => {
             format!(
                 "let {} = {}",
@@ -99,21 +100,21 @@ fn condition(condition: &Condition) -> String {
 
 /// What a step does, with its tools and without its conditions and lists.
 #[cfg(feature = "docs-svg")]
-pub(super) fn action_in_short(step: &Step) -> String {
-    fn collect(body: &Body, words: &mut Vec<String>) {
-        match body {
+pub(super) fn action_in_short(step: &Step, names: &Names<'_>) -> String {
+    fn collect(body: &Body, names: &Names<'_>, words: &mut Vec<String>) {
+        match names.body(body) {
             Body::Call(literal) => words.push(path_text(&literal.path)),
             Body::Compute(_) => words.push("computed".to_owned()),
             Body::Await(_) => words.push("await".to_owned()),
             Body::If(branches) => {
                 for (number, branch) in branches.iter().enumerate() {
                     words.push(if number == 0 { "if …" } else { "else" }.to_owned());
-                    collect(&branch.body, words);
+                    collect(&branch.body, names, words);
                 }
             }
             Body::For(repeat) => {
                 words.push("for …".to_owned());
-                collect(&repeat.body, words);
+                collect(&repeat.body, names, words);
             }
             Body::Block(_) => words.push("{ … }".to_owned()),
             Body::Loop(_) => words.push("loop { … }".to_owned()),
@@ -121,19 +122,20 @@ pub(super) fn action_in_short(step: &Step) -> String {
         }
     }
     let mut words = Vec::new();
-    collect(&step.body, &mut words);
+    collect(&step.body, names, &mut words);
     words.join(" ")
 }
 
 /// The names of the inputs and the steps that a step waits for, each once, in the order in which it mentions them.
 pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let mentioned = step.mentions.iter().map(|mention| &mention.name);
+    let mentioned = cx.names.mentions(step).iter();
+    let mentioned = mentioned.map(|mention| &mention.name);
     let undone = match &step.role {
         Role::Undo(undone) => Some(undone),
         Role::Work | Role::Always => None,
     };
-    for name in mentioned.chain(undone).chain(&step.after) {
+    for name in mentioned.chain(undone).chain(cx.names.after(step)) {
         let text = text_of(name);
         let known: Option<Source> = cx.names.get(name);
         if known.is_some() && !names.contains(&text) {
@@ -144,19 +146,19 @@ pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
 }
 
 /// Returns the role and the policy of a step as attributes: `retry(3)`.
-pub(super) fn policies(step: &Step) -> Vec<String> {
+pub(super) fn policies(step: &Step, names: &Names<'_>) -> Vec<String> {
     let role = match &step.role {
         Role::Work => None,
         Role::Undo(undone) => Some(format!("undo({})", text_of(undone))),
         Role::Always => Some(StepAttribute::Always.name().to_owned()),
     };
-    let policies = step.policy.attributes(|value| short(&text(value)));
+    let policies = step.policy.attributes(|value| short(&text(value, names)));
     role.into_iter().chain(policies).collect()
 }
 
 /// A value as it was written, where it is short.
-pub(super) fn text(value: &Value) -> String {
-    match value {
+pub(super) fn text(value: &Value, names: &Names<'_>) -> String {
+    match names.value(value) {
         Value::Reference(reference) => reference.written(),
         Value::Computed(computed) => value_text(&computed.written),
         Value::Scalar(scalar) => {
@@ -164,7 +166,7 @@ pub(super) fn text(value: &Value) -> String {
             tidy(&quote!(#minus #lit))
         }
         Value::None(_) => "None".to_owned(),
-        Value::Some(_, _, value) => format!("Some({})", text(value)),
+        Value::Some(_, _, value) => format!("Some({})", text(value, names)),
         Value::Literal(literal) => path_text(&literal.path) + " { … }",
         Value::Json(..) => "json!(…)".to_owned(),
         Value::Format(_) => "format!(…)".to_owned(),

@@ -8,8 +8,9 @@ mod lender;
 mod macros;
 mod visit;
 
-use super::{Frames, Meaning, Names};
-use crate::ast::{Computed, Local};
+use super::facts::ComputedFacts;
+use super::{ComputedNames, Frames, Meaning, Names};
+use crate::ast::Computed;
 use crate::docs::text_of;
 use crate::report::Report;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -17,55 +18,50 @@ use quote::{ToTokens, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Member, Pat};
+use syn::{Expr, Ident, Pat};
 
-/// Fills in what the expression mentions. `false` if something in it was reported, so that it cannot be used.
+/// Finds the names in an expression, and returns `false` for an expression with an error, which is reported.
 pub(super) fn analyze(
-    computed: &mut Computed,
-    names: &Names,
+    computed: &Computed,
+    names: &Names<'_>,
     frames: &Frames,
     is_caught: &dyn Fn(&Ident) -> bool,
     report: &mut Report,
-) -> bool {
+) -> (ComputedFacts, bool) {
+    let mut expr = computed.expr.clone();
     let mut finder = Finder {
         names,
         frames,
         is_caught,
         report,
         scopes: Vec::new(),
-        found: Vec::new(),
-        fields: Vec::new(),
-        locals: Vec::new(),
+        found: ComputedNames::default(),
         nested: 0,
         foreign: 0,
-        asks: false,
         ok: true,
     };
-    finder.visit_expr_mut(&mut computed.expr);
-    computed.fields = finder.fields;
-    computed.names = finder.found;
-    computed.locals = finder.locals;
-    computed.asks = finder.asks;
-    finder.ok
+    finder.visit_expr_mut(&mut expr);
+    let facts = ComputedFacts {
+        expr,
+        names: finder.found,
+        is_test: finder.ok,
+    };
+    (facts, finder.ok)
 }
 
 struct Finder<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     frames: &'a Frames,
     /// Whether a name is that of a step that is a `Result`.
     is_caught: &'a dyn Fn(&Ident) -> bool,
     report: &'a mut Report,
     /// The names that the expression binds, innermost scope last.
     scopes: Vec<HashSet<String>>,
-    found: Vec<Ident>,
-    fields: Vec<(Ident, Member)>,
-    locals: Vec<(Ident, Local)>,
+    found: ComputedNames,
     /// How many closures, async blocks and macros are around, in which `return` and `?` are the author's own.
     nested: usize,
     /// How many macros are around that may give names a meaning of their own.
     foreign: usize,
-    /// Whether there is a `?` that may fail the step.
-    asks: bool,
     ok: bool,
 }
 
@@ -82,14 +78,15 @@ impl Finder<'_> {
 
     fn record(&mut self, name: &Ident) {
         if let Some(local) = self.frames.get(name) {
-            if self.locals.iter().all(|(_, known)| *known != local) {
-                self.locals.push((name.clone(), local));
+            let locals = &mut self.found.locals;
+            if locals.iter().all(|(_, known)| *known != local) {
+                locals.push((name.clone(), local));
             }
             return;
         }
-        let known = self.found.iter().any(|found| found.unraw() == name.unraw());
-        if !known {
-            self.found.push(name.clone());
+        let sources = &mut self.found.sources;
+        if sources.iter().all(|found| found.unraw() != name.unraw()) {
+            sources.push(name.clone());
         }
     }
 

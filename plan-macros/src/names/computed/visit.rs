@@ -99,7 +99,7 @@ impl Finder<'_> {
             Expr::Field(field) => {
                 self.refuse_self(field);
                 if let Some(name) = source(&field.base).filter(|name| self.is_plans(name)) {
-                    self.fields.push((name, field.member.clone()));
+                    self.found.fields.push((name, field.member.clone()));
                 }
                 self.visit_place(&mut field.base);
             }
@@ -291,7 +291,7 @@ impl Finder<'_> {
         if self.refuse_get(ask) {
             return None;
         }
-        self.asks = true;
+        self.found.asks = true;
         let borrowed = match &*ask.expr {
             Expr::MethodCall(call) if call.method == "as_ref" && call.args.is_empty() => {
                 self.asked_step(&call.receiver)

@@ -1,9 +1,10 @@
 //! Blocks and loops: their last values, and the names from outside that they mention.
 
+use super::super::facts::{BlockFacts, ComputedFacts, Mention};
 use super::super::frames::Frame;
-use super::super::{Meaning, Source};
+use super::super::{Capture, Captured, Local, Meaning, Source};
 use super::Resolver;
-use crate::ast::{Block, BlockTail, Capture, Captured, Hop, Local, Loop, Role, Value};
+use crate::ast::{Block, BlockTail, Hop, Loop, Role, Step, Value};
 use crate::docs::text_of;
 use quote::ToTokens;
 use syn::Ident;
@@ -36,34 +37,31 @@ pub(super) fn role_in(blocks: &[OpenBlock], scope: usize) -> &Role {
     &block.unwrap_or(&blocks[0]).role
 }
 
-impl Resolver<'_> {
-    pub(super) fn block(&mut self, block: &mut Block, then: impl FnOnce(&mut Self)) {
-        let around = std::mem::replace(&mut self.frames.scope, block.scope);
-        let open = OpenBlock::new(block.scope, self.frames.count());
+impl<'t> Resolver<'_, 't> {
+    /// Resolves a block. `then` resolves the parts that see the block's names, and returns the mentions of these names.
+    pub(super) fn block(&mut self, block: &'t Block, then: impl FnOnce(&mut Self) -> Vec<Mention>) {
+        let scope = self.names.scope(block);
+        let around = std::mem::replace(&mut self.frames.scope, scope);
+        let open = OpenBlock::new(scope, self.frames.count());
         self.blocks.push(open);
-        for step in &mut block.steps {
+        for step in &block.steps {
             self.step(step);
-            let mentions = step.mentions.iter();
-            let outside =
-                mentions.filter(|mention| self.names.scope_of(mention.source) != block.scope);
+            let mentions = self.facts.mentions[self.names.number(step)].iter();
+            let outside = mentions.filter(|mention| self.names.scope_of(mention.source) != scope);
             self.mentions.extend(outside.cloned());
         }
-        self.tail(block);
-        then(self);
+        let mut mentions = self.tail(block);
+        mentions.extend(then(self));
         self.frames.scope = around;
         let open = self.blocks.pop();
-        block.captures = open.map_or_else(Vec::new, |open| open.captures);
+        let captures = open.map_or_else(Vec::new, |open| open.captures);
+        let facts = BlockFacts { captures, mentions };
+        self.facts.blocks.insert(block, facts);
     }
 
-    /// Resolves the loop of the step with this name and number.
-    pub(super) fn repeat(
-        &mut self,
-        repeat: &mut Loop,
-        name: &Ident,
-        number: usize,
-        collects: bool,
-    ) {
-        let scope = repeat.round.scope;
+    /// Resolves the loop of a step.
+    pub(super) fn repeat(&mut self, repeat: &'t Loop, step: &'t Step, collects: bool) {
+        let scope = self.names.scope(&repeat.round);
         // The value of the round before is unknown if the block does not end with a value of its own.
         let mut is_broken = matches!(repeat.round.tail, BlockTail::Broken);
         if let BlockTail::Name(tail) = &repeat.round.tail {
@@ -72,31 +70,41 @@ impl Resolver<'_> {
             let is_last = |last: &Ident| tail.unraw() == last.unraw();
             if is_missing && repeat.last.as_ref().is_some_and(is_last) {
                 self.report.error(tail, outside(&text_of(tail)));
-                repeat.round.tail = BlockTail::Broken;
             }
         }
         if let Some(last) = &repeat.last {
             let names = vec![(text_of(last), None)];
             self.frames.enter(Frame::new(names, is_broken));
         }
-        let (again, again_scope, last) = (&mut repeat.again, repeat.scope, &repeat.last);
-        let mut mentions = Vec::new();
-        self.block(&mut repeat.round, |resolver| {
-            resolver.frames.scope = again_scope;
-            let before = resolver.mentions.len();
-            resolver.truth(again);
-            resolver.round_before(again, last, name, collects);
-            mentions = resolver.mentions.split_off(before);
+        self.block(&repeat.round, |resolver| {
+            resolver.frames.scope = resolver.names.scope_of_condition(repeat);
+            resolver.again(repeat, &step.name, collects)
         });
         // The value of the round before is the first input.
         if let Some(last) = &repeat.last
             && let Meaning::Local(last) = self.names.find(last, &self.frames)
+            && let Some(round) = self.facts.blocks.get_mut(&repeat.round)
         {
             let is_other = |capture: &Capture| capture.of != Captured::Local(last);
-            repeat.round.captures.sort_by_key(is_other);
+            round.captures.sort_by_key(is_other);
         }
-        let text = text_of(name);
-        for mention in mentions {
+        self.refuse_own(self.names.source(step), &text_of(&step.name));
+        if let Some(last) = &repeat.last {
+            self.leave(&syn::parse_quote!(#last));
+        }
+        if is_broken {
+            self.facts.broken_loops.insert(repeat, ());
+        }
+    }
+
+    /// Resolves the condition of a loop, and returns the mentions of steps of the loop's block.
+    fn again(&mut self, repeat: &'t Loop, name: &Ident, collects: bool) -> Vec<Mention> {
+        let (scope, text) = (self.names.scope(&repeat.round), text_of(name));
+        let before = self.mentions.len();
+        self.truth(&repeat.again);
+        self.round_before(&repeat.again, &repeat.last, name, collects);
+        let mut own = Vec::new();
+        for mention in self.mentions.split_off(before) {
             if self.names.scope_of(mention.source) != scope {
                 self.mentions.push(mention);
             } else if collects && text_of(&mention.name) == text {
@@ -104,18 +112,12 @@ impl Resolver<'_> {
                     &mention.name,
                     format!("`{text}` is the list of all rounds, incomplete here\nhelp: use a step of the block"),
                 );
-                repeat.again = Value::Broken;
+                self.facts.broken.insert(&repeat.again, ());
             } else {
-                repeat.mentions.push(mention);
+                own.push(mention);
             }
         }
-        self.refuse_own(Source::Step(number), &text);
-        if let Some(last) = &repeat.last {
-            self.leave(&syn::parse_quote!(#last));
-        }
-        if is_broken {
-            repeat.last = None;
-        }
+        own
     }
 
     /// Reports the first mention of a loop in itself.
@@ -136,24 +138,23 @@ impl Resolver<'_> {
     /// Reports a field of the value of the round before in the condition of a loop: in the first round, there is no such value.
     fn round_before(
         &mut self,
-        again: &mut Value,
+        again: &'t Value,
         last: &Option<Ident>,
         step: &Ident,
         collects: bool,
     ) {
-        let found = match &*again {
+        let found = match self.facts.value(again) {
             Value::Reference(reference) => match reference.hops.first() {
                 Some(Hop::Field(_, member)) => Some((reference.root.clone(), member.clone())),
                 _ => None,
             },
             Value::Computed(computed) => {
-                let is_local =
-                    |name: &Ident| computed.locals.iter().any(|(local, _)| local == name);
-                computed
-                    .fields
-                    .iter()
-                    .find(|(name, _)| is_local(name))
-                    .cloned()
+                let facts = self.facts.computed.get(computed);
+                facts.and_then(|ComputedFacts { names, .. }| {
+                    let is_local = |name| names.locals.iter().any(|(local, _)| local == name);
+                    let mut fields = names.fields.iter();
+                    fields.find(|(name, _)| is_local(name)).cloned()
+                })
             }
             _ => None,
         };
@@ -170,39 +171,37 @@ impl Resolver<'_> {
             name,
             format!("`{text}` is the value of the round before, an `Option`, since the first round has none\nhelp: for the value of this round, write {this}"),
         );
-        *again = Value::Broken;
+        self.facts.broken.insert(again, ());
     }
 
-    /// Resolves the end of a block: the name of a step in the block, or a value.
-    fn tail(&mut self, block: &mut Block) {
-        if let BlockTail::Value(value) = &mut block.tail {
-            let before = self.mentions.len();
-            self.value(value);
-            for mention in self.mentions.split_off(before) {
-                if self.names.scope_of(mention.source) == block.scope {
-                    block.mentions.push(mention);
-                } else {
-                    self.mentions.push(mention);
+    /// Resolves the end of a block, and returns the mentions of steps of the block in a value there.
+    fn tail(&mut self, block: &'t Block) -> Vec<Mention> {
+        let scope = self.names.scope(block);
+        match &block.tail {
+            BlockTail::Value(value) => {
+                let before = self.mentions.len();
+                self.value(value);
+                let mentions = self.mentions.split_off(before).into_iter();
+                let is_own = |mention: &Mention| self.names.scope_of(mention.source) == scope;
+                let (own, outside): (Vec<_>, Vec<_>) = mentions.partition(is_own);
+                self.mentions.extend(outside);
+                return own;
+            }
+            BlockTail::Name(name) if self.names.own(scope, name).is_none() => {
+                match self.names.find(name, &self.frames) {
+                    Meaning::Broken => {}
+                    Meaning::Local(_) | Meaning::Source(_) => {
+                        self.report.error(name, outside(&text_of(name)));
+                    }
+                    Meaning::Unknown => {
+                        let (message, _) = self.names.unknown(name, &self.frames);
+                        self.report.error(name, message);
+                    }
                 }
             }
+            _ => {}
         }
-        let BlockTail::Name(name) = &block.tail else {
-            return;
-        };
-        if self.names.own(block.scope, name).is_some() {
-            return;
-        }
-        match self.names.find(name, &self.frames) {
-            Meaning::Broken => {}
-            Meaning::Local(_) | Meaning::Source(_) => {
-                self.report.error(name, outside(&text_of(name)));
-            }
-            Meaning::Unknown => {
-                let (message, _) = self.names.unknown(name, &self.frames);
-                self.report.error(name, message);
-            }
-        }
-        block.tail = BlockTail::Broken;
+        Vec::new()
     }
 
     /// Adds the name to the captures of each enclosing block, up to the block for which `is_in` is `true`.

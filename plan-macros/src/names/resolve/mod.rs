@@ -1,4 +1,4 @@
-//! Looks up the names in all values of a plan. A value with an unknown name becomes [`Value::Broken`].
+//! Looks up the names in all values of a plan. A value with an unknown name counts as [`Value::Broken`].
 
 mod blocks;
 mod values;
@@ -6,14 +6,12 @@ mod values;
 use self::blocks::OpenBlock;
 use super::caught::CaughtSteps;
 use super::compared::ComparedPattern;
+use super::facts::Facts;
 use super::frames::Frame;
 use super::roles::LateSteps;
-use super::{Frames, Meaning, Names, Source};
+use super::{Frames, Meaning, Mention, Names, Outcome, Source};
 use super::{braces, caught};
-use crate::ast::Given;
-use crate::ast::{
-    Body, Branch, Condition, List, Mention, Outcome, Plan, Reference, Role, Step, Value,
-};
+use crate::ast::{Body, Branch, Condition, Given, List, Plan, Reference, Role, Step, Value};
 use crate::docs::text_of;
 use crate::parse;
 use crate::report::Report;
@@ -22,36 +20,33 @@ use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::{Ident, Pat};
 
-/// Replaces values with unknown names, and calls of the plan itself, by broken ones, and finds the names in computed values.
-pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
+/// Looks up the names in all values.
+pub(crate) fn resolve<'t>(plan: &'t Plan, names: &mut Names<'t>, report: &mut Report) {
     let mut resolver = Resolver {
         names,
-        caught: CaughtSteps::of(plan, names),
-        forms: braces::Forms::of(plan),
+        caught: CaughtSteps::of(names),
+        forms: braces::Forms::of(names),
         each_meant: HashSet::new(),
         elements: Vec::new(),
-        late: LateSteps::of(plan),
+        late: LateSteps::of(names),
         blocks: vec![OpenBlock::new(0, 0)],
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
         mentions: Vec::new(),
-        bound: Vec::new(),
-        unused: Vec::new(),
-        braces: Vec::new(),
+        facts: Facts::default(),
         report,
     };
-    plan.steps.iter_mut().for_each(|step| resolver.step(step));
-    if let Some(tail) = &mut plan.tail {
-        resolver.value(&mut tail.value);
-        tail.mentions = resolver.mentions;
+    resolver.facts.mentions = vec![Vec::new(); names.steps().len()];
+    plan.steps.iter().for_each(|step| resolver.step(step));
+    if let Some(tail) = &plan.tail {
+        resolver.value(&tail.value);
+        resolver.facts.output = resolver.mentions;
     }
-    plan.bound = resolver.bound;
-    plan.unused = resolver.unused;
-    plan.braces = resolver.braces;
+    names.facts = resolver.facts;
 }
 
-struct Resolver<'a> {
-    names: &'a Names,
+struct Resolver<'a, 't> {
+    names: &'a Names<'t>,
     caught: CaughtSteps,
     forms: braces::Forms,
     /// The steps whose `#[catch]` was reported to mean `#[catch(each)]`.
@@ -66,36 +61,33 @@ struct Resolver<'a> {
     frames: Frames,
     /// The mentions in the values so far.
     mentions: Vec<Mention>,
-    /// The names that are bound and not mentioned.
-    bound: Vec<Ident>,
-    unused: Vec<(Ident, bool)>,
-    /// Texts that are probably meant as calls of `format!`.
-    braces: Vec<(Span, String)>,
+    facts: Facts<'t>,
     report: &'a mut Report,
 }
 
-impl Resolver<'_> {
-    fn step(&mut self, step: &mut Step) {
+impl<'t> Resolver<'_, 't> {
+    fn step(&mut self, step: &'t Step) {
         let outside = std::mem::take(&mut self.mentions);
         self.set_role(step.role.clone());
-        self.after(&mut step.after, &step.name);
-        match &mut step.body {
+        self.after(&step.after, &step.name);
+        match &step.body {
             Body::Loop(repeat) => {
                 let collects = step.policy.collect.is_some();
-                self.repeat(repeat, &step.name, step.number, collects);
+                self.repeat(repeat, step, collects);
             }
             body => self.body(body),
         }
-        for (_, given) in &mut step.policy.amounts {
+        for (_, given) in &step.policy.amounts {
             if let Given::Value(amount) = given {
                 self.amount(amount);
             }
         }
-        if let Some((_, fallback)) = &mut step.policy.fallback {
+        if let Some((_, fallback)) = &step.policy.fallback {
             self.value(fallback);
         }
         self.set_role(Role::Work);
-        step.mentions = std::mem::replace(&mut self.mentions, outside);
+        let own = std::mem::replace(&mut self.mentions, outside);
+        self.facts.mentions[self.names.number(step)] = own;
     }
 
     /// Sets the role of the innermost step.
@@ -105,31 +97,34 @@ impl Resolver<'_> {
         }
     }
 
-    fn after(&mut self, after: &mut Vec<Ident>, step: &Ident) {
+    /// Reports names that are no steps.
+    fn after(&mut self, after: &[Ident], step: &Ident) {
         let scope = self.frames.scope;
-        after.retain(|after| match self.names.own(scope, after) {
-            Some(Source::Step(_)) => true,
-            Some(Source::Input(_)) => {
-                self.report.error(after, format!("`{after}` is an input, which is available from the start; `#[after(…)]` takes steps"));
-                false
-            }
-            None => {
-                let message = self.names.unknown_after(after, step, scope, |owner| {
-                    format!("help: write `#[after({owner})]`, which waits for all of that block")
-                });
-                if let Some(message) = message {
-                    self.report.error(after, message);
+        for after in after {
+            match self.names.own(scope, after) {
+                Some(Source::Step(_)) => {}
+                Some(Source::Input(_)) => {
+                    self.report.error(after, format!("`{after}` is an input, which is available from the start; `#[after(…)]` takes steps"));
                 }
-                false
+                None => {
+                    let message = self.names.unknown_after(after, step, scope, |owner| {
+                        format!(
+                            "help: write `#[after({owner})]`, which waits for all of that block"
+                        )
+                    });
+                    if let Some(message) = message {
+                        self.report.error(after, message);
+                    }
+                }
             }
-        });
+        }
     }
 
-    fn body(&mut self, body: &mut Body) {
+    fn body(&mut self, body: &'t Body) {
         match body {
             Body::Call(literal) => {
                 let before = self.mentions.len();
-                self.fields(&mut literal.fields);
+                self.fields(&literal.fields);
                 let path = &literal.path;
                 // Only a plain name is certain to be the plan's: a longer path may lead anywhere.
                 if let (Some(own), Some(tool)) = (self.own, path.get_ident())
@@ -144,21 +139,22 @@ impl Resolver<'_> {
                         ),
                     );
                     self.mentions.truncate(before);
-                    *body = Body::Broken(Some(path.clone()));
+                    let broken = Body::Broken(Some(path.clone()));
+                    self.facts.calls_of_plan.insert(body, broken);
                 }
             }
             Body::Compute(value) => self.value(value),
-            Body::Block(block) => self.block(block, |_| {}),
+            Body::Block(block) => self.block(block, |_| Vec::new()),
             // `step` resolves a loop, which is the whole of a step.
             Body::Loop(_) => {}
             Body::If(branches) => {
                 for Branch { conditions, body } in branches {
-                    for condition in &mut *conditions {
+                    for condition in conditions {
                         self.condition(condition);
                     }
                     self.body(body);
                     for condition in conditions.iter().rev() {
-                        match condition {
+                        match self.facts.condition(condition) {
                             Condition::Holds(_) => {}
                             Condition::Let(pat, ..) => self.leave(pat),
                             Condition::Broken(_) => drop(self.frames.leave(Vec::new())),
@@ -168,33 +164,26 @@ impl Resolver<'_> {
             }
             Body::For(repeat) => {
                 let mut failed = None;
-                let names = match &mut repeat.list {
+                let (names, broken) = match &repeat.list {
                     List::Reference(reference, name) => {
-                        let bound = vec![(text_of(name), None)];
-                        if !self.reference(reference) {
-                            repeat.list = List::Broken;
-                        } else if reference.outcome == Outcome::One {
-                            failed = Some(reference.clone());
+                        let is_known = self.reference(reference);
+                        if is_known && self.facts.outcome(reference) == Outcome::One {
+                            failed = Some(reference);
                             self.elements.push((name.clone(), false));
-                            repeat.list = List::Broken;
                         }
-                        bound
+                        (vec![(text_of(name), None)], !is_known || failed.is_some())
                     }
-                    List::Computed(computed, bound) => {
-                        let bound = parts(bound);
-                        if !self.computed(computed) {
-                            repeat.list = List::Broken;
-                        }
-                        bound
-                    }
-                    List::Broken => parts(&crate::parse::names_in(&repeat.pat)),
+                    List::Computed(computed, bound) => (parts(bound), !self.computed(computed)),
+                    List::Broken => (parts(&crate::parse::names_in(&repeat.pat)), true),
                 };
-                let broken = matches!(repeat.list, List::Broken);
+                if broken {
+                    self.facts.broken_lists.insert(&repeat.list, ());
+                }
                 self.frames.enter(Frame::new(names, broken));
-                self.body(&mut repeat.body);
+                self.body(&repeat.body);
                 self.leave(&repeat.pat);
                 if let Some(reference) = failed {
-                    self.no_list(&reference);
+                    self.no_list(reference);
                 }
             }
             Body::Await(_) | Body::Broken(_) => {}
@@ -235,30 +224,39 @@ impl Resolver<'_> {
     }
 
     /// Resolves a condition, and enters the frame of the names that the condition binds.
-    fn condition(&mut self, condition: &mut Condition) {
-        if let Condition::Holds(Value::Computed(computed)) = condition {
-            let is_unknown =
-                |name: &Ident| matches!(self.names.find(name, &self.frames), Meaning::Unknown);
-            if let Some(compared) = ComparedPattern::of(&computed.expr, &is_unknown) {
-                self.report.error(compared.pattern, compared.message());
-                *condition = Condition::Broken(compared.names);
-            }
-        }
-        if let Condition::Let(_, computed, names) = condition
-            && !self.computed(computed)
-        {
-            *condition = Condition::Broken(std::mem::take(names));
-        }
+    fn condition(&mut self, condition: &'t Condition) {
         let (names, broken) = match condition {
-            Condition::Holds(value) => return self.truth(value),
-            Condition::Let(pat, _, names) if parse::binds_one(pat) => {
-                let whole = names.iter().map(|name| (text_of(name), None));
-                (whole.collect(), false)
+            Condition::Holds(value) => match self.compared(value) {
+                Some(names) => (parts(&names), true),
+                None => return self.truth(value),
+            },
+            Condition::Let(pat, computed, names) => {
+                let broken = !self.computed(computed);
+                if !broken && parse::binds_one(pat) {
+                    let whole = names.iter().map(|name| (text_of(name), None));
+                    (whole.collect(), false)
+                } else {
+                    (parts(names), broken)
+                }
             }
-            Condition::Let(_, _, names) => (parts(names), false),
             Condition::Broken(names) => (parts(names), true),
         };
+        if broken {
+            self.facts.broken_conditions.insert(condition, ());
+        }
         self.frames.enter(Frame::new(names, broken));
+    }
+
+    /// Reports a comparison with a pattern, and returns the names of the pattern.
+    fn compared(&mut self, value: &Value) -> Option<Vec<Ident>> {
+        let Value::Computed(computed) = value else {
+            return None;
+        };
+        let is_unknown =
+            |name: &Ident| matches!(self.names.find(name, &self.frames), Meaning::Unknown);
+        let compared = ComparedPattern::of(&computed.expr, &is_unknown)?;
+        self.report.error(compared.pattern, compared.message());
+        Some(compared.names)
     }
 
     /// Leaves the frame of a pattern.
@@ -266,9 +264,9 @@ impl Resolver<'_> {
         let fields = crate::parse::fields_in(pat);
         let names = crate::parse::names_in(pat);
         let own = names.iter().filter(|name| !fields.contains(name));
-        self.bound.extend(own.cloned());
+        self.facts.bound.extend(own.cloned());
         let names = self.frames.leave(names);
-        self.unused.extend(names.map(|name| {
+        self.facts.unused.extend(names.map(|name| {
             let is_field = fields.contains(&name);
             (name, is_field)
         }));

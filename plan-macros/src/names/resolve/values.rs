@@ -1,46 +1,40 @@
 //! Values: the names of references and expressions.
 
-use super::super::{Meaning, Source, braces, caught, computed, each};
+use super::super::facts::ComputedFacts;
+use super::super::{
+    ComputedNames, Meaning, Mention, Outcome, Source, braces, caught, computed, each,
+};
 use super::Resolver;
 use super::blocks::role_in;
 use crate::ast::{
-    Computed, Field, Fields, FormatPart, Hop, Json, Mention, Outcome, Reference, Rest, Role,
-    Scalar, Test, Value,
+    Computed, Fields, Format, FormatPart, Hop, Json, Reference, Role, Scalar, Test, Value,
 };
 use crate::parse;
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{Expr, Ident, Lit};
 
-impl Resolver<'_> {
-    pub(super) fn fields(&mut self, fields: &mut Fields) {
+impl<'t> Resolver<'_, 't> {
+    pub(super) fn fields(&mut self, fields: &'t Fields) {
         match fields {
-            Fields::Named(_, fields, rest) => {
-                for field in &mut *fields {
-                    self.value(&mut field.value);
+            Fields::Named(_, fields, _) => {
+                for field in fields {
+                    self.value(&field.value);
                 }
-                // The author may mean the field or the value, and one message is enough.
-                let is_unknown =
-                    |field: &Field| field.shorthand && matches!(field.value, Value::Broken);
-                for at in 1..fields.len() {
-                    if is_unknown(&fields[at]) {
+                for pair in fields.windows(2) {
+                    if self.facts.is_unknown(&pair[1]) {
                         // `a: b,c` may be `a: b.c`.
-                        fields[at - 1].value = Value::Broken;
+                        self.facts.broken.insert(&pair[0].value, ());
                     }
                 }
-                let before = fields.len();
-                fields.retain(|field| !is_unknown(field));
-                if fields.len() < before {
-                    *rest = Rest::Broken;
-                }
             }
-            Fields::Unnamed(_, values) => values.iter_mut().for_each(|value| self.value(value)),
+            Fields::Unnamed(_, values) => values.iter().for_each(|value| self.value(value)),
             Fields::Unit => {}
         }
     }
 
     /// Resolves an amount of a policy, which is known at the start of the step.
-    pub(super) fn amount(&mut self, amount: &mut Value) {
+    pub(super) fn amount(&mut self, amount: &'t Value) {
         let before = self.mentions.len();
         self.value(amount);
         let steps = self.mentions[before..]
@@ -53,9 +47,16 @@ impl Resolver<'_> {
             );
             self.report.error(step, message);
         }
-        let bound = match &*amount {
-            Value::Reference(reference) => reference.local.map(|_| &reference.root),
-            Value::Computed(computed) => computed.locals.first().map(|(name, _)| name),
+        let bound = match self.facts.value(amount) {
+            Value::Reference(reference) => {
+                let local = self.facts.locals.get(reference);
+                local.map(|_| &reference.root)
+            }
+            Value::Computed(computed) => {
+                let facts = self.facts.computed.get(computed);
+                let local = facts.and_then(|facts| facts.names.locals.first());
+                local.map(|(name, _)| name)
+            }
             _ => None,
         };
         if let Some(name) = bound {
@@ -66,104 +67,109 @@ impl Resolver<'_> {
         }
         if !steps.is_empty() || bound.is_some() {
             self.mentions.truncate(before);
-            *amount = Value::Broken;
+            self.facts.broken.insert(amount, ());
         }
     }
 
     /// Resolves a value that must be `true` or `false`.
-    pub(super) fn truth(&mut self, value: &mut Value) {
+    pub(super) fn truth(&mut self, value: &'t Value) {
         self.value(value);
-        if let Value::Reference(reference) = value
-            && reference.outcome == Outcome::One
+        if let Value::Reference(reference) = self.facts.value(value)
+            && self.facts.outcome(reference) == Outcome::One
         {
-            self.report
-                .error(&reference.root, caught::no_condition(reference));
-            *value = Value::Broken;
+            let message = caught::no_condition(reference);
+            self.report.error(&reference.root, message);
+            self.facts.broken.insert(value, ());
         }
     }
 
-    pub(super) fn value(&mut self, value: &mut Value) {
+    pub(super) fn value(&mut self, value: &'t Value) {
         let before = self.report.len();
-        self.parts_of(value);
+        if !self.parts_of(value) {
+            self.facts.broken.insert(value, ());
+        }
         // A name that is unknown twice is one mistake.
         self.report.keep_one_of_each(before);
     }
 
-    fn parts_of(&mut self, value: &mut Value) {
+    /// Returns `false` for a value with an error.
+    fn parts_of(&mut self, value: &'t Value) -> bool {
         match value {
             Value::Scalar(Scalar {
                 lit: Lit::Str(text),
                 ..
             }) => {
                 let meant = braces::meant(text, &|name| self.shown(name));
-                self.braces.extend(meant.map(|call| (text.span(), call)));
+                let meant = meant.map(|call| (text.span(), call));
+                self.facts.braces.extend(meant);
             }
             Value::Scalar(_) | Value::None(_) | Value::Broken => {}
             Value::Some(_, _, value) => self.value(value),
             Value::List(_, values) | Value::Tuple(_, values) => {
                 let before = self.report.len();
-                values.iter_mut().for_each(|value| self.value(value));
+                values.iter().for_each(|value| self.value(value));
                 // `(a,b)` may be `a.b`, so the number of values is unknown.
-                let is_broken = values.iter().any(|value| matches!(value, Value::Broken));
-                if is_broken && self.report.len() > before {
-                    *value = Value::Broken;
-                }
+                let is_broken = |value| matches!(self.facts.value(value), Value::Broken);
+                return self.report.len() == before || !values.iter().any(is_broken);
             }
-            Value::Literal(literal) => self.fields(&mut literal.fields),
+            Value::Literal(literal) => self.fields(&literal.fields),
             Value::Json(_, json) => self.json(json),
-            // A shown value may be borrowed, as in any `format!`.
-            Value::Format(format) => {
-                for (place, value) in format.args.iter_mut().enumerate() {
-                    match &mut *value {
-                        Value::Computed(computed) => {
-                            if !self.computed(computed) {
-                                *value = Value::Broken;
-                            }
-                        }
-                        value => self.value(value),
-                    }
-                    let is_shown = |part: &FormatPart| matches!(part, FormatPart::Placeholder { arg, spec } if *arg == place && !spec.ends_with('?'));
-                    if let Value::Reference(reference) = value
-                        && reference.outcome == Outcome::One
-                        && format.parts.iter().any(is_shown)
-                    {
-                        let written = reference.written();
-                        self.report.error(
-                            &reference.root,
-                            format!("`{written}` may have failed: it is a `Result`, which `{{}}` cannot show\nhelp: write `{written}?`, which fails if `{written}` did, or `{{:?}}`"),
-                        );
-                        *value = Value::Broken;
-                    }
-                }
-            }
-            Value::Reference(reference) => {
-                if !self.reference(reference) {
-                    *value = Value::Broken;
-                }
-            }
+            Value::Format(format) => self.format(format),
+            Value::Reference(reference) => return self.reference(reference),
             Value::Computed(computed) => {
                 let borrowed = borrowed(&computed.expr);
                 let ok = self.computed(computed);
-                let names = computed.names.len() + computed.locals.len();
-                if let Some((at, owned)) = borrowed.filter(|_| ok && names > 0) {
+                let facts = self.facts.computed.get(computed);
+                let names = facts.map(|facts| &facts.names);
+                let has_names = |it: &ComputedNames| it.sources.len() + it.locals.len() > 0;
+                if let Some((at, owned)) = borrowed
+                    && ok
+                    && names.is_some_and(has_names)
+                {
                     let message = format!(
                         "a plan passes values, not references to them\nhelp: write `{owned}`"
                     );
                     self.report.error_at(at, message);
-                    *value = Value::Broken;
-                } else if !ok {
-                    *value = Value::Broken;
+                    return false;
                 }
+                return ok;
+            }
+        }
+        true
+    }
+
+    /// Resolves the arguments of `format!`, which may borrow values.
+    fn format(&mut self, format: &'t Format) {
+        for (place, value) in format.args.iter().enumerate() {
+            match value {
+                Value::Computed(computed) => {
+                    if !self.computed(computed) {
+                        self.facts.broken.insert(value, ());
+                    }
+                }
+                value => self.value(value),
+            }
+            let is_shown = |part: &FormatPart| matches!(part, FormatPart::Placeholder { arg, spec } if *arg == place && !spec.ends_with('?'));
+            if let Value::Reference(reference) = self.facts.value(value)
+                && self.facts.outcome(reference) == Outcome::One
+                && format.parts.iter().any(is_shown)
+            {
+                let written = reference.written();
+                self.report.error(
+                    &reference.root,
+                    format!("`{written}` may have failed: it is a `Result`, which `{{}}` cannot show\nhelp: write `{written}?`, which fails if `{written}` did, or `{{:?}}`"),
+                );
+                self.facts.broken.insert(value, ());
             }
         }
     }
 
-    fn json(&mut self, json: &mut Json) {
+    fn json(&mut self, json: &'t Json) {
         match json {
             Json::Null => {}
             Json::Value(value) => self.value(value),
-            Json::List(elements) => elements.iter_mut().for_each(|element| self.json(element)),
-            Json::Object(members) => members.iter_mut().for_each(|(_, member)| self.json(member)),
+            Json::List(elements) => elements.iter().for_each(|element| self.json(element)),
+            Json::Object(members) => members.iter().for_each(|(_, member)| self.json(member)),
         }
     }
 
@@ -185,11 +191,11 @@ impl Resolver<'_> {
     }
 
     /// Returns `false` for a reference with an error, which is reported.
-    pub(super) fn reference(&mut self, reference: &mut Reference) -> bool {
+    pub(super) fn reference(&mut self, reference: &'t Reference) -> bool {
         let name = &reference.root;
         match self.names.find(name, &self.frames) {
             Meaning::Local(local) => {
-                reference.local = Some(local);
+                self.facts.locals.insert(reference, local);
                 self.frames.mention(name);
                 self.capture_local(name, local);
             }
@@ -212,7 +218,8 @@ impl Resolver<'_> {
                     self.report.error_at(at, message);
                     return false;
                 }
-                reference.outcome = self.caught.outcome(reference, source, role);
+                let outcome = self.caught.outcome(reference, source, role);
+                self.facts.outcomes.insert(reference, outcome);
             }
             Meaning::Broken => {
                 let asks = matches!(
@@ -235,7 +242,7 @@ impl Resolver<'_> {
     }
 
     /// Returns `false` for an expression with an error, which is reported.
-    pub(super) fn computed(&mut self, computed: &mut Computed) -> bool {
+    pub(super) fn computed(&mut self, computed: &'t Computed) -> bool {
         let (names, frames) = (self.names, &self.frames);
         let (caught, blocks) = (&self.caught, &*self.blocks);
         let is_caught = |name: &Ident| {
@@ -252,13 +259,13 @@ impl Resolver<'_> {
         for (element, asked) in &mut self.elements {
             *asked |= each::asks(&computed.expr, element);
         }
-        let ok = computed::analyze(computed, names, frames, &is_caught, self.report);
-        for (name, local) in &computed.locals {
+        let (facts, ok) = computed::analyze(computed, names, frames, &is_caught, self.report);
+        for (name, local) in &facts.names.locals {
             self.frames.mention(name);
             self.capture_local(name, *local);
         }
         let mut sources = Vec::new();
-        for name in &computed.names {
+        for name in &facts.names.sources {
             if let Some(source) = self.names.get_in(self.frames.scope, name) {
                 self.capture_source(name, source);
                 sources.push((name, source));
@@ -271,30 +278,17 @@ impl Resolver<'_> {
             return false;
         }
         let role_of = |source| self.role_of(source);
-        let mistake = self.caught.mistake_in(computed, &sources, role_of);
+        let mistake = self.caught.mistake_in(&facts.names, &sources, role_of);
         if let Some((at, message)) = mistake.filter(|_| !is_late) {
             self.report.error_at(at, message);
             return false;
         }
-        if let Some(test) = &mut computed.test
+        if let Some(test) = &computed.test
             && let Some(reference) = self.caught_truth(test).filter(|_| !is_late)
         {
             self.report
                 .error(&reference.root, caught::no_condition(&reference));
             return false;
-        }
-        if let Some(test) = &mut computed.test {
-            let mut is_known = ok;
-            test.references(
-                &mut |reference| match self.names.find(&reference.root, &self.frames) {
-                    Meaning::Local(local) => reference.local = Some(local),
-                    Meaning::Source(_) => {}
-                    Meaning::Broken | Meaning::Unknown => is_known = false,
-                },
-            );
-            if !is_known {
-                computed.test = None;
-            }
         }
         if ok {
             let mentions = sources.into_iter().map(|(name, source)| Mention {
@@ -304,7 +298,25 @@ impl Resolver<'_> {
             });
             self.mentions.extend(mentions);
         }
+        let is_test = facts.is_test && self.test(computed);
+        let facts = ComputedFacts { is_test, ..facts };
+        self.facts.computed.insert(computed, facts);
         ok && !is_late
+    }
+
+    /// Resolves the references of a test. Returns `false` if a name is unknown.
+    fn test(&mut self, computed: &'t Computed) -> bool {
+        let mut is_known = true;
+        if let Some(test) = &computed.test {
+            test.references(
+                &mut |reference| match self.names.find(&reference.root, &self.frames) {
+                    Meaning::Local(local) => self.facts.locals.insert(reference, local),
+                    Meaning::Source(_) => {}
+                    Meaning::Broken | Meaning::Unknown => is_known = false,
+                },
+            );
+        }
+        is_known
     }
 
     /// Returns the first operand of a test that is the `Result` of a step where the test needs a `bool`.

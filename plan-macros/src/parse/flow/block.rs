@@ -99,9 +99,6 @@ fn empty(group: &Group) -> Block {
         steps: Vec::new(),
         tail: BlockTail::None,
         broken: Vec::new(),
-        scope: 0,
-        captures: Vec::new(),
-        mentions: Vec::new(),
     }
 }
 
@@ -121,8 +118,6 @@ impl Block {
             name: Ident::new("_", at),
             ty: None,
             body,
-            mentions: Vec::new(),
-            number: 0,
             is_tail: true,
         });
     }

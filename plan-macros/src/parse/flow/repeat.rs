@@ -35,8 +35,6 @@ impl WorkReader<'_> {
             last,
             round: self.round(&group),
             again,
-            scope: 0,
-            mentions: Vec::new(),
         })))
     }
 

@@ -61,8 +61,6 @@ impl StepReader {
             ty: ty(&source, &name, report),
             name,
             body: Body::Broken(None),
-            mentions: Vec::new(),
-            number: 0,
             is_tail: false,
         };
         match source.equals {

@@ -1,6 +1,6 @@
 //! What `Plan::to_rust` writes is a plan without mistakes, as far as the macro can tell.
 
-#[path = "../../../plan-runtime/tests/support/plans.rs"]
+#[path = "../../../../plan-runtime/tests/support/plans.rs"]
 mod plans;
 
 use plan_runtime::Plan;
@@ -21,7 +21,7 @@ fn source(plan: &Plan) -> Option<String> {
 /// The mistakes that the macro finds in a source, but for names in computed values, whose code is random.
 fn mistakes(source: &str) -> Vec<String> {
     let tokens = TokenStream::from_str(source).expect("tokens");
-    let expansion = super::plan(tokens).to_string();
+    let expansion = crate::expand::plan(tokens).to_string();
     let mistakes = expansion.split("compile_error ! {").skip(1);
     let said = mistakes.map(|rest| rest.split('}').next().unwrap_or_default().to_owned());
     said.filter(|said| !said.contains("no step or input is named"))

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The expansion without spaces, which `proc_macro2` puts in places of its own choice.
 fn expand(plan: &str) -> String {
     let tokens = TokenStream::from_str(plan).expect("tokens");
-    super::plan(tokens).to_string().replace(' ', "")
+    crate::expand::plan(tokens).to_string().replace(' ', "")
 }
 
 /// The number of messages in `compile_error!`. rustc shows a message of one place once.
@@ -166,7 +166,7 @@ fn one_broken_head() {
         else {
             continue;
         };
-        let expansion = super::plan(tokens).to_string().replace(' ', "");
+        let expansion = crate::expand::plan(tokens).to_string().replace(' ', "");
         assert_eq!(errors(&expansion), 1, "{head}: {expansion}");
         for left in [
             "structBroken<>{",
@@ -279,7 +279,7 @@ proptest! {
         let places: Vec<usize> = places.iter().map(|place| place.index(size(&whole))).collect();
         let plan = without(whole, &places, truncate, &mut 0);
         let (has_head, written) = (has_head(&plan), plan.to_string());
-        let expansion = super::plan(plan).to_string().replace(' ', "");
+        let expansion = crate::expand::plan(plan).to_string().replace(' ', "");
         HEADS[usize::from(has_head)].fetch_add(1, Ordering::Relaxed);
         if has_head {
             prop_assert!(expansion.contains("structWhole<>{"), "{written}");
@@ -292,6 +292,8 @@ proptest! {
 fn the_whole_plan_has_no_errors() {
     let expansion = expand(VALID);
     assert_eq!(errors(&expansion), 0, "{expansion}");
-    syn::parse_str::<syn::File>(&super::plan(TokenStream::from_str(VALID).unwrap()).to_string())
-        .unwrap();
+    syn::parse_str::<syn::File>(
+        &crate::expand::plan(TokenStream::from_str(VALID).unwrap()).to_string(),
+    )
+    .unwrap();
 }

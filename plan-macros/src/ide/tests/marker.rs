@@ -30,7 +30,7 @@ pub(super) const PLAN: &str = r#"
 "#;
 
 fn expanded(plan: TokenStream) -> String {
-    super::expand(&crate::syntax::scan(plan)).to_string()
+    crate::ide::expand(&crate::syntax::scan(plan)).to_string()
 }
 
 /// The plan with the cursor somewhere: with the marker there, and without it.

@@ -1,0 +1,4 @@
+//! The IDE expansion of half-typed plans.
+
+mod lossless;
+mod marker;
