@@ -355,48 +355,69 @@ macro_rules! boxes {
 
 boxes!(Box, Rc, Arc);
 
-/// A place that takes a text literal.
+/// A type that takes a text literal, or an enum, which refuses one.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
 pub trait TakesText: Sized {
+    /// An enum, for which text is none of its variants, or `AnyText`.
+    type For;
+
     /// `"…"`
     #[must_use]
-    fn from_text(_: &str) -> Self {
+    fn from_text(_: &str) -> Self
+    where
+        TextLiteral: TextFor<Self::For>,
+    {
         unreachable()
     }
 
     /// `format!("…")`
     #[must_use]
-    fn formatted() -> Self {
+    fn formatted() -> Self
+    where
+        TextLiteral: TextFor<Self::For>,
+    {
         unreachable()
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl TakesText for String {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Cow<'_, str> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Box<str> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Rc<str> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Arc<str> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for PathBuf {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Box<Path> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Value {}
-#[diagnostic::do_not_recommend]
-impl<T: TakesText> TakesText for Option<T> {}
+/// The types that text is for.
+pub struct AnyText;
 
-/// A variant of the enum `E`, which text never is. The derived `TakesText` of an enum demands text to be a variant.
-#[diagnostic::on_unimplemented(
-    message = "expected `{E}`, found text",
-    label = "this is text",
-    note = "a value of the enum is one of its variants: `{E}::…`"
-)]
-pub trait VariantOf<E> {}
+/// A text literal.
+pub struct TextLiteral;
+
+/// Text for a type. The derived implementation for an enum demands text to be a variant, and the error lists the variants.
+pub trait TextFor<E> {}
+
+impl TextFor<AnyText> for TextLiteral {}
+
+/// A second type, so that the compiler does not conclude from one implementation that text is always for this type.
+impl TextFor<Unknown> for TextLiteral {}
+
+macro_rules! takes_text {
+    ($($text:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl TakesText for $text {
+            type For = AnyText;
+        }
+    )*};
+}
+
+takes_text!(
+    String,
+    Cow<'_, str>,
+    Box<str>,
+    Rc<str>,
+    Arc<str>,
+    PathBuf,
+    Box<Path>,
+    Value
+);
+
+#[diagnostic::do_not_recommend]
+impl<T: TakesText> TakesText for Option<T> {
+    type For = T::For;
+}
 
 /// A place that takes a literal of type `L`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{L}`", label = "this is `{L}`")]

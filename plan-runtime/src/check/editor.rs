@@ -1,6 +1,6 @@
 //! What the IDE expansion of a plan names, which only editors see: see `ide` in `plan-macros`. Nothing of it is ever called.
 
-use super::argument::TakesText;
+use super::argument::{TakesText, TextFor, TextLiteral};
 use super::cursor::unreachable;
 pub use crate::Failure;
 use crate::Tool;
@@ -110,7 +110,10 @@ pub fn text<To>(_: &To) -> ExpectedText<To> {
     unreachable()
 }
 
-impl<To: TakesText> ExpectedText<To> {
+impl<To: TakesText> ExpectedText<To>
+where
+    TextLiteral: TextFor<To::For>,
+{
     /// The text as what it becomes.
     pub fn fit(self) -> fn() -> To {
         unreachable()
