@@ -41,7 +41,10 @@ pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident)
     list_of_calls(tokens)
         .or_else(|| words::control_flow(tokens, step))
         .or_else(|| call_for_each(tokens, step))
-        .or_else(|| foreign::awaited_method(tokens, step))
+        .or_else(|| {
+            let method = foreign::awaited_method(tokens)?;
+            Some(as_tool(&method, "method", &text_of(&method), step))
+        })
         .unwrap_or_else(|| match position {
             Position::Braces => {
                 let (ty, value) = (type_of(tokens), value_text(tokens));
@@ -49,11 +52,6 @@ pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident)
             }
             Position::Statement => mistake!(step, "a computed step needs a type: `step {step}: Type = …;`\nhelp: a step without a type calls a tool: `step {step} = Tool {{ … }};`"),
         })
-}
-
-/// Returns the error of a method in place of a tool.
-pub(super) fn method_as_tool(method: &Ident, step: &Ident) -> Mistake {
-    as_tool(method, "method", &text_of(method), step)
 }
 
 fn as_tool(at: impl ToTokens, kind: &str, name: &str, step: &Ident) -> Mistake {

@@ -1,6 +1,5 @@
 //! Forms of other languages, and of asynchronous functions, in place of the work of a step.
 
-use super::call::method_as_tool;
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, is_word, last, only};
@@ -70,8 +69,8 @@ pub(super) fn comprehension(tokens: &TokenStream, step: &Ident) -> Option<Mistak
     })
 }
 
-/// Returns the error of `application.tool(…).await`.
-pub(super) fn awaited_method(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
+/// Returns the method in `application.tool(…).await`.
+pub(super) fn awaited_method(tokens: &TokenStream) -> Option<Ident> {
     let mut expr: Expr = syn::parse2(tokens.clone()).ok()?;
     let mut is_awaited = false;
     loop {
@@ -81,9 +80,7 @@ pub(super) fn awaited_method(tokens: &TokenStream, step: &Ident) -> Option<Mista
                 is_awaited = true;
                 *waits.base
             }
-            Expr::MethodCall(call) if is_awaited => {
-                return Some(method_as_tool(&call.method, step));
-            }
+            Expr::MethodCall(call) if is_awaited => return Some(call.method),
             _ => return None,
         };
     }
