@@ -1,5 +1,6 @@
 //! The types that JSON has to hold, and how rustc is made to say of each once that it cannot.
 
+use crate::docs::text_of;
 use crate::parse::owned::KNOWN;
 use crate::parse::tidy;
 use crate::syntax::tokens::{no_parameters, placed};
@@ -80,18 +81,14 @@ pub(crate) fn output_of(ty: &Type) -> &Type {
 /// are the tokens for the type, and `prefix` is what names of items begin with.
 pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenStream, TokenStream) {
     let parts = unknown_parts(ty);
-    let Some(first) = parts.first() else {
+    if parts.is_empty() {
         return (TokenStream::new(), written);
-    };
-    // The same place as that of the attribute below, so that rustc says the same of both, which it does once.
-    let at = place(first);
-    let checks = parts.iter().map(|part| {
-        let part = placed(part.to_token_stream(), at);
-        quote_spanned!(at=> __plan::json::<#part>())
-    });
+    }
+    // The same places as those of the attribute below, so that rustc says the same of both, which it does once.
+    let checks = checks(&parts, &quote!(__plan), "json");
     let is_json = is_json(prefix);
     (
-        quote!(const #is_json: ::core::primitive::bool = #(#checks)&*;),
+        quote!(const #is_json: ::core::primitive::bool = #checks;),
         quote_spanned!(ty.span()=> <#written as __plan::Checked<{ #is_json }>>::Itself),
     )
 }
@@ -134,63 +131,105 @@ pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
     quote!(<() as #check::Checked<{ #error true }>>::Itself)
 }
 
-/// The attribute of a field that has serde's derives take for granted that JSON can hold its type: rustc has one thing to say of a type
-/// then, and not one for each use of the type in what the derives write. `owner` is the struct, which has the attributes `around`, and `json`
-/// is the function that checks the type.
-pub(crate) fn granted(
-    ty: &Type,
-    attrs: &[Attribute],
-    owner: &Ident,
-    around: &[Attribute],
-    check: &TokenStream,
-    json: &str,
-) -> TokenStream {
-    const OTHER: &[&str] = &[
-        "with",
-        "serialize_with",
-        "deserialize_with",
-        "skip",
-        "skip_serializing",
-        "skip_deserializing",
-        "bound",
-        "from",
-        "try_from",
-        "into",
-        "remote",
-    ];
-    let says_other = |attr: &Attribute| match &attr.meta {
-        Meta::List(list) if attr.path().is_ident("serde") => mentions(
-            &list.tokens,
-            &|token| matches!(token, TokenTree::Ident(name) if OTHER.iter().any(|other| name == other)),
-        ),
-        _ => false,
-    };
-    // A struct that contains itself would take itself for granted; and `$crate` means nothing in a text.
-    let cannot_say = |token: &TokenTree| match token {
-        TokenTree::Ident(name) => name == owner || name == "Self",
-        TokenTree::Punct(punct) => punct.as_char() == '$',
-        _ => false,
-    };
-    if mentions(&ty.to_token_stream(), &cannot_say) || attrs.iter().chain(around).any(says_other) {
-        return TokenStream::new();
+/// The struct of a field whose type JSON has to hold.
+pub(crate) struct Owner<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) check: &'a TokenStream,
+}
+
+impl Owner<'_> {
+    /// Returns the attribute of a field by which serde's derives assume that JSON can hold its type. rustc then reports the type once, and not for
+    /// each use in the derived code. `json` is the function that checks the type. The items before the struct place the errors of a type with
+    /// several parts, since all tokens of a string literal have one span.
+    pub(crate) fn granted(
+        &self,
+        field: &Ident,
+        ty: &Type,
+        attrs: &[Attribute],
+        json: &str,
+    ) -> (TokenStream, TokenStream) {
+        let nothing = || (TokenStream::new(), TokenStream::new());
+        if self.says_other(ty, attrs) {
+            return nothing();
+        }
+        let (check, parts) = (tidy(self.check), unknown_parts(ty));
+        let (items, place, bound) = match &*parts {
+            [] => return nothing(),
+            [part] => {
+                let written = tidy(&part.to_token_stream());
+                let bound = format!(
+                    "for<'__json> {written}: {check}::Json<'__json, {{ {check}::{json}::<{written}>() }}>"
+                );
+                (TokenStream::new(), place(part), bound)
+            }
+            parts => {
+                let at = ty.span();
+                let name = format!("__TypeOf{}In{}", text_of(field), text_of(self.ident));
+                let (alias, is_json) = (Ident::new(&name, at), is_json(&name));
+                let checks = checks(parts, &self.check.to_token_stream(), json);
+                let no_parameters = no_parameters(at);
+                let items = quote! {
+                    #[allow(dead_code, non_camel_case_types)]
+                    type #alias #no_parameters = #ty;
+                    #[allow(dead_code, non_upper_case_globals)]
+                    const #is_json: ::core::primitive::bool = #checks;
+                };
+                let bound =
+                    format!("for<'__json> {alias}: {check}::Json<'__json, {{ {is_json} }}>");
+                (items, at, bound)
+            }
+        };
+        let bound = LitStr::new(&bound, place);
+        // Documentation would show it.
+        (items, quote!(#[cfg_attr(not(doc), serde(bound = #bound))]))
     }
-    let check = tidy(check);
-    let parts = unknown_parts(ty);
-    let Some(first) = parts.first() else {
-        return TokenStream::new();
-    };
-    let bounds: Vec<String> = parts
-        .iter()
-        .map(|part| {
-            let part = tidy(&part.to_token_stream());
-            format!(
-                "for<'__json> {part}: {check}::Json<'__json, {{ {check}::{json}::<{part}>() }}>"
-            )
-        })
-        .collect();
-    let bounds = LitStr::new(&bounds.join(", "), place(first));
-    // Documentation would show it.
-    quote!(#[cfg_attr(not(doc), serde(bound = #bounds))])
+
+    /// Returns `true` for a field whose JSON is not that of its type alone, or whose type cannot be written in a text.
+    fn says_other(&self, ty: &Type, attrs: &[Attribute]) -> bool {
+        const OTHER: &[&str] = &[
+            "with",
+            "serialize_with",
+            "deserialize_with",
+            "skip",
+            "skip_serializing",
+            "skip_deserializing",
+            "bound",
+            "from",
+            "try_from",
+            "into",
+            "remote",
+        ];
+        let says_other = |attr: &Attribute| match &attr.meta {
+            Meta::List(list) if attr.path().is_ident("serde") => mentions(
+                &list.tokens,
+                &|token| matches!(token, TokenTree::Ident(name) if OTHER.iter().any(|other| name == other)),
+            ),
+            _ => false,
+        };
+        // A struct that contains itself would take itself for granted; and `$crate` means nothing in a text.
+        let cannot_say = |token: &TokenTree| match token {
+            TokenTree::Ident(name) => name == self.ident || name == "Self",
+            TokenTree::Punct(punct) => punct.as_char() == '$',
+            _ => false,
+        };
+        mentions(&ty.to_token_stream(), &cannot_say)
+            || attrs.iter().chain(self.attrs).any(says_other)
+    }
+}
+
+/// Checks that JSON can hold each of these types, at its own place.
+fn checks(parts: &[&Type], check: &TokenStream, json: &str) -> TokenStream {
+    let checks = parts.iter().map(|part| {
+        let at = place(part);
+        let (part, check) = (
+            placed(part.to_token_stream(), at),
+            placed(check.clone(), at),
+        );
+        let json = Ident::new(json, at);
+        quote_spanned!(at=> #check::#json::<#part>())
+    });
+    quote!(#(#checks)&*)
 }
 
 /// Returns `true` if `is` holds for a token, or for a token in a group.

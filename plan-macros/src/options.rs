@@ -44,7 +44,7 @@ fn pair(
     value: &mut impl FnMut(&str, ParseStream) -> syn::Result<()>,
 ) -> syn::Result<()> {
     if !input.peek(Ident::peek_any) {
-        return Err(input.error(format_args!("expected {}", list(known))));
+        return Err(input.error(format_args!("expected {}", forms(known))));
     }
     let key = input.call(Ident::parse_any)?;
     let name = key.to_string();
@@ -148,6 +148,19 @@ fn list(known: &[&str]) -> String {
             format!("{} and {last}", quoted[..quoted.len() - 1].join(", "))
         }
         _ => quoted.concat(),
+    }
+}
+
+/// The options with their values, of which one is expected.
+fn forms(known: &[&str]) -> String {
+    let form = |name: &&str| {
+        let value = if FLAGS.contains(name) { "" } else { " = …" };
+        format!("`{name}{value}`")
+    };
+    let forms: Vec<_> = known.iter().map(form).collect();
+    match forms.split_last() {
+        Some((last, rest @ [_, ..])) => format!("{} or {last}", rest.join(", ")),
+        _ => forms.concat(),
     }
 }
 

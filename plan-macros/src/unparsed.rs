@@ -3,11 +3,12 @@
 
 use crate::options;
 use crate::report::Report;
+use crate::syntax::tokens::parse_start;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use serde_derive_internals::Derive;
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream, Parser};
+use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::token::{Brace, Paren};
 use syn::{
@@ -21,8 +22,8 @@ pub(crate) enum ParsedType {
     Whole(DeriveInput),
     /// All of the type. Only separators are missing or wrong, and rustc knows all fields as well.
     Separators(DeriveInput),
-    /// A struct without its fields.
-    Fields(DeriveInput),
+    /// A struct without its fields, or an enum whose fields are not known, and the struct or a variant that rustc cannot read.
+    Fields(DeriveInput, Path),
 }
 
 impl ParsedType {
@@ -35,27 +36,30 @@ impl ParsedType {
             let vis: Visibility = input.parse()?;
             let is_enum = input.peek(Token![enum]);
             let keyword: Ident = input.call(Ident::parse_any)?;
-            let ident = input.parse()?;
+            let ident: Ident = input.parse()?;
             let mut generics: Generics = input.parse()?;
             generics.where_clause = input.parse()?;
             let is_generic = !generics.params.is_empty();
             let body: TokenStream = input.parse()?;
-            let (data, is_known) = if is_enum {
+            let (data, unread) = if is_enum {
+                let known = variants.parse2(body.clone());
+                let broken = known.is_err().then(|| broken_variant(body));
                 let data = DataEnum {
                     enum_token: Token![enum](keyword.span()),
                     brace_token: Brace::default(),
-                    variants: variants.parse2(body)?,
+                    variants: known.unwrap_or_default(),
                 };
-                (Data::Enum(data), true)
+                let broken = broken.transpose()?;
+                (Data::Enum(data), broken.map(|it| parse_quote!(#ident::#it)))
             } else {
                 let fields = fields.parse2(body);
-                let is_known = fields.is_ok();
+                let unread = fields.is_err().then(|| ident.clone().into());
                 let data = DataStruct {
                     struct_token: Token![struct](keyword.span()),
                     fields: fields.unwrap_or(Fields::Unit),
                     semi_token: None,
                 };
-                (Data::Struct(data), is_known)
+                (Data::Struct(data), unread)
             };
             let input = DeriveInput {
                 attrs,
@@ -64,10 +68,9 @@ impl ParsedType {
                 generics,
                 data,
             };
-            Ok(if is_known {
-                Some(Self::Separators(input))
-            } else {
-                (!is_generic).then_some(Self::Fields(input))
+            Ok(match unread {
+                None => Some(Self::Separators(input)),
+                Some(unread) => (!is_generic).then_some(Self::Fields(input, unread)),
             })
         };
         parser.parse2(item).ok().flatten()
@@ -94,7 +97,51 @@ fn fields(input: ParseStream<'_>) -> syn::Result<Fields> {
 fn variants(input: ParseStream<'_>) -> syn::Result<Punctuated<Variant, Token![,]>> {
     let content;
     braced!(content in input);
-    all(&content, Variant::parse)
+    all(&content, variant)
+}
+
+/// A variant, between whose fields a `,` may be missing or another sign.
+fn variant(input: ParseStream<'_>) -> syn::Result<Variant> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    let ident = input.parse()?;
+    let has_fields = input.peek(Brace) || input.peek(Paren);
+    let fields = has_fields.then(|| fields(input)).transpose()?;
+    let equals: Option<Token![=]> = input.parse()?;
+    let value = equals.map(|equals| syn::Result::Ok((equals, input.parse()?)));
+    Ok(Variant {
+        attrs,
+        ident,
+        fields: fields.unwrap_or(Fields::Unit),
+        discriminant: value.transpose()?,
+    })
+}
+
+/// Returns the first variant with named fields that cannot be parsed.
+fn broken_variant(body: TokenStream) -> syn::Result<Ident> {
+    let parser = |input: ParseStream<'_>| {
+        let content;
+        braced!(content in input);
+        let mut broken = None;
+        while !content.is_empty() {
+            let mut written = TokenStream::new();
+            while !content.is_empty() && !content.peek(Token![,]) {
+                written.extend(content.parse::<TokenTree>());
+            }
+            content.parse::<Option<Token![,]>>()?;
+            if broken.is_none() && variant.parse2(written.clone()).is_err() {
+                let name = |input: ParseStream<'_>| {
+                    input.call(Attribute::parse_outer)?;
+                    let name = input.parse::<Ident>()?;
+                    Ok(input.peek(Brace).then_some(name))
+                };
+                broken = Some(parse_start(written, name)?);
+            }
+        }
+        broken
+            .flatten()
+            .ok_or_else(|| content.error("no variant is broken"))
+    };
+    parser.parse2(body)
 }
 
 fn all<T>(
@@ -111,14 +158,14 @@ fn all<T>(
     Ok(found)
 }
 
-/// Returns code that is an error unless rustc has found a syntax error in the struct: rustc does not check patterns of such a struct. The code
-/// keeps out structs that only rustc can read.
-pub(crate) fn silent(ident: &Ident) -> TokenStream {
-    quote_spanned!(ident.span()=> let _ = |__it: #ident| { let #ident { unreadable_fields: _, .. } = __it; };)
+/// Returns code that is an error unless rustc has found a syntax error in the struct or the variant: rustc does not check patterns of such a struct.
+/// The code keeps out structs that only rustc can read.
+pub(crate) fn silent(ident: &Ident, unread: &Path) -> TokenStream {
+    quote_spanned!(ident.span()=> let _ = |__it: #ident| match __it { #unread { unreadable_fields: _, .. } => {}, #[allow(unreachable_patterns)] _ => {} };)
 }
 
-/// The shape of a struct without its fields.
-pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
+/// The shape of a type without its fields.
+pub(crate) fn shape(input: &DeriveInput, unread: &Path) -> TokenStream {
     let is_shape = |attr: &Attribute| attr.path().is_ident("shape");
     let krate = options::path(None, "#[shape(crate = …)]", &mut Report::default());
     // `crate` and `remote` are rare.
@@ -126,7 +173,7 @@ pub(crate) fn shape(input: &DeriveInput) -> TokenStream {
         return TokenStream::new();
     };
     let ident = &input.ident;
-    let silent = silent(ident);
+    let silent = silent(ident, unread);
     let serde = serde(input, &krate, |_| true);
     quote! {
         #serde
@@ -188,9 +235,13 @@ mod tests {
     /// A future rustc may accept types that syn cannot read. Such types must not get a shape without an error.
     #[test]
     fn no_type_that_only_rustc_can_read_has_a_shape() {
-        let pattern = "letHold{unreadable_fields:_,..}";
+        let pattern = "Hold{unreadable_fields:_,..}";
         assert!(derived("pub struct Hold { unsafe cents: u64 }").contains(pattern));
         assert!(!derived("pub struct Hold { cents: u64; id: u64 }").contains(pattern));
-        assert_eq!(derived("pub enum Way { Card { unsafe cents: u64 } }"), "");
+        let pattern = "Way::Card{unreadable_fields:_,..}";
+        assert!(derived("pub enum Way { Cash, Card { unsafe cents: u64 } }").contains(pattern));
+        let known = derived("pub enum Way { Cash, Card(u64 u64) }");
+        assert!(known.contains("\"Card\"") && !known.contains("unreadable_fields"));
+        assert_eq!(derived("pub enum Way { Cash, Card(unsafe u64) }"), "");
     }
 }

@@ -170,21 +170,22 @@ fn definition(
     } = head;
     let krate = cx.krate();
     let serde = format!("{}::check::serde", tidy(&krate));
+    let check = quote!(#krate::check);
+    let owner = json::Owner {
+        ident: &head.name,
+        attrs: &head.attrs,
+        check: &check,
+    };
     let fields = cx.names.inputs().iter().map(|input| {
         let Input { attrs, name, ty } = input;
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
-        let granted = json::granted(
-            ty,
-            attrs,
-            &head.name,
-            &head.attrs,
-            &quote!(#krate::check),
-            "json",
-        );
+        let (items, granted) = owner.granted(name, ty, attrs, "json");
         let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
-        quote!(#attrs #allow #granted #vis #name: #ty)
+        (items, quote!(#attrs #allow #granted #vis #name: #ty))
     });
+    let (items, fields): (TokenStream, Vec<TokenStream>) = fields.unzip();
+    let items = around(items);
     // Code that runs the plan gives a value to each of them.
     let unknown = cx.error.as_ref();
     let unknown = unknown.map(|error| json::unknown(error, &quote!(#krate::check)));
@@ -198,6 +199,7 @@ fn definition(
     let (before, after) = attrs.split_at(first);
     let documented = documented::attribute(head, cx, reader);
     quote! {
+        #items
         #(#before)*
         #[derive(#krate::check::serde::Serialize, #krate::check::serde::Deserialize, #krate::Shape)]
         #[serde(crate = #serde)]

@@ -53,7 +53,9 @@ impl Builder<'_> {
                 let (start, end) = ends(&literal.path);
                 let (name, data) = literal::nested(literal, self);
                 let name = located(name, start);
-                let check = self.fits("TakesStruct", it(name.into(), end), start, end);
+                let is_result = ["Ok", "Err"].iter().any(|it| literal.path.is_ident(it));
+                let takes = if is_result { "Takes" } else { "TakesStruct" };
+                let check = self.fits(takes, it(name.into(), end), start, end);
                 Lowered::new(check, data)
             }
             Value::Json(at, json) => {

@@ -1,6 +1,6 @@
 //! Wrong forms of the call of a tool.
 
-use super::{Position, words};
+use super::{Position, foreign, words};
 use crate::docs::{last_name, text_of};
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
@@ -11,7 +11,7 @@ use plan_graph::StepAttribute;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
-use syn::{Expr, Ident, Lit, Path, Stmt};
+use syn::{Block, Expr, Ident, Lit, Path, Stmt};
 
 /// Returns the error of named or unnamed arguments in parentheses: `Tool(…)`, `Tool::new(…)`.
 pub(crate) fn unnamed(at: &Path, tool: &Path, position: Position, step: &Ident) -> Mistake {
@@ -36,17 +36,15 @@ pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident)
         if name.starts_with(char::is_uppercase) {
             return unnamed(&path, &path, position, step);
         }
-        let tool = name.to_upper_camel_case();
-        return mistake!(
-            path,
-            "`{name}` is a function, but a step calls a tool through the struct of its arguments\n\
-                 help: `#[tool]` makes `{tool}` of `async fn {name}`: `step {step} = {tool} {{ … }};`\n\
-                 help: to compute a value with an expression, give the step a type: `step {step}: Type = …;`"
-        );
+        return as_tool(path, "function", &name, step);
     }
     list_of_calls(tokens)
         .or_else(|| words::control_flow(tokens, step))
         .or_else(|| call_for_each(tokens, step))
+        .or_else(|| {
+            let method = foreign::awaited_method(tokens)?;
+            Some(as_tool(&method, "method", &text_of(&method), step))
+        })
         .unwrap_or_else(|| match position {
             Position::Braces => {
                 let (ty, value) = (type_of(tokens), value_text(tokens));
@@ -54,6 +52,16 @@ pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident)
             }
             Position::Statement => mistake!(step, "a computed step needs a type: `step {step}: Type = …;`\nhelp: a step without a type calls a tool: `step {step} = Tool {{ … }};`"),
         })
+}
+
+fn as_tool(at: impl ToTokens, kind: &str, name: &str, step: &Ident) -> Mistake {
+    let tool = name.to_upper_camel_case();
+    mistake!(
+        at,
+        "`{name}` is a {kind}, but a step calls a tool through the struct of its arguments\n\
+             help: `#[tool]` makes `{tool}` of `async fn {name}`: `step {step} = {tool} {{ … }};`\n\
+             help: to compute a value with an expression, give the step a type: `step {step}: Type = …;`"
+    )
 }
 
 /// Returns the type of a text or a truth value, or a placeholder.
@@ -200,18 +208,34 @@ fn call_for_each(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
 fn only_call(body: &Expr) -> Option<TokenStream> {
     match body {
         Expr::Struct(call) => Some(call.to_token_stream()),
-        Expr::Block(block) => match &*block.block.stmts {
-            [Stmt::Expr(inner, _)] => only_call(inner),
-            _ => None,
-        },
+        Expr::Block(block) => only_call_in(&block.block),
+        Expr::Async(block) => only_call_in(&block.block),
+        Expr::Await(waits) => only_call(&waits.base),
+        Expr::Try(asks) => only_call(&asks.expr),
+        _ => None,
+    }
+}
+
+fn only_call_in(block: &Block) -> Option<TokenStream> {
+    match &*block.stmts {
+        [Stmt::Expr(inner, _)] => only_call(inner),
         _ => None,
     }
 }
 
 /// Returns the help for tokens that are meant as a step.
 pub(crate) fn as_step(tokens: &TokenStream) -> String {
-    let written = value_text(tokens);
-    match syn::parse2(tokens.clone()) {
+    let (call, waits) = split_waiting(tokens.clone());
+    if !waits.is_empty()
+        && let Some((name, _)) = function(&call)
+    {
+        let tool = name.to_upper_camel_case();
+        return format!(
+            "help: `#[tool]` makes `{tool}` of `async fn {name}`: `step name = {tool} {{ … }};`"
+        );
+    }
+    let written = value_text(&call);
+    match syn::parse2(call) {
         Ok(Expr::Struct(_)) => format!("help: a step is `step name = {written};`"),
         Ok(_) => format!("help: a computed step is `step name: Type = {written};`"),
         Err(_) => "help: a step is `step name = Tool { … };`".to_owned(),

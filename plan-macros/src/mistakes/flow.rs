@@ -231,6 +231,13 @@ pub(crate) fn before_round(source: &LoopTokens) -> Option<Mistake> {
                 "the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"
             ))
         }
+        TokenTree::Ident(word) if word == "while" => {
+            let condition = value_text(&extra.clone().into_iter().skip(1).collect());
+            Some(mistake!(
+                word,
+                "the condition of a loop is after its braces\nhelp: write `loop {{ … }} while {condition}`"
+            ))
+        }
         _ => Some(mistake!(extra, "expected `{{` before this: {LOOP}")),
     }
 }

@@ -1,15 +1,18 @@
 //! Wrong forms of `pub Name(input: Type) -> Output { … }`.
 
 use super::HyphenatedName;
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
 use crate::syntax::HeadTokens;
+use crate::syntax::text::{path_text, tidy};
 use crate::syntax::tokens::{end_of, first, is_sign, parse_start};
 use plan_graph::similar;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use std::convert::Infallible;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Token, Type};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Meta, Path, Token, Type, parse_quote};
 
 /// Returns the error of the words before the name of a plan. Returns `Err` if the words begin another item of Rust.
 pub(crate) fn before_name(source: &HeadTokens) -> Result<Option<Mistake>, Mistake> {
@@ -69,6 +72,39 @@ pub(crate) fn after_output(source: &HeadTokens) -> Vec<Mistake> {
     no_steps.into_iter().chain(after).collect()
 }
 
+/// Takes the derives that `what`, a plan or a tool, has already out of an attribute, and returns an error for each of them.
+pub(crate) fn repeated_derives(attr: &mut Attribute, what: &str) -> Vec<Mistake> {
+    let parser = Punctuated::<Path, Token![,]>::parse_terminated;
+    let paths = match &attr.meta {
+        Meta::List(list) if attr.path().is_ident("derive") => list.parse_args_with(parser),
+        _ => return Vec::new(),
+    };
+    let is_repeated = |path: &Path| {
+        let names: Vec<String> = path
+            .segments
+            .iter()
+            .map(|it| it.ident.to_string())
+            .collect();
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+        matches!(
+            &*names,
+            ["Serialize" | "Deserialize" | "Shape"]
+                | ["serde", "Serialize" | "Deserialize"]
+                | ["plan_runtime", "Shape" | "Tool"]
+        )
+    };
+    let (repeated, rest): (Vec<Path>, Vec<Path>) =
+        paths.into_iter().flatten().partition(is_repeated);
+    if !repeated.is_empty() {
+        *attr = parse_quote!(#[derive(#(#rest),*)]);
+    }
+    let repeated = repeated.into_iter().map(|path| {
+        let name = path_text(&path);
+        mistake!(path, "{what} derives `{name}` already\nhelp: remove it")
+    });
+    repeated.collect()
+}
+
 /// Returns the error of tokens instead of an input.
 pub(crate) fn not_an_input(tokens: TokenStream, error: syn::Error) -> syn::Error {
     // Brackets that are not read to their end would be another error, unless the result is an error.
@@ -80,6 +116,12 @@ pub(crate) fn not_an_input(tokens: TokenStream, error: syn::Error) -> syn::Error
     match read {
         Err(error) => error,
     }
+}
+
+fn type_after_colon(input: ParseStream<'_>) -> String {
+    let is_type = input.parse::<Token![:]>().is_ok();
+    let ty = is_type.then(|| input.parse::<Type>().ok()).flatten();
+    ty.map_or_else(|| "Type".to_owned(), |ty| tidy(&ty.to_token_stream()))
 }
 
 fn wrong_input(input: ParseStream<'_>, error: syn::Error) -> syn::Result<Mistake> {
@@ -108,19 +150,36 @@ fn wrong_input(input: ParseStream<'_>, error: syn::Error) -> syn::Result<Mistake
     if let Some(name) = HyphenatedName::new(&name, &input.fork().parse()?) {
         return Ok(name.mistake);
     }
+    if input.peek(Token![?]) {
+        let (question, ty) = (input.parse::<Token![?]>()?, type_after_colon(input));
+        let message =
+            format!("an optional input is an `Option`\nhelp: write `{name}: Option<{ty}>`");
+        return Ok(Mistake::new(question, message));
+    }
     let colon: Option<Token![:]> = input.parse()?;
     if colon.is_none() || input.is_empty() || input.peek(Token![,]) {
         let message = format!("the input `{name}` needs a type: `{name}: Type`");
         return Ok(Mistake::at(name.span(), message));
     }
     let last = end_of(&input.fork().parse()?);
-    if let Err(error) = input.parse::<Type>() {
-        // syn has no span for a token that is missing at the end.
-        let last = last.filter(|_| input.is_empty());
-        return Ok(Mistake::at(
-            last.unwrap_or_else(|| error.span()),
-            format!("the type of the input `{name}` is not valid: write `{name}: Type`"),
-        ));
+    let ty = match input.parse::<Type>() {
+        Ok(ty) => tidy(&ty.to_token_stream()),
+        Err(error) => {
+            // syn has no span for a token that is missing at the end.
+            let last = last.filter(|_| input.is_empty());
+            return Ok(Mistake::at(
+                last.unwrap_or_else(|| error.span()),
+                format!("the type of the input `{name}` is not valid: write `{name}: Type`"),
+            ));
+        }
+    };
+    if input.peek(Token![=]) {
+        let (equals, value) = (input.parse::<Token![=]>()?, input.parse::<TokenStream>()?);
+        let value = tidy(&value);
+        let message = format!(
+            "an input has no default value\nhelp: write `{name}: Option<{ty}>`, and `{name}.unwrap_or({value})` in the plan"
+        );
+        return Ok(Mistake::new(equals, message));
     }
     if input.is_empty() {
         return Err(error);

@@ -4,6 +4,7 @@
 pub(crate) mod awaited;
 mod call;
 pub(crate) mod flow;
+mod foreign;
 pub(crate) mod head;
 pub(crate) mod step;
 pub(crate) mod tail;
@@ -13,6 +14,7 @@ mod words;
 pub(crate) use call::{
     as_step, is_call, lowercase, not_a_call, tool_path, unnamed, without_waiting,
 };
+pub(crate) use foreign::pattern_of_for;
 pub(crate) use step::HyphenatedName;
 pub(crate) use words::{attribute, statement};
 
@@ -33,6 +35,8 @@ pub(crate) fn in_place_of_call(
     awaited::without_type(tokens, position, step)
         .or_else(|| flow::label(tokens))
         .or_else(|| words::block(tokens, step))
+        .or_else(|| foreign::flow(tokens, step))
+        .or_else(|| foreign::comprehension(tokens, step))
         .or_else(|| words::concurrent(tokens))
 }
 

@@ -3,7 +3,7 @@
 use super::awaited;
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::{path_text, tidy, value_text};
-use crate::syntax::tokens::{Tokens, is_sign, last, parse_start, start};
+use crate::syntax::tokens::{Tokens, first, is_sign, last, only, parse_start, start};
 use crate::syntax::value::{ValueKind, ValueTokens};
 use jsonptr::{ParseError, Pointer};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
@@ -102,6 +102,23 @@ pub(crate) fn is_dangling(item: &ValueTokens) -> bool {
         _ => None,
     };
     last.is_some_and(|last| is_sign(&last, '.'))
+}
+
+/// Returns `true` for a name that touches a string after it, such as `f"{name}"`, which the compiler reports.
+pub(crate) fn has_prefix(item: &ValueTokens) -> bool {
+    let (ValueKind::Reference(_, tokens) | ValueKind::Expr(_, tokens)) = &item.kind else {
+        return false;
+    };
+    let (Some(TokenTree::Ident(name)), Some(TokenTree::Literal(text))) =
+        (only(tokens), first(&item.extra))
+    else {
+        return false;
+    };
+    let is_text = text.to_string().ends_with('"');
+    is_text && proc_macro::is_available() && {
+        let (end, start) = (name.span().unwrap().end(), text.span().unwrap().start());
+        (end.line(), end.column()) == (start.line(), start.column())
+    }
 }
 
 /// Returns the error of the `?` or `??` after a value, if the tokens after it make it an operator of other languages.
@@ -235,7 +252,11 @@ pub(crate) fn not_a_key(first: &TokenTree, is_text: bool) -> Mistake {
     } else if matches!(first, TokenTree::Punct(_)) {
         "expected a key before this: `\"key\": value`".to_owned()
     } else {
-        format!("the keys of `json!` are strings: `\"{first}\"`")
+        let key = first.to_string();
+        format!(
+            "the keys of `json!` are strings: `\"{}\"`",
+            key.trim_matches('\'')
+        )
     };
     Mistake::at(first.span(), message)
 }

@@ -2,10 +2,11 @@
 //!
 //! In a message, `{word}` is the word, and `{step}` is the name of the step.
 
+use super::foreign;
 use crate::report::{Mistake, mistake};
 use crate::syntax::has_steps;
 use crate::syntax::text::value_text;
-use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, parse_start};
+use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, last, parse_start};
 use plan_graph::StepAttribute;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -152,6 +153,12 @@ pub(super) fn block(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
 /// Returns the error of Rust's control flow instead of the call of a step.
 pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     let word = first_word(tokens)?;
+    let arms = last(tokens).as_ref().and_then(braces).cloned();
+    if word == "match"
+        && let Some(variant) = arms.as_ref().and_then(foreign::bare_variant)
+    {
+        return Some(variant);
+    }
     let message = match &*word.to_string() {
         "match" => {
             "a `match` between calls compares with variants without fields, numbers or truth values, and has at least two arms\n\

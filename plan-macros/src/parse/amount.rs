@@ -35,10 +35,13 @@ pub(super) fn read(
             if named.is_empty() && !input.is_empty() {
                 return Err(syn::Error::new_spanned(&tokens, &usage));
             }
+        } else if named.is_empty() && is_named(input) {
+            let written = input.parse::<TokenStream>()?;
+            return Err(syn::Error::new_spanned(written, &usage));
         } else if named.is_empty() {
             let value = value::all(input.parse()?, tokens.span(), "`)`", report);
             given = Some(Given::Value(Box::new(value)));
-        } else if !input.peek2(Token![=]) || input.peek2(Token![==]) {
+        } else if !is_named(input) {
             let value = value::value(input, attr.path().span(), report);
             given = Some(Given::Value(Box::new(value)));
         }
@@ -101,6 +104,11 @@ fn options(
 
 /// The highest number of attempts and of rounds.
 const MOST: usize = u32::MAX as usize;
+
+/// Returns `true` at `name = value`.
+fn is_named(input: ParseStream<'_>) -> bool {
+    input.peek2(Token![=]) && !input.peek2(Token![==])
+}
 
 fn is_literal(input: ParseStream<'_>) -> bool {
     input.peek(Lit) || input.peek(Token![-])

@@ -93,6 +93,9 @@ pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
     report.keep_first(if is_doubled { given } else { start });
     let mut attrs = attributes(source.attrs, report).unwrap_or_default();
     attrs.retain(|attr| is_not_of_step(attr, "a plan", report));
+    for attr in &mut attrs {
+        report.extend(mistakes::head::repeated_derives(attr, "a plan"));
+    }
     let vis = report.ok(Visibility::parse.parse2(source.vis));
     Some(Header {
         items: source.items,

@@ -3,6 +3,7 @@
 use super::tidy;
 use crate::report::Report;
 use quote::ToTokens;
+use syn::visit::{self, Visit};
 use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type, TypePath};
 
 /// Types that JSON can hold, if it can hold their parameters.
@@ -27,6 +28,67 @@ pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
         );
     }
     found.is_empty()
+}
+
+/// Reports types of the standard library with too many parameters, and returns whether there are none. rustc would report the parameters once more
+/// for each use of the type.
+pub(crate) fn has_own_parameters(ty: &Type, report: &mut Report) -> bool {
+    struct Extra<'a>(&'a mut Report, bool);
+    impl<'ast> Visit<'ast> for Extra<'_> {
+        fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
+            if let Some(message) = extra_parameters(segment) {
+                self.1 = false;
+                self.0.error(segment, message);
+            } else {
+                visit::visit_path_segment(self, segment);
+            }
+        }
+    }
+    let mut extra = Extra(report, true);
+    extra.visit_type(ty);
+    extra.1
+}
+
+/// Returns the error of a type with more parameters than it has for values, for its hasher and for its allocator.
+fn extra_parameters(segment: &PathSegment) -> Option<String> {
+    let name = segment.ident.to_string();
+    let (values, others) = match &*name {
+        "Option" => (1, 0),
+        "Vec" | "VecDeque" | "Box" | "BTreeSet" | "HashSet" => (1, 1),
+        "BTreeMap" | "HashMap" => (2, 1),
+        _ => return None,
+    };
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
+    let types: Option<Vec<&Type>> = arguments.args.iter().map(type_of).collect();
+    let types = types.filter(|types| types.len() > values)?;
+    // No hasher and no allocator has the name of a type of values.
+    let is_of_values = |ty: &&Type| matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(is_container));
+    if types.len() <= values + others && !types[values..].iter().any(is_of_values) {
+        return None;
+    }
+    let shown = |types: &[&Type]| -> String {
+        let types = types.iter().map(|ty| tidy(&ty.to_token_stream()));
+        types.collect::<Vec<_>>().join(", ")
+    };
+    let key = match values {
+        1 => String::new(),
+        _ => format!("{}, ", shown(&types[..1])),
+    };
+    let plural = if values == 1 { "type" } else { "types" };
+    let tuple = shown(&types[values - 1..]);
+    Some(format!(
+        "`{name}` takes {values} {plural}, not {}\nhelp: for a tuple, write `{name}<{key}({tuple})>`",
+        types.len()
+    ))
+}
+
+fn type_of(argument: &GenericArgument) -> Option<&Type> {
+    match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    }
 }
 
 /// Returns the type to write in place of a reference to `ty`, with its backticks.

@@ -49,6 +49,7 @@ pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
     } else {
         Owned { report }.visit_type(ty);
         owned::is_sized(ty, report);
+        owned::has_own_parameters(ty, report);
     }
     report.len() == before
 }

@@ -37,6 +37,7 @@ pub(super) fn read(item: ValueTokens, end: Span, next: &str, report: &mut Report
         report.push(choice);
         return Value::Broken;
     }
+    let is_prefix = mistakes::has_prefix(&item);
     let value = match item.kind {
         ValueKind::List(bracket, values) => {
             let values = separated(values, bracket.span.close(), report);
@@ -65,6 +66,8 @@ pub(super) fn read(item: ValueTokens, end: Span, next: &str, report: &mut Report
     };
     match first(&item.extra) {
         None => value,
+        // The compiler has reported the prefix of a string.
+        Some(_) if is_prefix => Value::Broken,
         Some(extra) => {
             let message = format!("expected {next}, found `{extra}`");
             report.error_at(start(&extra), message);

@@ -24,7 +24,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     match ParsedType::read(item) {
         Some(ParsedType::Whole(input)) => described(&input, false),
         Some(ParsedType::Separators(input)) => described(&input, true),
-        Some(ParsedType::Fields(input)) => unparsed::shape(&input),
+        Some(ParsedType::Fields(input, unread)) => unparsed::shape(&input, &unread),
         None => TokenStream::new(),
     }
 }
@@ -141,29 +141,63 @@ fn is_of_units(input: &DeriveInput) -> bool {
     }
 }
 
-/// Derives the message about text in place of a value of an enum.
+/// Derives the message about text in place of a value of an enum, which lists variants.
 fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
-    let is_plain = input.generics.params.is_empty();
-    if !is_plain || !matches!(input.data, syn::Data::Enum(_)) {
+    let syn::Data::Enum(data) = &input.data else {
+        return None;
+    };
+    if !input.generics.params.is_empty() {
         return None;
     }
     let ident = &input.ident;
+    let name = text_of(ident);
     // At the place of the enum, rustc gives no advice about the derived code.
-    let [takes_text, variant] = ["TakesTextAs", "VariantOf"].map(|word| {
-        let name = format!("{word}{}", text_of(ident).to_upper_camel_case());
+    let words = ["TakesTextAs", "TextFor", "TextOf", "VariantOf"];
+    let [takes_text, text_for, literal, variant] = words.map(|word| {
+        let name = format!("{word}{}", name.to_upper_camel_case());
         Ident::new(&name, ident.span())
     });
-    let import = quote!(use #krate::check::{TakesText as #takes_text, VariantOf as #variant};);
+    let import = quote!(use #krate::check::{TakesText as #takes_text, TextFor as #text_for, TextLiteral as #literal};);
+    let message = format!("expected `{name}`, found text");
+    let note = format!(
+        "a value of the enum is one of its variants: {}",
+        variants(&name, data)
+    );
     Some(quote_spanned! {ident.span()=>
         #[allow(deprecated)]
         const _: () = {
             #import
+            #[diagnostic::on_unimplemented(message = #message, label = "this is text", note = #note)]
+            trait #variant {}
             #[automatically_derived]
-            impl #variant<#ident> for #ident {}
+            impl #variant for #ident {}
             #[automatically_derived]
-            impl #takes_text for #ident where for<'text> &'text ::core::primitive::str: #variant<#ident> {}
+            #[diagnostic::do_not_recommend]
+            impl #takes_text for #ident {
+                type For = Self;
+            }
+            #[automatically_derived]
+            impl #text_for<#ident> for #literal where for<'text> &'text ::core::primitive::str: #variant {}
         };
     })
+}
+
+/// The first variants of an enum, with `…` for their fields, in a text with placeholders.
+fn variants(name: &str, data: &syn::DataEnum) -> String {
+    const SHOWN: usize = 4;
+    let shown = data.variants.iter().take(SHOWN).map(|variant| {
+        let ident = text_of(&variant.ident);
+        match &variant.fields {
+            syn::Fields::Unit => format!("`{name}::{ident}`"),
+            syn::Fields::Unnamed(_) => format!("`{name}::{ident}(…)`"),
+            syn::Fields::Named(_) => format!("`{name}::{ident} {{{{ … }}}}`"),
+        }
+    });
+    let mut shown: Vec<String> = shown.collect();
+    if data.variants.len() > SHOWN {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
 }
 
 /// What `#[shape(…)]` says before a type.

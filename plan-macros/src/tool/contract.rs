@@ -20,8 +20,8 @@ use syn::{
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let (input, silent) = match ParsedType::read(item) {
         Some(ParsedType::Whole(input) | ParsedType::Separators(input)) => (input, None),
-        Some(ParsedType::Fields(input)) => {
-            let silent = unparsed::silent(&input.ident);
+        Some(ParsedType::Fields(input, unread)) => {
+            let silent = unparsed::silent(&input.ident, &unread);
             (input, Some(silent))
         }
         None => return TokenStream::new(),

@@ -5,6 +5,7 @@ use super::parameters::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use super::types;
 use crate::docs::text_of;
+use crate::mistakes::head::repeated_derives;
 use crate::report::Report;
 use crate::shape::secret;
 use crate::syntax::tokens::{no_parameters, placed};
@@ -31,11 +32,7 @@ pub(super) fn expand(
         .ident
         .unwrap_or_else(|| struct_name(&item.sig, &mut report));
     let mut signature = signature::read(&mut item, &mut report);
-    let (for_struct, rest) = item
-        .attrs
-        .drain(..)
-        .partition(|attr| attr.path().is_ident("derive") || attr.path().is_ident("serde"));
-    item.attrs = rest;
+    let for_struct = for_struct(&mut item, &mut report);
 
     let Some(krate) = &options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
         let errors = report.into_item();
@@ -68,16 +65,21 @@ pub(super) fn expand(
     let is_method = item.sig.receiver().is_some();
     let tool = if is_method {
         TokenStream::new()
+    } else if unparsed.is_some_and(|parameters| parameters.is_nameless) {
+        // Code that uses a tool with unknown arguments is not wrong.
+        let (vis, unknown) = (&item.vis, &tool.unknown);
+        quote!(#[allow(missing_docs)] #vis type #ident = #unknown;)
     } else {
-        let structure = tool.structure();
+        let (items, structure) = tool.structure();
         let contract = tool.contract();
         let implementation = tool.implementation();
         let called = quote!(#contract #implementation);
         if host::is_editor() {
             let (called, arguments) = (ide::unplaced(called), tool.arguments());
-            quote!(#structure #called #arguments)
+            let items = ide::unplaced(items);
+            quote!(#items #structure #called #arguments)
         } else {
-            quote!(#structure #called)
+            quote!(#items #structure #called)
         }
     };
     let errors = if is_method {
@@ -99,6 +101,19 @@ pub(super) fn expand(
         #function
         #tool
     }
+}
+
+/// Takes the attributes of the struct off the function.
+fn for_struct(item: &mut ItemFn, report: &mut Report) -> Vec<Attribute> {
+    let (mut for_struct, rest): (Vec<Attribute>, Vec<Attribute>) = item
+        .attrs
+        .drain(..)
+        .partition(|attr| attr.path().is_ident("derive") || attr.path().is_ident("serde"));
+    item.attrs = rest;
+    for attr in &mut for_struct {
+        report.extend(repeated_derives(attr, "a tool"));
+    }
+    for_struct
 }
 
 /// The function with an empty list of parameters.
@@ -132,7 +147,8 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    fn structure(&self) -> TokenStream {
+    /// The struct of the arguments, and the items before the struct.
+    fn structure(&self) -> (TokenStream, TokenStream) {
         let Self {
             krate,
             ident,
@@ -155,6 +171,11 @@ impl Expansion<'_> {
             .map(|doc| quote!(#[doc = #doc]));
         let arguments = self.signature.arguments.iter();
         let check = quote!(#krate::check);
+        let owner = json::Owner {
+            ident,
+            attrs: for_struct,
+            check: &check,
+        };
         let has_application = self.signature.application.is_some();
         let fields = arguments.enumerate().map(|(index, argument)| {
             let Argument {
@@ -167,8 +188,9 @@ impl Expansion<'_> {
                     0 if !has_application => "json_or_application",
                     _ => "json",
                 };
-                json::granted(ty, attrs, ident, for_struct, &check, json)
+                owner.granted(name, ty, attrs, json)
             });
+            let (items, granted) = granted.unwrap_or_default();
             let ty = match ty {
                 Some(ty) => ty.to_token_stream(),
                 None => self.unknown.to_token_stream(),
@@ -177,14 +199,16 @@ impl Expansion<'_> {
             let undocumented = docs::text(attrs)
                 .is_empty()
                 .then(|| quote!(#[allow(missing_docs)]));
-            quote! {
+            let field = quote! {
                 #undocumented
                 #(#attrs)*
                 #granted
                 #vis #name: #ty
-            }
+            };
+            (items, field)
         });
-        quote! {
+        let (items, fields): (TokenStream, Vec<TokenStream>) = fields.unzip();
+        let structure = quote! {
             #doc
             #(#copied)*
             #[derive(#serde::Serialize, #serde::Deserialize, #krate::Shape)]
@@ -199,7 +223,8 @@ impl Expansion<'_> {
             #vis struct #ident #no_parameters {
                 #(#fields,)*
             }
-        }
+        };
+        (items, structure)
     }
 
     fn contract(&self) -> TokenStream {
@@ -248,7 +273,7 @@ impl Expansion<'_> {
         let arguments = &self.signature.arguments;
         let attrs = arguments.iter().flat_map(|argument| &argument.attrs);
         if lossless::are_renamed(attrs.chain(&self.for_struct)) {
-            return match syn::parse2(self.structure()) {
+            return match syn::parse2(self.structure().1) {
                 Ok(structure) => lossless::take_as_read(&structure, check),
                 Err(_) => TokenStream::new(),
             };

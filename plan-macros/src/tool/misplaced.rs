@@ -2,6 +2,7 @@
 
 use super::contract;
 use crate::report::Report;
+use crate::syntax::tokens::{is_sign, is_word};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Item, ItemStruct, parse_quote};
@@ -19,6 +20,22 @@ pub(super) fn on_struct(options: &TokenStream, item: ItemStruct) -> TokenStream 
     }
     let contract = contract::contract(&input, report, None);
     quote!(#item #contract)
+}
+
+/// `#[tool]` on a function without a body. With a body, rustc has nothing to say about the function.
+pub(super) fn without_body(item: &TokenStream) -> TokenStream {
+    if !item.clone().into_iter().any(|tree| is_word(&tree, "fn")) {
+        return item.clone();
+    }
+    let signature = item.clone().into_iter();
+    let signature = signature.filter(|tree| !is_sign(tree, ';'));
+    let mut report = Report::default();
+    report.error(
+        item,
+        "a tool is a function with a body\nhelp: end the function with `{ … }`; in a trait, move it out, and take the application as the first parameter: `app: &App`",
+    );
+    let errors = report.into_compile_errors();
+    quote!(#(#signature)* { #errors ::core::unimplemented!() })
 }
 
 /// `#[tool]` on another item.

@@ -20,8 +20,8 @@ pub(crate) fn attribute(options: TokenStream, item: TokenStream) -> TokenStream 
     match syn::parse2(item.clone()) {
         Ok(Item::Fn(item)) => function::expand(options, item, None),
         Ok(Item::Struct(item)) => misplaced::on_struct(&options, item),
-        // A function without a body, which rustc reports.
-        Ok(Item::Verbatim(item)) => item,
+        // A function without a body, which may be in a trait.
+        Ok(Item::Verbatim(item)) => misplaced::without_body(&item),
         Ok(item) => misplaced::on_other(&item),
         Err(_) => broken::expand(options, item),
     }

@@ -1,22 +1,28 @@
 //! Parameters with a syntax error.
 
+use crate::parse::owned::KNOWN;
 use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{FnArg, Token, parse_quote};
+use syn::{FnArg, Token, Type, parse_quote};
 
 /// The parameters without their attributes.
-pub(super) struct Parameters(Group);
+pub(super) struct Parameters {
+    bare: Group,
+    /// `true` if a parameter has no name.
+    pub(super) is_nameless: bool,
+}
 
 impl Parameters {
     /// Reads the parameters that have a name. If the type of a parameter cannot be parsed, the type is `_`.
     pub(super) fn read(parameters: &Group) -> (Punctuated<FnArg, Token![,]>, Self) {
         let mut tokens = Tokens::new(parameters.stream());
-        let mut inputs = Punctuated::new();
+        let (mut inputs, mut is_nameless) = (Punctuated::new(), false);
         while !tokens.is_empty() {
             let part = tokens.take_type(|tokens| tokens.is_punct(0, ','));
             let is_whole = syn::parse2::<FnArg>(part.clone()).is_ok();
+            is_nameless |= !is_whole && is_type(&part);
             let mut part = Tokens::new(part);
             while !part.is_empty() {
                 // A comma may be missing, or `>` before it.
@@ -34,18 +40,35 @@ impl Parameters {
         );
         // A parameter may lack its type at the end.
         bare.set_span(parameters.span_close());
-        (inputs, Self(bare))
+        (inputs, Self { bare, is_nameless })
     }
 
     /// Returns code for a constant. rustc does not evaluate the constant, since the type of a parameter is unknown, and reports the syntax error only
     /// once.
     pub(super) fn silent(&self, check: &TokenStream) -> TokenStream {
-        let parameters = &self.0;
+        let parameters = &self.bare;
         quote! {
             #check::editor::items! { fn __unparsed #parameters {} }
             let _ = __unparsed as *const ();
             ::core::assert! { false, "the parameters cannot be parsed" }
         }
+    }
+}
+
+/// Returns `true` for a parameter that is only a type.
+fn is_type(tokens: &TokenStream) -> bool {
+    let mut tokens = Tokens::of(tokens);
+    tokens.attributes();
+    match syn::parse2(tokens.rest()) {
+        Ok(Type::Path(path)) => match path.path.get_ident() {
+            Some(name) => {
+                KNOWN.iter().any(|known| name == known)
+                    || name.to_string().starts_with(char::is_uppercase)
+            }
+            None => true,
+        },
+        Ok(Type::Infer(_)) | Err(_) => false,
+        Ok(_) => true,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the signature of a function says of a tool, and what a tool cannot have.
 
-use super::types::{Lifetimes, has_no_impl_trait, is_owned};
+use super::types::{self, Lifetimes, has_no_impl_trait, is_owned};
 use crate::docs::text_of;
 use crate::parse::functions;
 use crate::parse::owned::{self, is_borrowed_value, may_be_application};
@@ -197,7 +197,7 @@ fn qualifiers(item: &ItemFn, report: &mut Report) {
     if let Some(abi) = &sig.abi {
         report.error(abi, "a tool cannot have an ABI: it is called from Rust");
     }
-    if sig.asyncness.is_none() {
+    if sig.asyncness.is_none() && types::future(&sig.output).is_none() {
         report.error(
             sig.fn_token,
             format_args!("a tool must be async\nhelp: write `async fn {}`", sig.ident),
@@ -301,7 +301,10 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
         && is_owned(&input.ty, report)
         && has_no_impl_trait(&input.ty, report);
     let ty = good.then(|| (*input.ty).clone());
-    if !owned::is_sized(&input.ty, &mut Report::default()) {
+    let mut reported = Report::default();
+    if !owned::is_sized(&input.ty, &mut reported)
+        || !owned::has_own_parameters(&input.ty, &mut reported)
+    {
         *input.ty = parse_quote!(_);
     }
     Some(Argument {
@@ -353,6 +356,15 @@ fn correct_context(input: &mut PatType, report: &mut Report) {
 }
 
 fn output(item: &mut ItemFn, report: &mut Report) -> Option<Type> {
+    if let Some(output) = types::future(&item.sig.output) {
+        let (ty, name) = (&item.sig.output, &item.sig.ident);
+        report.error(
+            ty,
+            format_args!("a tool is an `async fn`, which returns the output of its future\nhelp: write `async fn {name}(…) -> {output}`"),
+        );
+        item.sig.output = parse_quote!(-> _);
+        return None;
+    }
     match &mut item.sig.output {
         ReturnType::Type(_, ty) => {
             let good = is_owned(ty, report) & has_no_impl_trait(ty, report);

@@ -1,14 +1,15 @@
 //! The types in the signature of a tool.
 
-use crate::parse::owned;
+use crate::parse::{owned, tidy};
 use crate::report::Report;
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    FnArg, Ident, Lifetime, PathSegment, Signature, Type, TypeImplTrait, TypeParamBound, TypePath,
-    TypeReference,
+    FnArg, GenericArgument, Ident, Lifetime, PathArguments, PathSegment, ReturnType, Signature,
+    Type, TypeImplTrait, TypeParamBound, TypePath, TypeReference,
 };
 
 /// Returns `true` if an argument or the output has a type with this name.
@@ -34,7 +35,9 @@ pub(super) fn mentions(sig: &Signature, name: &Ident) -> bool {
 }
 
 pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
-    Borrows::found(ty, true, report) & owned::is_sized(ty, report)
+    Borrows::found(ty, true, report)
+        & owned::is_sized(ty, report)
+        & owned::has_own_parameters(ty, report)
 }
 
 /// Returns `true` for an owned type in a struct with `#[derive(Tool)]`. Its lifetimes are allowed, since serde makes an owned `Cow<'a, str>`.
@@ -105,6 +108,28 @@ impl<'ast> Visit<'ast> for Borrows<'_> {
             );
         }
     }
+}
+
+/// Returns the output of a future that a function returns by name: `T` in `impl Future<Output = T>`, boxed or not.
+pub(super) fn future(output: &ReturnType) -> Option<String> {
+    struct Futures(Option<String>);
+    impl<'ast> Visit<'ast> for Futures {
+        fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
+            if let ("Future", PathArguments::AngleBracketed(arguments)) =
+                (&*segment.ident.to_string(), &segment.arguments)
+            {
+                self.0 = arguments.args.iter().find_map(|argument| match argument {
+                    GenericArgument::AssocType(output) => Some(tidy(&output.ty.to_token_stream())),
+                    _ => None,
+                });
+            } else {
+                visit::visit_path_segment(self, segment);
+            }
+        }
+    }
+    let mut futures = Futures(None);
+    futures.visit_return_type(output);
+    futures.0
 }
 
 struct ImplTraits(Vec<TypeImplTrait>);

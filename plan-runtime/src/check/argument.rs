@@ -358,48 +358,69 @@ macro_rules! boxes {
 
 boxes!(Box, Rc, Arc);
 
-/// A type that accepts a string literal.
+/// A type that accepts a string literal, or an enum, which rejects one.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
 pub trait TakesText: Sized {
+    /// The enum itself, or [`AnyText`] for a type that accepts strings.
+    type For;
+
     /// Accepts `"…"`.
     #[must_use]
-    fn from_text(_: &str) -> Self {
+    fn from_text(_: &str) -> Self
+    where
+        TextLiteral: TextFor<Self::For>,
+    {
         unreachable()
     }
 
     /// Accepts `format!("…")`.
     #[must_use]
-    fn formatted() -> Self {
+    fn formatted() -> Self
+    where
+        TextLiteral: TextFor<Self::For>,
+    {
         unreachable()
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl TakesText for String {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Cow<'_, str> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Box<str> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Rc<str> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Arc<str> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for PathBuf {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Box<Path> {}
-#[diagnostic::do_not_recommend]
-impl TakesText for Value {}
-#[diagnostic::do_not_recommend]
-impl<T: TakesText> TakesText for Option<T> {}
+/// The types that text is for.
+pub struct AnyText;
 
-/// A variant of the enum `E`, which a string never is. The derived `TakesText` of an enum has this bound.
-#[diagnostic::on_unimplemented(
-    message = "expected `{E}`, found text",
-    label = "this is text",
-    note = "a value of the enum is one of its variants: `{E}::…`"
-)]
-pub trait VariantOf<E> {}
+/// The type of a string literal.
+pub struct TextLiteral;
+
+/// The strings that `E` accepts. The derived implementation of an enum has this bound, and the error lists the variants.
+pub trait TextFor<E> {}
+
+impl TextFor<AnyText> for TextLiteral {}
+
+// With a single implementation, the compiler would infer `AnyText` for each type.
+impl TextFor<Unknown> for TextLiteral {}
+
+macro_rules! takes_text {
+    ($($text:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl TakesText for $text {
+            type For = AnyText;
+        }
+    )*};
+}
+
+takes_text!(
+    String,
+    Cow<'_, str>,
+    Box<str>,
+    Rc<str>,
+    Arc<str>,
+    PathBuf,
+    Box<Path>,
+    Value
+);
+
+#[diagnostic::do_not_recommend]
+impl<T: TakesText> TakesText for Option<T> {
+    type For = T::For;
+}
 
 /// A type that accepts a literal of type `L`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{L}`", label = "this is `{L}`")]

@@ -120,7 +120,7 @@ impl Finder<'_> {
     }
 
     /// Returns `true` for an unknown name.
-    fn is_unknown(&self, name: &Ident) -> bool {
+    pub(super) fn is_unknown(&self, name: &Ident) -> bool {
         is_source_name(name)
             && !self.is_bound(name)
             && matches!(self.names.find(name, self.frames), Meaning::Unknown)
@@ -200,6 +200,10 @@ impl Finder<'_> {
         } else if self.plans_root(&wait.base).is_some() {
             format!(
                 "`{written}` is a value, which is there when this is computed\nhelp: write `{written}`"
+            )
+        } else if source(&wait.base).is_some_and(|name| self.is_unknown(&name)) {
+            format!(
+                "a value from outside is a step of its own\nhelp: write `step {written}: Type = await;`, and refer to `{written}`"
             )
         } else {
             "a computed value cannot `.await`: call a tool in a separate step".to_owned()

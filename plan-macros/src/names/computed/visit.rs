@@ -134,7 +134,10 @@ impl Finder<'_> {
             Expr::Return(back) if self.nested == 0 => self.refuse_return(back),
             Expr::Await(wait) if self.nested == 0 => {
                 let (token, message) = self.await_message(wait);
-                self.visit_expr_mut(&mut wait.base);
+                // An unknown name before `.await` is a part of the mistake.
+                if !source(&wait.base).is_some_and(|name| self.is_unknown(&name)) {
+                    self.visit_expr_mut(&mut wait.base);
+                }
                 self.refuse(token, &message);
             }
             other => self.visit_binding(other),

@@ -1,10 +1,12 @@
 //! The braces of a branch, which may be a value or end with one.
 
+use super::super::owned::KNOWN;
 use super::super::value;
 use super::WorkReader;
 use crate::ast::Body;
 use crate::mistakes::Position;
 use crate::syntax::reference::is_source_name;
+use crate::syntax::value::is_type_name;
 use crate::syntax::{self, StatementKind, has_steps};
 use proc_macro2::{Group, Ident, TokenStream};
 use syn::{Expr, Path};
@@ -64,15 +66,25 @@ pub(super) fn is_value(tokens: &TokenStream) -> bool {
     syn::parse2(tokens.clone()).is_ok_and(|expr| is_value_of(&expr))
 }
 
+/// Returns `true` for a variant with its enum, or a constant of a type: `Mode::Slow`, `u64::MAX`.
+pub(super) fn is_variant(path: &Path) -> bool {
+    let mut names = path.segments.iter().rev().map(|part| &part.ident);
+    let (Some(last), Some(owner)) = (names.next(), names.next()) else {
+        return false;
+    };
+    is_type_name(last) && (is_type_name(owner) || KNOWN.iter().any(|known| owner == known))
+}
+
 fn is_value_of(expr: &Expr) -> bool {
     let is_one_of = |path: &Path, names: &[&str]| names.iter().any(|name| path.is_ident(name));
     match expr {
         Expr::Path(path) => {
             let name = path.path.get_ident();
             name.is_some_and(|name| is_source_name(name) || name == "None")
+                || is_variant(&path.path)
         }
         Expr::Call(call) => {
-            matches!(&*call.func, Expr::Path(path) if is_one_of(&path.path, &["Some", "Ok", "Err"]))
+            matches!(&*call.func, Expr::Path(path) if is_one_of(&path.path, &["Some", "Ok", "Err"]) || is_variant(&path.path))
         }
         Expr::Macro(call) => is_one_of(&call.mac.path, &["format", "json", "vec"]),
         Expr::Field(field) => is_value_of(&field.base),

@@ -20,7 +20,7 @@ use crate::syntax::tokens::{Tokens, drain, end_of};
 use crate::syntax::{
     BranchTokens, Evidence, FlowTokens, ForTokens, has_steps, holds_steps, is_work,
 };
-use branch::Ends;
+use branch::{Ends, is_variant};
 use condition::conditions;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -86,7 +86,9 @@ impl WorkReader<'_> {
             Value::Computed(Computed {
                 expr: Expr::Path(path),
                 ..
-            }) if path.qself.is_none() && is_unit(&path.path) => (path.path, Fields::Unit),
+            }) if path.qself.is_none() && is_unit(&path.path) && !is_variant(&path.path) => {
+                (path.path, Fields::Unit)
+            }
             _ => return Err(wrong::not_a_call(&tokens, position, self.step)),
         };
         Ok(Body::Call(Literal { path, fields }))
@@ -182,9 +184,10 @@ impl WorkReader<'_> {
             drain(input);
             Ok((pat, more))
         };
-        let pat = match parser.parse2(source.pattern)? {
-            (pat, None) => pat,
-            (_, Some(more)) => return Err(mistakes::before_in(more)),
+        let pat = match parser.parse2(source.pattern.clone()) {
+            Ok((pat, None)) => pat,
+            Ok((_, Some(more))) => return Err(mistakes::before_in(more)),
+            Err(error) => return Err(wrong::pattern_of_for(&source.pattern, error)),
         };
         if let Some(mistake) = mistakes::filter(&pat, &source.list) {
             return Err(mistake);

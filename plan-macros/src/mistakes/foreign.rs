@@ -1,0 +1,121 @@
+//! Forms of other languages, and of asynchronous functions, in place of the work of a step.
+
+use crate::report::{Mistake, mistake};
+use crate::syntax::text::value_text;
+use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, is_word, last, only};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use syn::Expr;
+
+/// Returns the error of `switch value { … }`, `foreach x in list { … }` and the like.
+pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
+    let word = first_word(tokens)?;
+    let block = last(tokens).as_ref().and_then(braces).cloned()?;
+    let mut between: Vec<TokenTree> = tokens.clone().into_iter().skip(1).collect();
+    between.pop();
+    let between = value_text(&between.into_iter().collect());
+    if between.is_empty() || between.starts_with(['.', ':', '!', '=']) {
+        return None;
+    }
+    let help = match &*word.to_string() {
+        "switch" | "case" | "when" => {
+            let place = unwrapped(&between);
+            format!("step {step} = match {place} {{ 0 => Tool {{ … }}, _ => Tool {{ … }} }};")
+        }
+        "foreach" | "forall" | "forEach" | "for_each" => {
+            let inside = value_text(&block.stream());
+            format!("step {step} = for {between} {{ {inside} }};")
+        }
+        "unless" => {
+            let inside = value_text(&block.stream());
+            format!(
+                "step {step} = if !({}) {{ {inside} }};",
+                unwrapped(&between)
+            )
+        }
+        _ => return None,
+    };
+    Some(mistake!(
+        &word,
+        "Rust has no `{word}`\nhelp: write `{help}`"
+    ))
+}
+
+/// The text without the parentheses around all of the text.
+fn unwrapped(text: &str) -> &str {
+    let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+    inside.filter(|it| !it.contains(['(', ')'])).unwrap_or(text)
+}
+
+/// Returns the error of `[Tool { … } for x in list]`.
+pub(super) fn comprehension(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
+    let list = only(tokens)?;
+    let TokenTree::Group(list) = &list else {
+        return None;
+    };
+    if list.delimiter() != Delimiter::Bracket {
+        return None;
+    }
+    let mut inside = Tokens::new(list.stream());
+    let element = inside.take_until(|tokens| tokens.is_ident(0, "for"));
+    let keyword = inside.next()?;
+    let head = inside.rest();
+    let has_in = head.clone().into_iter().any(|tree| is_word(&tree, "in"));
+    (has_in && !element.is_empty()).then(|| {
+        let [element, head] = [element, head].map(|it| value_text(&it));
+        mistake!(
+            keyword,
+            "Rust has no `for` in a list\nhelp: write `step {step} = for {head} {{ {element} }};`"
+        )
+    })
+}
+
+/// Returns the method in `application.tool(…).await`.
+pub(super) fn awaited_method(tokens: &TokenStream) -> Option<Ident> {
+    let mut expr: Expr = syn::parse2(tokens.clone()).ok()?;
+    let mut is_awaited = false;
+    loop {
+        expr = match expr {
+            Expr::Try(asks) => *asks.expr,
+            Expr::Await(waits) => {
+                is_awaited = true;
+                *waits.base
+            }
+            Expr::MethodCall(call) if is_awaited => return Some(call.method),
+            _ => return None,
+        };
+    }
+}
+
+/// Returns the error of a pattern of a `for` that cannot be read.
+pub(crate) fn pattern_of_for(pattern: &TokenStream, error: syn::Error) -> Mistake {
+    match first_word(pattern).filter(|word| word == "await") {
+        Some(word) => mistake!(
+            word,
+            "a `for` has no `await`: it begins when its list is there\nhelp: remove it"
+        ),
+        None => error.into(),
+    }
+}
+
+/// Returns the first arm of a `match` whose pattern is one name, with the help to write the name as a variant.
+pub(super) fn bare_variant(arms: &Group) -> Option<Mistake> {
+    let trees: Vec<TokenTree> = arms.stream().into_iter().collect();
+    let is_start =
+        |at: usize| at == 0 || is_sign(&trees[at - 1], ',') || braces(&trees[at - 1]).is_some();
+    let name = trees
+        .windows(3)
+        .enumerate()
+        .find_map(|(at, window)| match window {
+            [TokenTree::Ident(name), equals, arrow]
+                if is_start(at) && is_sign(equals, '=') && is_sign(arrow, '>') =>
+            {
+                let is_variant = name.to_string().starts_with(char::is_uppercase) && name != "None";
+                is_variant.then_some(name)
+            }
+            _ => None,
+        })?;
+    Some(mistake!(
+        name,
+        "`{name}` alone is a new name, which has any value\nhelp: write the variant with its enum: `Type::{name}`"
+    ))
+}
