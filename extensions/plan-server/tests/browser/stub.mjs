@@ -206,7 +206,9 @@ export async function start({ page, pace = 120 }) {
     const answer = (status, type, body) => response.writeHead(status, { ...headers, "Content-Type": type, "Cache-Control": "no-store" }).end(body);
     const json = (status, value) => answer(status, "application/json", JSON.stringify(value));
     const wrong = (status, code, message, help = null, more = {}) => json(status, { error: { code, message, help }, ...more });
-    const files = { "/": ["index.html", "text/html"], "/page.css": ["page.css", "text/css"], "/page.js": ["page.js", "text/javascript"] };
+    const files = { "/": ["index.html", "text/html"], "/page.css": ["page.css", "text/css"] };
+    const script = /^\/page\/([a-z-]+\.js)$/.exec(url.pathname)?.[1];
+    if (script && fs.existsSync(path.join(page, script))) return answer(200, "text/javascript; charset=utf-8", fs.readFileSync(path.join(page, script)));
     if (files[url.pathname]) return answer(200, `${files[url.pathname][1]}; charset=utf-8`, fs.readFileSync(path.join(page, files[url.pathname][0])));
     if (url.pathname === "/report.css") return answer(200, "text/css", "h1 { color: rgb(1, 2, 3); }");
     if (url.pathname === "/report.js") return answer(200, "text/javascript", "document.documentElement.classList.add('scripted');");

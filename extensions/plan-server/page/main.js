@@ -1,0 +1,61 @@
+import "./report.js";
+import "./start.js";
+import { $, hide } from "./dom.js";
+import { check, editor, found, loadSamples, measure, number, text } from "./editor.js";
+import { live } from "./live.js";
+import { closeRun, openRun } from "./run.js";
+import { loadRuns, runs } from "./runs.js";
+import { session, takeToken, token } from "./server.js";
+import { kept } from "./store.js";
+
+const VIEWS = ["sign-in", "editor-view", "runs-view", "run-view"];
+let shown = null;
+const route = (focus = false) => {
+  if (takeToken()) focus = false;
+  const run = /^#\/runs\/(.+)$/.exec(location.hash);
+  const view = !token ? "sign-in" : run ? "run-view" : location.hash === "#/runs" ? "runs-view" : "editor-view";
+  for (const id of VIEWS) hide($(id), id !== view);
+  hide($("forget"), !token);
+  hide(document.querySelector("nav"), !token);
+  for (const [id, current] of [["to-editor", view === "editor-view"], ["to-runs", view === "runs-view"]]) {
+    if (current) $(id).setAttribute("aria-current", "page");
+    else $(id).removeAttribute("aria-current");
+  }
+  $("notices").replaceChildren();
+  clearInterval(runs.timer);
+  if (view !== "run-view") closeRun();
+  if (view === "sign-in") {
+    document.title = "Sign in – plan!";
+    $("token").focus();
+  } else if (view === "editor-view") {
+    document.title = "Plan – plan!";
+    loadSamples();
+    measure();
+    number();
+    if (!editor.plan && text.value.trim()) check();
+    else if (!text.value.trim()) found({}, text.value, $("profile").value);
+  } else if (view === "runs-view") {
+    document.title = "Runs – plan!";
+    loadRuns();
+    runs.timer = setInterval(() => document.visibilityState === "visible" && !runs.before.length && loadRuns(true), 5000);
+  } else {
+    document.title = "Run – plan!";
+    let id;
+    try {
+      id = decodeURIComponent(run[1]);
+    } catch {
+      id = run[1];
+    }
+    if (live.id !== id || !live.abort) openRun(id);
+  }
+  if (focus && shown !== view) document.querySelector(`#${view} h1`)?.focus();
+  shown = view;
+};
+addEventListener("hashchange", () => route(true));
+
+session.changed = route;
+text.value = kept("text") ?? "";
+editor.before = text.value;
+if (["strict", "compatible"].includes(kept("profile"))) $("profile").value = kept("profile");
+measure();
+route();
