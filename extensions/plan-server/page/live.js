@@ -3,7 +3,11 @@ import { ENDED, LIMITS, STATUSES } from "./limits.js";
 import { api, noticed } from "./server.js";
 import { instant } from "./time.js";
 
-export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: 0, changed: () => {} };
+export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: 0,
+  opened: new Set(), // the steps whose elements are listed in the timeline
+  changed: () => {}, // is called after each change
+  choose: () => {}, // is called with the path of a step, and with `true` to go to its card
+};
 
 export const runPath = (rest = "") => `/api/runs/${encodeURIComponent(live.id)}${rest}`;
 

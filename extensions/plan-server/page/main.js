@@ -1,29 +1,32 @@
+import "./again.js";
 import "./report.js";
 import "./start.js";
 import { $, hide } from "./dom.js";
 import { check, editor, found, loadSamples, measure, number, text } from "./editor.js";
 import { live } from "./live.js";
+import { watchInbox } from "./inbox.js";
 import { closeRun, openRun } from "./run.js";
-import { loadRuns, runs } from "./runs.js";
+import { closeRuns, openRuns } from "./runs.js";
 import { session, takeToken, token } from "./server.js";
 import { kept } from "./store.js";
 
-const VIEWS = ["sign-in", "editor-view", "runs-view", "run-view"];
+const VIEWS = ["sign-in", "editor-view", "runs-view", "inbox-view", "run-view"];
 let shown = null;
 const route = (focus = false) => {
   if (takeToken()) focus = false;
   const run = /^#\/runs\/(.+)$/.exec(location.hash);
-  const view = !token ? "sign-in" : run ? "run-view" : location.hash === "#/runs" ? "runs-view" : "editor-view";
+  const view = !token ? "sign-in" : run ? "run-view" : /^#\/runs(\?|$)/.test(location.hash) ? "runs-view" : location.hash === "#/waiting" ? "inbox-view" : "editor-view";
   for (const id of VIEWS) hide($(id), id !== view);
   hide($("forget"), !token);
   hide(document.querySelector("nav"), !token);
-  for (const [id, current] of [["to-editor", view === "editor-view"], ["to-runs", view === "runs-view"]]) {
+  for (const [id, current] of [["to-editor", view === "editor-view"], ["to-runs", view === "runs-view"], ["to-inbox", view === "inbox-view"]]) {
     if (current) $(id).setAttribute("aria-current", "page");
     else $(id).removeAttribute("aria-current");
   }
   $("notices").replaceChildren();
-  clearInterval(runs.timer);
+  closeRuns();
   if (view !== "run-view") closeRun();
+  watchInbox(Boolean(token));
   if (view === "sign-in") {
     document.title = "Sign in – plan!";
     $("token").focus();
@@ -34,10 +37,11 @@ const route = (focus = false) => {
     number();
     if (!editor.plan && text.value.trim()) check();
     else if (!text.value.trim()) found({}, text.value, $("profile").value);
+  } else if (view === "inbox-view") {
+    document.title = "Waiting – plan!";
   } else if (view === "runs-view") {
     document.title = "Runs – plan!";
-    loadRuns();
-    runs.timer = setInterval(() => document.visibilityState === "visible" && !runs.before.length && loadRuns(true), 5000);
+    openRuns(location.hash.slice("#/runs".length), focus && shown === view && location.hash.includes("page="));
   } else {
     document.title = "Run – plan!";
     let id;

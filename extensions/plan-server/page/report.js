@@ -1,5 +1,4 @@
-import { $, announce, h, hide } from "./dom.js";
-import { editor, replaceText, text } from "./editor.js";
+import { $, announce, h } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
 import { Refused, api, noticed, request } from "./server.js";
@@ -35,14 +34,3 @@ $("report").addEventListener("click", async () => {
 });
 $("report-close").addEventListener("click", () => $("report-dialog").close());
 $("report-dialog").addEventListener("close", () => $("report-frame").replaceChildren());
-$("again").addEventListener("click", () => {
-  const plan = live.run?.text ? { text: live.run.text, profile: live.run.profile } : live.plan;
-  if (!plan) return;
-  if (["strict", "compatible"].includes(plan.profile)) $("profile").value = plan.profile;
-  if (text.value.trim() && text.value !== plan.text) {
-    editor.mine = text.value;
-    hide($("sample-back"), false);
-  }
-  location.hash = "#/";
-  replaceText(String(plan.text));
-});

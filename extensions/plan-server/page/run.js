@@ -1,4 +1,4 @@
-import { $, bdi, block, cut, h, hide, list, prose, put, say, show, stateLike, stateOf } from "./dom.js";
+import { $, bdi, block, cut, h, hide, list, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
 import { connection, follow } from "./events.js";
 import { LIMITS } from "./limits.js";
 import { happened, isOver, live } from "./live.js";
@@ -8,18 +8,18 @@ import { remembered } from "./store.js";
 import { instant, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
 
-const livePicture = new Picture($("live"), $("run-zoom"), (path) => chooseLive(path));
+const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches));
 $("live").classList.add("live");
 
 export const openRun = (id) => {
   closeRun();
-  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: 0, ahead: 0, picture: null });
+  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: 0, ahead: 0, picture: undefined, opened: new Set() });
   live.abort = new AbortController();
-  for (const place of ["questions", "waits", "timeline", "result", "undone", "given", "run-title", "run-facts", "run-wrong"]) {
+  for (const place of ["together", "questions", "waits", "timeline", "result", "undone", "given", "run-title", "run-facts", "run-wrong", "step-title", "step-state", "step-details"]) {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
-  for (const place of ["asked", "undone-card", "given-card", "cancel", "report", "again"]) hide($(place), true);
+  for (const place of ["asked", "undone-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry"]) hide($(place), true);
   say($("run-title"), "Run");
   $("result").replaceChildren(h("p", { class: "none" }, "There is no output yet."));
   setPicture();
@@ -37,17 +37,20 @@ export const closeRun = () => {
 
 const setPicture = () => {
   const svg = live.run?.svg ?? live.run?.picture ?? live.plan?.svg ?? null;
-  if (live.picture !== svg || svg === null) {
+  if (live.picture !== svg) {
     live.picture = svg;
     livePicture.put(svg);
     if (!svg) $("live").replaceChildren(h("p", { class: "none" }, "The picture of this plan is not known here. The timeline has its steps."));
   }
-  hide($("again"), !(live.run?.text ?? live.plan?.text));
 };
-const chooseLive = (path) => {
+live.choose = (path, goes = false) => {
   live.chosen = path;
   livePicture.mark(path);
-  redraw();
+  if (!live.run) return;
+  drawLive();
+  if (path === null || !goes) return;
+  $("step-card").scrollIntoView({ block: "nearest" });
+  $("step-title").focus({ preventScroll: true });
 };
 
 const redraw = () => {
@@ -73,6 +76,9 @@ const showRun = () => {
   put($("run-facts"), [state, run.began, run.ended], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : []), "."]);
   put($("run-wrong"), run.error ?? null, () => (run.error ? wrong(run.error) : []));
   hide($("cancel"), over);
+  hide($("edit"), false);
+  hide($("again"), !over);
+  hide($("retry"), !over || !["failed", "cancelled"].includes(run.state));
   hide($("report"), !(over || run.report));
   questions(over ? [] : list(run.questions));
   waits(over ? [] : list(run.waits));
@@ -113,8 +119,3 @@ const undone = (one) => {
     undoes ? [" undoes ", h("code", {}, cut(undoes, 300))] : "", status ? [" ", stateLike(status)] : "", error ? h("p", { class: "error" }, bdi(typeof error === "string" ? error : error.message ?? error)) : "");
 };
 
-const save = (name, content) => {
-  const url = URL.createObjectURL(new Blob([content], { type: "application/json" }));
-  h("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-};

@@ -1,4 +1,4 @@
-import { $, cut, h, hide, list, say } from "./dom.js";
+import { $, cut, h, hide, list, say, show } from "./dom.js";
 import { check, editor, found, steps, text } from "./editor.js";
 import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
@@ -7,6 +7,14 @@ import { remember } from "./store.js";
 
 let fields = [];
 
+let filled = {};
+// Fills in the inputs of another run, and its way to approve calls.
+export const prefill = (inputs, approve) => {
+  filled = inputs;
+  showInputs.last = null;
+  const choice = ["each", "none"].includes(approve) ? $("start-form").querySelector(`[name=approve][value="${approve}"]`) : null;
+  if (choice) choice.checked = true;
+};
 const showInputs = () => {
   const inputs = list(editor.plan?.inputs).filter((input) => input && typeof input === "object").slice(0, LIMITS.rows);
   const same = JSON.stringify(inputs);
@@ -17,6 +25,11 @@ const showInputs = () => {
   const before = new Map(fields.map(({ name, kind, control }) => [`${kind} ${name}`, control.value]));
   fields = inputs.map((input, at) => field({ ...input, name: String(input.name) }, `input-${at}`));
   for (const { name, kind, control } of fields) if (before.has(`${kind} ${name}`)) control.value = before.get(`${kind} ${name}`);
+  for (const { name, kind, control } of fields) {
+    if (!Object.hasOwn(filled, name)) continue;
+    control.value = kind !== "json" && typeof filled[name] === "string" ? filled[name] : show(filled[name]);
+    delete filled[name];
+  }
   const hint = fields.some(({ control }) => control.getAttribute("aria-required") === "true") ? h("p", { class: "hint" }, h("span", { class: "must" }, "*"), " must be filled in.") : "";
   $("inputs").querySelector("div").replaceChildren(hint, ...fields.map(({ part }) => part));
 };

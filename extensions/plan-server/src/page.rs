@@ -31,11 +31,13 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 17] = files![
+const MODULES: [(&str, &str, &str); 20] = files![
+    "again.js",
     "dom.js",
     "editor.js",
     "events.js",
     "field.js",
+    "inbox.js",
     "limits.js",
     "live.js",
     "main.js",
@@ -46,6 +48,7 @@ const MODULES: [(&str, &str, &str); 17] = files![
     "runs.js",
     "server.js",
     "start.js",
+    "step.js",
     "store.js",
     "time.js",
     "timeline.js",

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::limits;
 use crate::live::{StepEvent, millis};
-use crate::run_id::request_of;
+use crate::run_id::{Start, reading, request_of};
 use crate::state::{State, now, state_name};
 use crate::view;
 use axum::http::StatusCode;
@@ -29,10 +29,13 @@ impl State {
     }
 
     pub(crate) fn run_json(&self, run: &RunSummary) -> Value {
+        let start = Start::of(&run.id);
         json!({
             "id": run.id,
             "request_id": request_of(&run.id),
             "plan": run.plan,
+            "approve": if start.asks { "each" } else { "none" },
+            "profile": reading(start.profile),
             "state": self.state_of(run),
             "began": time(run.began),
             "ended": run.ended.map(time),

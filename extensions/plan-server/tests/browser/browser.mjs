@@ -244,10 +244,201 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await page.click("#older");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 7);
   await page.click("#newer");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 25);
   await page.select("#filter-state", "failed");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
   await page.click("#runs a");
   await says(page, "#run-wrong", "not today");
+  await close(page);
+}));
+
+await test("a step of a run", () => stubbed({ pace: 60 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: { sender: "sarah" } }, { id: "line", tool: "flaky_line", arguments: { text: "{{inbox.result}}" } },
+    { id: "sent", tool: "send_mail", arguments: { to: "{{inbox.result}}", text: "evil\u202e" } }, { id: "last", tool: "slow", arguments: { x: "{{sent.result}}" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 4);
+  await page.click("#start");
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "send_mail");
+  const step = async (path) => {
+    await page.click(`#live [data-path="${path}"] .box`);
+    await says(page, "#step-title", path);
+  };
+  // A step that has not started names the steps that it waits for.
+  await step("last");
+  await says(page, "#step-details h3", "Waits for");
+  assert.match(await text(page, "#step-details"), /sent.*waiting/);
+  await press(page, "sent", "#step-details");
+  await says(page, "#step-title", "sent");
+  await says(page, "#step-details", "The step waits for you.");
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await press(page, "Allow", "#questions");
+  await says(page, "#step-state", "completed");
+  // The time of a person is apart from the time of the tool.
+  await wait(page, () => /waited (0\.[7-9]|[78]\d\d ms|\d\.\d s|\d\d\d ms).* for a person/.test(document.querySelector("#step-details").textContent));
+  await wait(page, () => /sent.*completed.*the tool took .*waited .* for a person/.test([...document.querySelectorAll("#timeline .row")].find((row) => row.textContent.includes("sent")).textContent));
+  assert.ok(await page.$("#timeline i.turn"));
+  // The arguments and the output, with escapes for what turns text.
+  await says(page, "#step-details pre[aria-label=Arguments]", "{{inbox.result}}");
+  await says(page, "#step-details pre[aria-label=Arguments]", "evil\\u{202e}");
+  await says(page, "#step-details pre[aria-label=Output]", "sarah@example.org");
+  // Attempts, with their times and errors, the failed one first.
+  await press(page, "line", "#timeline");
+  await says(page, "#step-title", "line");
+  await wait(page, () => document.querySelectorAll("#step-details .attempts > li").length === 2);
+  const attempts = await page.$$eval("#step-details .attempts > li", (all) => all.map((it) => it.textContent));
+  assert.match(attempts[0], /attempt 1.*failed.*took.*the service is not available/);
+  assert.match(attempts[1], /attempt 2.*completed.*took \d+ ms/);
+  assert.equal(await page.$$eval("#step-details .attempts time", (all) => all.length), 2);
+  await show(page, "step-light");
+  assert.deepEqual(await contrast(page), []);
+  await fits(page);
+  // The card closes, and the focus goes back to the step.
+  await page.click("#step-close");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "line");
+  assert.equal(await page.$eval("#step-card", (it) => it.hidden), true);
+  await close(page);
+}));
+
+await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 }, async (stub) => {
+  const page = await open(stub.url);
+  const long = "x".repeat(9000);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", for: 3, arguments: { text: `${long}the end` } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
+  await page.click("#start");
+  await says(page, "#together h3", "3 calls of send_mail wait in the step sent");
+  await says(page, "#questions h3", "sent[2]");
+  // All arguments, on demand.
+  assert.ok(!(await text(page, "#questions pre")).includes("the end"));
+  await press(page, "Show all arguments", "#questions .question:first-child");
+  await says(page, "#questions pre", "the end");
+  await show(page, "together-light");
+  assert.deepEqual(await contrast(page), []);
+  await fits(page);
+  // One answer for all calls that are open, with one reason.
+  await press(page, "Refuse all 3…", "#together");
+  await page.type("#together input", "not to everybody");
+  await press(page, "Refuse all 3", "#together");
+  await says(page, "#run-facts", "failed");
+  await says(page, "#run-wrong", "not to everybody");
+  await press(page, "Show 3 parts, 3 failed", "#timeline");
+  await wait(page, () => [...document.querySelectorAll("#timeline .row.inner.failed")].filter((it) => it.textContent.includes("refused: not to everybody")).length === 3);
+
+  // The inbox has the questions of all runs, and the runs that wait for a value.
+  const begin = (steps) => fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: JSON.stringify(steps), inputs: {}, approve: "each" }) });
+  await begin([{ id: "one", tool: "send_mail", arguments: { to: "ada" } }]);
+  await begin([{ id: "two", tool: "book_room", arguments: { room: 7 } }]);
+  await begin([{ id: "value", await: "String" }]);
+  await page.click("#to-inbox");
+  await says(page, "#inbox h3", "book_room");
+  await says(page, "#inbox-count", "2 questions, 1 run waits");
+  assert.equal(await text(page, "#to-inbox"), "Waiting (3)");
+  await show(page, "inbox-light");
+  assert.deepEqual(await contrast(page), []);
+  await press(page, "Allow", "#inbox .question:first-child");
+  await says(page, "#inbox-count", "1 question, 1 run waits");
+  await says(page, "#inbox h3", "book_room");
+  while (stub.runs.get("r0002").state !== "done") await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(stub.runs.get("r0003").state, "waiting");
+  await press(page, "Refuse…", "#inbox");
+  await page.type("#inbox input", "no room");
+  await press(page, "Refuse it", "#inbox");
+  await says(page, "#inbox-count", "1 run waits for a value or a time");
+  assert.equal(stub.runs.get("r0003").error.message, "refused: no room");
+  await page.click("#inbox-runs a");
+  await says(page, "#waits h3", "value");
+  await close(page);
+}));
+
+await test("a run again", () => stubbed({ pace: 40 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_name}}", n: "{{PLACEHOLDER_count}}" } }, { id: "each", tool: "list_all", for: 3, fails: [1], arguments: { x: "{{sent.result}}" } }]));
+  await page.waitForSelector("#input-1");
+  await page.type("#input-0", "Sarah");
+  await page.type("#input-1", "7");
+  await page.click('[name=approve][value="none"]');
+  await page.click("#start");
+  await says(page, "#run-facts", "failed");
+  const first = page.url();
+  // Another browser, which has not seen the text.
+  const other = await open(stub.url);
+  await other.goto(first);
+  await press(other, "Edit this plan");
+  await wait(other, () => document.querySelector("#input-1")?.value === "7");
+  assert.equal(await other.$eval("#input-0", (it) => it.value), "Sarah");
+  assert.equal(await other.$eval('[name=approve][value="none"]', (it) => it.checked), true);
+  assert.match(await other.$eval("#text", (it) => it.value), /send_mail/);
+  await wait(other, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
+  await other.click("#start");
+  await says(other, "#run-facts", "failed");
+  assert.deepEqual(stub.runs.get("r0002").inputs, { name: "Sarah", count: 7 });
+  // A new run with the same inputs, after a question.
+  await press(other, "Run again…");
+  await show(other, "again-light");
+  await press(other, "Run the plan again", "#again-dialog");
+  await wait(other, () => location.hash.endsWith("r0003"));
+  await says(other, "#run-facts", "failed");
+  assert.deepEqual(stub.runs.get("r0003").inputs, { name: "Sarah", count: 7 });
+  // A retry of the failed step. The page follows the run again.
+  await press(other, "Retry from the failure");
+  await says(other, "#run-facts", "done");
+  assert.equal(stub.runs.size, 3);
+  assert.equal(await other.$eval("#retry", (it) => it.hidden), true);
+  await wait(other, () => document.querySelectorAll("#live .node.completed").length === 2);
+  await close(other);
+  await close(page);
+}));
+
+await test("the list of many runs", () => stubbed({}, async (stub) => {
+  for (let run = 0; run < 1000; run += 1) {
+    const id = `r${String(run + 1).padStart(4, "0")}`;
+    stub.runs.set(id, { id, plan: "mail", state: run % 100 === 7 ? "failed" : run % 100 === 8 ? "cancelled" : "done", began: new Date(1_790_000_000_000 + run * 60_000).toISOString(), ended: new Date(1_790_000_030_000 + run * 60_000).toISOString(),
+      inputs: { name: run === 444 ? "Sarah Needle" : "nobody" }, questions: [], waits: [], undone: [], events: [], steps: [], values: new Map(), given: new Map(), allowed: new Map(), watchers: new Set() });
+  }
+  const page = await open(stub.url);
+  await page.click("#to-runs");
+  await says(page, "#runs-count", "1,000 runs");
+  assert.equal(await page.$$eval("#runs tbody tr", (all) => all.length), 25);
+  // The longest time in which the page does nothing else.
+  const pause = await page.evaluate(async () => {
+    const found = [];
+    new PerformanceObserver((list) => found.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: "longtask" });
+    document.querySelector("#older").click();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    return Math.max(0, ...found);
+  });
+  assert.ok(pause < 500, `the page pauses for ${pause} ms`);
+  await says(page, "#runs-count", "1,000 runs, page 2");
+  assert.match(page.url(), /#\/runs\?before=r0976&page=2$/);
+  await page.click("#newer");
+  await wait(page, () => document.querySelector("#runs tbody code").textContent === "r1000");
+  // A text in the inputs, or in the id.
+  await page.type("#filter-text", "needle");
+  await page.keyboard.press("Enter");
+  await says(page, "#runs-count", "1 run");
+  await says(page, "#runs", "r0445");
+  assert.match(page.url(), /#\/runs\?text=needle$/);
+  await page.$eval("#filter-text", (it) => (it.value = "r0008"));
+  await press(page, "Search");
+  await wait(page, () => document.querySelector("#runs tbody code").textContent === "r0008");
+  // The filters of an address, and going back to them.
+  await page.$eval("#filter-text", (it) => (it.value = ""));
+  await page.select("#filter-state", "failed");
+  await says(page, "#runs-count", "10 runs");
+  assert.equal(await page.$$eval("#runs .state.failed", (all) => all.length), 10);
+  await show(page, "runs-failed-light");
+  const address = page.url();
+  await page.select("#filter-state", "cancelled");
+  await wait(page, () => document.querySelectorAll("#runs .state.cancelled").length === 10);
+  await page.goBack();
+  await wait(page, () => document.querySelectorAll("#runs .state.failed").length === 10);
+  assert.equal(await page.$eval("#filter-state", (it) => it.value), "failed");
+  await page.goto("about:blank");
+  await page.goto(address);
+  await wait(page, () => document.querySelectorAll("#runs .state.failed").length === 10);
+  assert.equal(await page.$eval("#filter-state", (it) => it.value), "failed");
+  await page.click("#runs a");
+  await says(page, "#run-facts", "failed");
   await close(page);
 }));
 
@@ -366,8 +557,17 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
     await press(page, "Send the value");
     await says(page, "#questions h3", "send_mail");
     await looks("question");
+    await page.$eval('#live [data-path="mail"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+    await says(page, "#step-details pre", "inbox.result");
+    await looks("step");
+    await page.click("#step-close");
     await press(page, "Refuse…");
     await looks("refusing");
+    await page.click("#to-inbox");
+    await says(page, "#inbox h3", "send_mail");
+    await looks("inbox");
+    await page.goBack();
+    await press(page, "Refuse…");
     await press(page, "Refuse it");
     await says(page, "#run-facts", "failed");
     await looks("failed");
@@ -598,8 +798,46 @@ if (process.env.PLAN_SERVER) {
     await says(page, "#run-facts", "failed");
     await says(page, "#run-wrong", "not to her");
     await page.waitForSelector('#live [data-path="sent"].failed');
+    await page.click('#live [data-path="sent"] .box');
+    await says(page, "#step-details .error", "not to her");
     await show(page, "server-failed-light");
     assert.deepEqual(server.effects(), []);
+    // The failed step runs again, and a person is asked again. The time of the person is not the time of the tool.
+    await press(page, "Retry from the failure");
+    await says(page, "#questions pre", "Well done.");
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    await press(page, "Allow", "#questions");
+    await says(page, "#run-facts", "done");
+    await page.click('#live [data-path="sent"] .box');
+    await wait(page, () => /the tool took (under 1 ms|\d+ ms), waited \d(\.\d)? s for a person/.test(document.querySelector("#step-details").textContent));
+    await says(page, "#step-details pre[aria-label=Arguments]", "Well done.");
+    await says(page, "#step-details pre[aria-label=Output]", '"number": 1');
+    await show(page, "server-step-light");
+    assert.equal(server.effects().length, 1);
+    // A new run with the same inputs, whose question is in the list of all questions.
+    await press(page, "Run again…");
+    await press(page, "Run the plan again", "#again-dialog");
+    await says(page, "#questions pre", "Well done.");
+    await page.click("#to-inbox");
+    await press(page, "Allow", "#inbox");
+    await says(page, "#inbox-count", "Nothing waits for you.");
+    await page.click("#to-runs");
+    await page.type("#filter-text", "WELL DONE");
+    await page.keyboard.press("Enter");
+    await says(page, "#runs-count", "2 runs");
+    await wait(page, () => document.querySelectorAll("#runs .state.done").length === 2);
+    assert.equal(server.effects().length, 2);
+    // Without the text of the author, a run has its plan as plan JSON, with its inputs.
+    await page.$eval("#runs a", (it) => it.click());
+    await says(page, "#run-facts", "done");
+    await page.evaluate(() => sessionStorage.removeItem("plans"));
+    await page.reload();
+    await press(page, "Edit this plan");
+    await drawn(page, 2);
+    assert.equal(await text(page, "#findings-count"), "Nothing found. Plan json.");
+    assert.equal(await page.$eval(await input("text"), (it) => it.value), "Well done.");
+    await page.click("#to-runs");
+    await page.waitForSelector("#runs a");
 
     // The timeline is the same when the page is loaded again.
     await page.click("#to-editor");
@@ -622,11 +860,31 @@ if (process.env.PLAN_SERVER) {
       && some.every(([tone, left, width], bar) => tone === b[at][2][bar][0] && Math.abs(left - b[at][2][bar][1]) <= 2 && Math.abs(width - b[at][2][bar][2]) <= 2));
     assert.ok(near(before, after), `${JSON.stringify(before)} becomes ${JSON.stringify(after)}`);
     await page.click("#to-runs");
-    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 2);
-    await page.type("#filter-plan", "patience");
+    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 3);
+    await page.type("#filter-text", "patience");
     await page.keyboard.press("Enter");
     await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
     await says(page, "#runs", "patience");
+    await close(page);
+  }));
+
+  await test("the server, parts of a step", () => served(async (server) => {
+    const page = await open(server.url);
+    await sample(page, "Write to everybody");
+    await drawn(page, 2);
+    await page.click("#start");
+    await says(page, "#together h3", "2 calls of email_send wait in the step sent");
+    await press(page, "Allow all 2", "#together");
+    await says(page, "#questions h3", "sent[2]");
+    // A second click at one place soon after the first decides nothing.
+    await (await button(page, "Allow", "#questions")).evaluate((it) => it.click());
+    await says(page, "#run-facts", "done");
+    assert.equal(server.effects().length, 3);
+    await press(page, "Show 3 parts", "#timeline");
+    await press(page, "sent[1]", "#timeline");
+    await says(page, "#step-title", "sent[1]");
+    await says(page, "#step-details pre[aria-label=Arguments]", "Lunch on Friday");
+    await show(page, "server-part-light");
     await close(page);
   }));
 
@@ -695,6 +953,7 @@ if (process.env.PLAN_SERVER) {
     assert.equal(late.status, 409);
     assert.deepEqual(server.effects(), []);
     await press(page, "Allow", "#questions .question:first-child");
+    await page.waitForSelector("#timeline .open:not([hidden])").then((it) => it.click());
     await page.waitForSelector("#timeline .row.completed .name[title^='sent[']");
     await asks(2, []);
     assert.equal(server.effects().length, 1);
@@ -711,6 +970,8 @@ if (process.env.PLAN_SERVER) {
     await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
     await show(page, "server-elements-light");
     await page.reload();
+    await says(page, "#timeline .open", "Show 3 parts");
+    await page.click("#timeline .open:not([hidden])");
     await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
 
     // What is typed for a step that waits stays while the server is away, and a page that is loaded again when it is back goes on, too.
