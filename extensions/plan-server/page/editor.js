@@ -169,6 +169,35 @@ export const found = (said, value, profile, why = "", failed = false) => {
   showPlan();
 };
 
+// Replaces a part of the text, as somebody who types would, so that it can be undone.
+export const insert = (start, end, value) => {
+  text.focus();
+  text.setSelectionRange(start, end);
+  // Only this old command keeps the history of the text area.
+  if (!document.execCommand(value ? "insertText" : "delete", false, value)) {
+    text.setRangeText(value, start, end, "end");
+    edited();
+  }
+};
+// The text that the help of a finding proposes in place of the marked text, or `null`.
+const proposed = ({ help, labels: [label] }) => {
+  if (!help || !label) return null;
+  if (help === "remove the comma") return "";
+  const literal = /^write it as [^`]*: `([^`]+)`$/.exec(help)?.[1];
+  if (literal) return literal;
+  const name = /^(?:did you mean|an? \w+ with a similar name exists:) `([^`]+)`\??$/.exec(help)?.[1];
+  if (!name) return null;
+  return /^"[^]*"$/.test(text.value.slice(label.start, label.end)) ? JSON.stringify(name) : name;
+};
+const mend = (index) => {
+  const finding = editor.findings[index];
+  const value = proposed(finding);
+  const [label] = finding.labels;
+  if (value === null) return;
+  insert(label.start, label.end, value);
+  announce("The help is applied");
+};
+
 const listFindings = (dialect, why, failed, any) => {
   const errors = editor.findings.filter(({ severity }) => severity === "error").length;
   const warnings = editor.findings.length - errors;
@@ -186,7 +215,8 @@ const listFindings = (dialect, why, failed, any) => {
       h("div", {}, first ? h("button", { type: "button", class: "link", onclick: () => goTo(index) }, prose(finding.message)) : prose(finding.message)),
       first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
       others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
-      finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(finding.help)) : null);
+      finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(finding.help)) : null,
+        proposed(finding) === null ? null : h("button", { type: "button", class: "small", onclick: () => mend(index) }, "Apply the help"));
   });
   if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
   const unseen = text.value.slice(0, LIMITS.text).replaceAll(/[\r\n\t]/g, " ").search(UNSEEN);

@@ -1,4 +1,5 @@
 import "./again.js";
+import "./complete.js";
 import "./report.js";
 import "./start.js";
 import { $, hide } from "./dom.js";
@@ -8,6 +9,7 @@ import { watchInbox } from "./inbox.js";
 import { closeRun, openRun } from "./run.js";
 import { closeRuns, openRuns } from "./runs.js";
 import { session, takeToken, token } from "./server.js";
+import { loadTools } from "./tools.js";
 import { kept } from "./store.js";
 
 const VIEWS = ["sign-in", "editor-view", "runs-view", "inbox-view", "run-view"];
@@ -33,6 +35,7 @@ const route = (focus = false) => {
   } else if (view === "editor-view") {
     document.title = "Plan – plan!";
     loadSamples();
+    loadTools();
     measure();
     number();
     if (!editor.plan && text.value.trim()) check();

@@ -31,8 +31,9 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 20] = files![
+const MODULES: [(&str, &str, &str); 23] = files![
     "again.js",
+    "complete.js",
     "dom.js",
     "editor.js",
     "events.js",
@@ -46,12 +47,14 @@ const MODULES: [(&str, &str, &str); 20] = files![
     "report.js",
     "run.js",
     "runs.js",
+    "scan.js",
     "server.js",
     "start.js",
     "step.js",
     "store.js",
     "time.js",
     "timeline.js",
+    "tools.js",
 ];
 
 pub(crate) fn routes() -> Router {

@@ -22,6 +22,7 @@ pub(crate) fn router(
 ) -> Router {
     let guarded = Router::new()
         .route("/api/samples", get(samples::list))
+        .route("/api/tools", get(runs::tools))
         .route("/api/check", post(runs::check))
         .route("/api/runs", post(runs::begin).get(list::list))
         .route("/api/runs/{id}", get(runs::show))

@@ -63,6 +63,11 @@ pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answ
         .await
 }
 
+/// `GET /api/tools`.
+pub(crate) async fn tools(From(state): Shared) -> axum::Json<Value> {
+    axum::Json(json!(state.server.toolbox().contracts()))
+}
+
 /// `POST /api/runs`.
 #[derive(Deserialize)]
 pub(crate) struct Begin {

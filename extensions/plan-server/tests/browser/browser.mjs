@@ -123,6 +123,8 @@ const faulty = async (page) => {
   await wait(page, () => document.querySelector("#marks mark") && document.querySelector("#findings .is-error button"));
 };
 
+const drawn = (page, count) => wait(page, (count) => document.querySelectorAll("#picture .node").length === count, count);
+
 await test("the whole way", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   assert.ok(!page.url().includes("token"), "the token is still in the address");
@@ -442,6 +444,81 @@ await test("the list of many runs", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  // A tool has its arguments with their types, and writes a step.
+  await page.waitForSelector("#tools .tool");
+  await page.click("#tools .tool summary");
+  await says(page, "#tools dl", "sender *text. Only those of this sender.");
+  await says(page, "#tools dl", "whole number or null");
+  await says(page, "#tools .tool", "list of { id, from, cc }");
+  await press(page, "Add a step", "#tools");
+  await page.keyboard.type("sarah");
+  await drawn(page, 1);
+  await page.type("#tools-search", "sends");
+  await wait(page, () => document.querySelectorAll("#tools .tool").length === 1);
+  await page.click("#tools .tool summary");
+  await press(page, "Add a step", "#tools");
+  await drawn(page, 2);
+  // Outputs of earlier steps, as somebody types.
+  await page.keyboard.type("fro");
+  await says(page, "#complete", "{{list_mails.result[0].from}}");
+  await show(page, "complete-light");
+  assert.deepEqual(await contrast(page), []);
+  await page.keyboard.press("Enter");
+  assert.deepEqual(JSON.parse(await page.$eval("#text", (it) => it.value)), [{ id: "list_mails", tool: "list_mails", arguments: { sender: "sarah" } },
+    { id: "send_mail", tool: "send_mail", arguments: { to: "{{list_mails.result[0].from}}", text: "" } }]);
+  // Tools, arguments, and a choice by the arrow keys, in a text that is not JSON yet.
+  await page.$eval("#text", (it) => {
+    it.value = '[{"id": "a", "tool": "mail"';
+    it.setSelectionRange(26, 26);
+    it.dispatchEvent(new Event("input"));
+  });
+  await page.focus("#text");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("Space");
+  await page.keyboard.up("Control");
+  assert.deepEqual(await page.$$eval("#complete li code", (all) => all.map((it) => it.textContent)), ["list_mails", "read_mail", "send_mail"]);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("End");
+  await page.keyboard.type(', "arguments": {"t');
+  assert.deepEqual(await page.$$eval("#complete li code", (all) => all.map((it) => it.textContent)), ["to", "text"]);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.$eval("#complete", (it) => it.hidden), true);
+  assert.equal(await page.$eval("#text", (it) => it.value), '[{"id": "a", "tool": "send_mail", "arguments": {"t');
+  // One click applies the help of a finding, and can be undone.
+  await faulty(page);
+  const before = await page.$eval("#text", (it) => it.value);
+  await press(page, "Apply the help", "#findings");
+  await drawn(page, 3);
+  assert.match(await page.$eval("#text", (it) => it.value), /\{\{inbox\.result\[0\]\.id\}\}/);
+  await page.focus("#text");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("z");
+  await page.keyboard.up("Control");
+  assert.equal(await page.$eval("#text", (it) => it.value), before);
+  // 300 steps are no pause for somebody who types.
+  await put(page, JSON.stringify(Array.from({ length: 300 }, (_, at) => ({ id: `s${at}`, tool: "read_mail", arguments: { id: at ? `{{s${at - 1}.result.id}}` : 1 } })), null, 1));
+  await drawn(page, 300);
+  const pause = await page.evaluate(async () => {
+    const area = document.querySelector("#text");
+    area.focus();
+    area.setSelectionRange(area.value.length, area.value.length);
+    let most = 0;
+    for (let key = 0; key < 5; key += 1) {
+      const began = performance.now();
+      document.execCommand("insertText", false, " ");
+      most = Math.max(most, performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return most;
+  });
+  assert.ok(pause < 300, `a key takes ${pause} ms`);
+  await close(page);
+}));
+
 await test("hostile texts stay text", () => stubbed({ pace: 10 }, async (stub) => {
   const page = await open(stub.url);
   const id = `<img src=x onerror=alert(1)>\u202Eevil\u2066${"long".repeat(200)}`;
@@ -617,7 +694,6 @@ const sample = async (page, title) => {
   await page.select("#sample", "");
   await page.select("#sample", value);
 };
-const drawn = (page, count) => wait(page, (count) => document.querySelectorAll("#picture .node").length === count, count);
 // What a browser says of a server that is gone.
 const gone = /ERR_|net::|Failed to load resource/;
 
@@ -865,6 +941,27 @@ if (process.env.PLAN_SERVER) {
     await page.keyboard.press("Enter");
     await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
     await says(page, "#runs", "patience");
+    await close(page);
+  }));
+
+  await test("the server, one click for a finding, and its tools", () => served(async (server) => {
+    const page = await open(server.url);
+    await faulty(page);
+    for (let left = 4; left; left -= 1) {
+      await press(page, "Apply the help", "#findings");
+      await wait(page, (left) => document.querySelectorAll("#findings .is-error").length === left, left);
+    }
+    // What a person has to decide has no button.
+    await says(page, "#findings", "maybe-absent");
+    assert.equal(await page.$$eval("#findings button.small", (all) => all.length), 0);
+    assert.equal(await page.$$eval("#tools .tool", (all) => all.length), 14);
+    await page.$eval("#text", (it) => (it.value = ""));
+    await page.type("#tools-search", "contacts_find");
+    await page.click("#tools .tool summary");
+    await press(page, "Add a step", "#tools");
+    await page.keyboard.type("a");
+    await drawn(page, 1);
+    await show(page, "server-tools-light");
     await close(page);
   }));
 

@@ -30,6 +30,13 @@ const SAMPLES = [
 ` },
 ];
 
+const TEXT = { type: "string" };
+const MAIL = { type: "object", properties: { id: { type: "integer" }, from: TEXT, cc: { type: ["string", "null"] } } };
+const TOOLS = [
+  { name: "list_mails", description: "Lists mails.", read_only: true, parameters: { type: "object", properties: { sender: { ...TEXT, description: "Only those of this sender." }, limit: { type: ["integer", "null"] } }, required: ["sender"] }, output: { type: "array", items: { $ref: "#/$defs/Mail" }, $defs: { Mail: MAIL } } },
+  { name: "read_mail", description: "Reads a mail.", read_only: true, parameters: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] }, output: MAIL },
+  { name: "send_mail", description: "Sends a mail.", parameters: { type: "object", properties: { to: TEXT, text: TEXT }, required: ["to", "text"] }, output: { type: "object", properties: { number: { type: "integer" } } } },
+];
 const escaped = (text) => String(text).replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const place = (text, offset) => {
   const before = text.slice(0, offset);
@@ -66,7 +73,7 @@ function check(text) {
       }
       const id = name.split(".")[0];
       const where = text.indexOf(whole);
-      if (!ids.includes(id)) find("error", "unknown-step", `the step \`${id}\` does not exist`, `the steps are ${ids.map((id) => `\`${id}\``).join(", ")}`, where, where + whole.length, "this reference");
+      if (!ids.includes(id)) find("error", "unknown-step", `the step \`${id}\` does not exist`, ids.some((other) => other[0] === id[0]) ? `did you mean \`${whole.replace(id, ids.find((other) => other[0] === id[0]))}\`?` : `the steps are ${ids.map((id) => `\`${id}\``).join(", ")}`, where, where + whole.length, "this reference");
       else if (!/\.result/.test(name)) find("warning", "odd-reference", `\`${whole}\` has no \`.result\``, `write \`{{${id}.result}}\``, where, where + whole.length);
       else needs.add(id);
     }
@@ -283,6 +290,7 @@ export async function start({ page, pace = 120 }) {
     const [, , , id, what, which] = url.pathname.split("/").map(decodeURIComponent);
     const run = runs.get(id);
     if (url.pathname === "/api/samples") return json(200, SAMPLES);
+    if (url.pathname === "/api/tools") return json(200, TOOLS);
     if (url.pathname === "/api/check") {
       const { steps, ...said } = check(given.text);
       return json(200, said);
