@@ -32,6 +32,15 @@ const draw = (text) => {
   return svg;
 };
 
+// The name of a step for a screen reader, which contains the visible text. A name that is shortened in the picture follows in full.
+const spokenOf = (node) => {
+  const texts = [...node.querySelectorAll("text")];
+  for (const text of texts) text.before(" ");
+  const visible = texts.map((text) => text.textContent).join(": ");
+  const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
+  return whole.startsWith(visible) ? whole : visible.startsWith(whole) ? visible : `${visible}: ${whole}`;
+};
+
 // A picture with its buttons. `choose` is called with the path of a step that somebody chooses.
 export class Picture {
   constructor(place, bar, choose) {
@@ -61,7 +70,7 @@ export class Picture {
     this.svg.setAttribute("aria-label", "The steps and what they need. Arrow keys go from step to step.");
     nodes.forEach((node, at) => {
       this.nodes.set(node.dataset.path, node);
-      node.dataset.spoken = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
+      node.dataset.spoken = spokenOf(node);
       node.setAttribute("role", "button");
       node.setAttribute("aria-label", node.dataset.spoken);
       node.setAttribute("aria-pressed", "false");
@@ -72,7 +81,7 @@ export class Picture {
         sign.setAttribute("class", "sign");
         sign.setAttribute("x", Number(box.getAttribute("x")) + Number(box.getAttribute("width")) - 9);
         sign.setAttribute("y", Number(box.getAttribute("y")) + 18.5);
-        node.append(sign);
+        node.append(" ", sign);
       }
     });
     this.svg.addEventListener("click", (event) => this.picked(event.target.closest("[data-path]")));

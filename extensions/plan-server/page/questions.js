@@ -99,7 +99,7 @@ const questionCard = (run, question, after, from) => {
       say(card.querySelector(".failed-to-send"), told(problem));
     }
   } }, "Show all arguments");
-  card.append(h("h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
+  card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
     from ?? "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "",
     ...decisions(key, `reason-${nth}`, 0, answer), h("p", { class: "wrong failed-to-send", role: "alert" }));
   announce(`A question: may ${question.tool} run?`);

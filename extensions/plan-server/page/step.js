@@ -144,7 +144,7 @@ export const showStep = (stateOfStep) => {
   if (path === null) return;
   load();
   const status = stateOfStep(path);
-  put($("step-title"), path, () => bdi(path, 300));
+  put($("step-title"), path, () => ["Step ", bdi(path, 300)]);
   put($("step-state"), status ?? null, () => stateLike(status ?? "not started"));
   const { step } = reportOf(values.report ?? run.report, path);
   const planned = list(run.steps).find((one) => one?.path === path);

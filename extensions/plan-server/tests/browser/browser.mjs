@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { spawn } from "node:child_process";
@@ -96,6 +97,14 @@ const contrast = (page) => page.evaluate(() => {
   return found;
 });
 
+// The findings of axe, an independent checker of accessibility, about the page as it is now.
+const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const axe = async (page) => {
+  if (!(await page.evaluate(() => "axe" in self))) await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => self.axe.run(document, { iframes: false }));
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 5).map((node) => node.html.slice(0, 200)).join(" | ")}`);
+};
+
 async function test(name, run) {
   if (process.env.ONLY && !name.includes(process.env.ONLY)) return;
   try {
@@ -148,7 +157,7 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   await page.click('#picture [data-path="mail"]');
   assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path)), ["sent", "booked"]);
   await show(page, "plan-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   // It does not start without its required inputs, and says so beside them.
   await page.click("#start");
   assert.equal(await text(page, "#input-0-error"), "Enter a value.");
@@ -176,7 +185,7 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   await says(page, "#questions h3", "send_mail");
   await says(page, "#questions pre", "{{answer.result}}");
   await show(page, "question-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await press(page, "Allow", "#questions");
   await says(page, "#questions h3", "book_meeting");
   await press(page, "Allow for this step", "#questions");
@@ -185,7 +194,7 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   assert.equal(await page.$$eval("#live .node.completed", (all) => all.length), 5);
   await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
   await show(page, "done-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
 
   await press(page, "Open the report");
   await page.waitForSelector("#report-dialog[open] iframe");
@@ -222,7 +231,7 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await says(page, "#undone", "unsend_mail");
   await says(page, "#run-facts", "cancelled");
   await show(page, "cancelled-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
 
   // A refusal is an error of the run, with its reason.
   await press(page, "Edit this plan");
@@ -293,7 +302,7 @@ await test("a step of a run", () => stubbed({ pace: 60 }, async (stub) => {
   assert.match(attempts[1], /attempt 2.*completed.*took \d+ ms/);
   assert.equal(await page.$$eval("#step-details .attempts time", (all) => all.length), 2);
   await show(page, "step-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await fits(page);
   // The card closes, and the focus goes back to the step.
   await page.click("#step-close");
@@ -315,7 +324,7 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await press(page, "Show all arguments", "#questions .question:first-child");
   await says(page, "#questions pre", "the end");
   await show(page, "together-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await fits(page);
   // One answer for all calls that are open, with one reason.
   await press(page, "Refuse all 3…", "#together");
@@ -332,14 +341,14 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await begin([{ id: "two", tool: "book_room", arguments: { room: 7 } }]);
   await begin([{ id: "value", await: "String" }]);
   await page.click("#to-inbox");
-  await says(page, "#inbox h3", "book_room");
+  await says(page, "#inbox h2", "book_room");
   await says(page, "#inbox-count", "2 questions, 1 run waits");
   assert.equal(await text(page, "#to-inbox"), "Waiting (3)");
   await show(page, "inbox-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await press(page, "Allow", "#inbox .question:first-child");
   await says(page, "#inbox-count", "1 question, 1 run waits");
-  await says(page, "#inbox h3", "book_room");
+  await says(page, "#inbox h2", "book_room");
   while (stub.runs.get("r0002").state !== "done") await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(stub.runs.get("r0003").state, "waiting");
   await press(page, "Refuse…", "#inbox");
@@ -464,7 +473,7 @@ await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   await page.keyboard.type("fro");
   await says(page, "#complete", "{{list_mails.result[0].from}}");
   await show(page, "complete-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await page.keyboard.press("Enter");
   assert.deepEqual(JSON.parse(await page.$eval("#text", (it) => it.value)), [{ id: "list_mails", tool: "list_mails", arguments: { sender: "sarah" } },
     { id: "send_mail", tool: "send_mail", arguments: { to: "{{list_mails.result[0].from}}", text: "" } }]);
@@ -533,6 +542,7 @@ await test("hostile texts stay text", () => stubbed({ pace: 10 }, async (stub) =
   await says(page, "#given", "<script>alert(3)</script>");
   await fits(page);
   await show(page, "hostile-run-light");
+  assert.deepEqual(await axe(page), []);
   assert.deepEqual(await page.$$eval("img, iframe, main script", (all) => all.length), 0);
   // A picture with what no picture of a plan has loses it.
   const bad = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="alert(4)"><script>alert(5)</script><a href="javascript:alert(6)"><text>x</text></a><foreignObject/><g class="node" data-path="a" style="fill:red" onclick="alert(7)"><image href="https://example.org/"/><rect class="box" width="5" height="5" x="0" y="0"/></g></svg>';
@@ -570,6 +580,7 @@ await test("the keyboard alone", () => stubbed({ pace: 20 }, async (stub) => {
   await page.keyboard.type("wrong");
   await page.keyboard.press("Enter");
   await says(page, "#token-error", "does not know this token");
+  assert.deepEqual(await axe(page), []);
   await show(page, "sign-in-light");
   await page.keyboard.type(stub.token);
   await page.keyboard.press("Enter");
@@ -618,7 +629,7 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
     const looks = async (what) => {
       await show(page, `${what}-${name}`);
       await fits(page);
-      assert.deepEqual(await contrast(page), []);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
     };
     await faulty(page);
     await looks("faulty");
@@ -641,7 +652,7 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
     await press(page, "Refuse…");
     await looks("refusing");
     await page.click("#to-inbox");
-    await says(page, "#inbox h3", "send_mail");
+    await says(page, "#inbox h2", "send_mail");
     await looks("inbox");
     await page.goBack();
     await press(page, "Refuse…");
@@ -715,6 +726,7 @@ if (process.env.PLAN_SERVER) {
       await page.click('[name=approve][value="none"]');
       await page.click("#start");
       await wait(page, () => /done|failed|cancelled|waiting/.test(document.querySelector("#run-facts").textContent) && document.querySelector("#timeline .row"));
+      assert.deepEqual(await axe(page), []);
       await show(page, `server-run-${sample}`);
       started += 1;
     }
@@ -757,7 +769,7 @@ if (process.env.PLAN_SERVER) {
       assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path).sort()), ["copy", "sent"]);
       await show(page, `server-plan-${name}`);
       await fits(page);
-      assert.deepEqual(await contrast(page), []);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
       // Its input, and an approval of each call.
       await page.click("#start");
       assert.equal(await text(page, "#input-0-error"), "Enter a value.");
@@ -773,7 +785,7 @@ if (process.env.PLAN_SERVER) {
         await page.setViewport({ width: 1400, height: 1000 });
       }
       await fits(page);
-      assert.deepEqual(await contrast(page), []);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
       const asked = await page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
       assert.equal(asked.length, 2);
       await kill();
@@ -786,7 +798,7 @@ if (process.env.PLAN_SERVER) {
       await says(page, "#run-facts", "done");
       await wait(page, () => document.querySelectorAll("#live .node.completed").length === 4 && document.querySelectorAll("#timeline .row.completed").length === 4);
       await show(page, `server-done-${name}`);
-      assert.deepEqual(await contrast(page), []);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
       assert.equal(server.effects().length, 2);
       // The report, in its frame.
       await press(page, "Open the report");
@@ -1008,9 +1020,16 @@ if (process.env.PLAN_SERVER) {
       return found;
     });
     assert.deepEqual(await unseen(), []);
+    await page.click("#to-inbox");
+    await says(page, "#inbox pre", "to\\u{202e}gro");
+    assert.deepEqual([...(await unseen()), ...(await axe(page))], []);
+    await page.goBack();
     await press(page, "Refuse…", "#questions");
     await press(page, "Refuse it", "#questions");
     await says(page, "#run-facts", "failed");
+    await page.click("#live .node .box");
+    await says(page, "#step-details", "refused");
+    assert.deepEqual([...(await unseen()), ...(await axe(page))], []);
     await page.waitForSelector("#live .node.failed");
     assert.deepEqual(await unseen(), []);
     await page.click("#to-runs");
