@@ -84,8 +84,8 @@ export const put = (place, key, make) => {
 };
 
 export const stateLike = (status) => h("span", { class: `state ${STATUSES.includes(status) ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(status, 40));
-export const save = (name, content) => {
-  const url = URL.createObjectURL(new Blob([content], { type: "application/json" }));
+export const save = (name, content, type = "application/json") => {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 };

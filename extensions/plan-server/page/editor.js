@@ -254,7 +254,7 @@ text.addEventListener("keydown", (event) => {
 // What the plan would do.
 export const steps = () => list(editor.plan?.steps).filter((step) => step && typeof step === "object");
 const LEGEND = () => h("ul", { class: "legend" }, h("li", { class: "reads" }, "only reads"), h("li", { class: "acts" }, "changes something"),
-  h("li", { class: "waits" }, "waits for an answer"), h("li", { class: "affected" }, "would not run if the chosen step failed"));
+  h("li", { class: "waits" }, "waits for an answer"), h("li", { class: "undo" }, "undoes a step"), h("li", { class: "affected" }, "would not run if the chosen step failed"));
 const showPlan = () => {
   const { plan } = editor;
   editorPicture.put(plan?.svg, LEGEND());

@@ -1,12 +1,12 @@
 import "./again.js";
 import "./complete.js";
-import "./report.js";
 import "./start.js";
 import { $, hide } from "./dom.js";
 import { check, editor, found, loadSamples, measure, number, text } from "./editor.js";
 import { live } from "./live.js";
 import { watchInbox } from "./inbox.js";
 import { closeRun, openRun } from "./run.js";
+import { showReport } from "./report.js";
 import { closeRuns, openRuns } from "./runs.js";
 import { session, takeToken, token } from "./server.js";
 import { loadTools } from "./tools.js";
@@ -16,7 +16,7 @@ const VIEWS = ["sign-in", "editor-view", "runs-view", "inbox-view", "run-view"];
 let shown = null;
 const route = (focus = false) => {
   if (takeToken()) focus = false;
-  const run = /^#\/runs\/(.+)$/.exec(location.hash);
+  const run = /^#\/runs\/([^/]+)(\/report)?$/.exec(location.hash);
   const view = !token ? "sign-in" : run ? "run-view" : /^#\/runs(\?|$)/.test(location.hash) ? "runs-view" : location.hash === "#/waiting" ? "inbox-view" : "editor-view";
   for (const id of VIEWS) hide($(id), id !== view);
   hide($("forget"), !token);
@@ -54,6 +54,8 @@ const route = (focus = false) => {
       id = run[1];
     }
     if (live.id !== id || !live.abort) openRun(id);
+    if (run[2]) showReport();
+    else $("report-dialog").close();
   }
   if (focus && shown !== view) document.querySelector(`#${view} h1`)?.focus();
   shown = view;

@@ -132,13 +132,15 @@ export class Picture {
       edge.classList.toggle("near", chosen !== null && [edge.dataset.from, edge.dataset.to].includes(chosen));
     }
   }
-  status(path, status) {
+  // Shows the state of a step, and the name of the step that has undone it, if one has.
+  status(path, status, undoneBy) {
     const node = this.nodes.get(path);
     if (!node) return;
     node.classList.remove(...STATUSES);
+    node.classList.toggle("undone", Boolean(undoneBy));
     if (STATUSES.includes(status)) node.classList.add(status);
     const sign = node.querySelector(".sign");
-    if (sign) say(sign, SIGNS[status] ?? "");
-    node.setAttribute("aria-label", `${node.dataset.spoken}: ${status ?? "not started"}`);
+    if (sign) say(sign, undoneBy ? "⤺" : SIGNS[status] ?? "");
+    node.setAttribute("aria-label", `${node.dataset.spoken}: ${status ?? "not started"}${undoneBy ? `, undone by ${undoneBy}` : ""}`);
   }
 }

@@ -36,7 +36,8 @@ export const showLive = (picture) => {
     if (waiting.has(path) && !ENDED.includes(own)) return "waiting";
     return own ?? (inside.has(path) ? "running" : undefined);
   };
-  for (const path of picture.nodes.keys()) picture.status(path, of(path));
+  const undone = new Map(list(run.undone).filter((one) => one?.status === "completed").map(({ undoes, path }) => [undoes, path]));
+  for (const path of picture.nodes.keys()) picture.status(path, of(path), undone.get(path));
   picture.mark(live.chosen);
   showStep(of);
 
@@ -61,7 +62,7 @@ export const showLive = (picture) => {
     put($("timeline"), "none", () => h("p", { class: "none" }, over ? "What each step did is in the report." : "No step has started yet."));
     return;
   }
-  const scale = { from, span: Math.max(to - from, 1), to, now, over };
+  const scale = { undone, from, span: Math.max(to - from, 1), to, now, over };
   const place = $("timeline");
   if (place.keyed !== "rows") {
     place.keyed = "rows";
@@ -97,14 +98,14 @@ const makeRow = (path) => {
   return row;
 };
 
-const drawRow = (row, { path, all, inner }, planned, of, { from, span, to, now, over }) => {
+const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, to, now, over }) => {
   const step = live.steps.get(path);
   const status = of(path);
-  const className = ["row", status ?? "not-started", path === live.chosen && "chosen", inner && "inner"].filter(Boolean).join(" ");
+  const className = ["row", status ?? "not-started", path === live.chosen && "chosen", inner && "inner", undone.has(path) && "undone"].filter(Boolean).join(" ");
   if (row.item.className !== className) row.item.className = className;
   row.choose.setAttribute("aria-pressed", String(path === live.chosen));
   say(row.sign, SIGNS[status] ?? "·");
-  say(row.status, status === "waiting" ? "waiting for you" : status ?? "not started");
+  say(row.status, `${status === "waiting" ? "waiting for you" : status ?? "not started"}${undone.has(path) ? `, undone by ${cut(undone.get(path), 100)}` : ""}`);
   const attempts = step?.attempts ?? [];
   const report = inner ? undefined : reportOf(live.run.report, path).step;
   const spent = attempts.reduce((sum, one) => sum + Math.max(0, (one.ended ?? (over ? to : now)) - one.started), 0);

@@ -16,6 +16,7 @@ mod live;
 mod metrics;
 mod page;
 mod picture;
+mod report;
 mod routes;
 mod run_id;
 mod run_json;

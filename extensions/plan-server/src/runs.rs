@@ -5,7 +5,7 @@ use crate::error::{Json, Path, Problem, short};
 use crate::findings::{findings_json, profile};
 use crate::limits;
 use crate::run_id::Start;
-use crate::run_json::{report, time, whole};
+use crate::run_json::{time, whole};
 use crate::state::{State, now};
 use crate::view;
 use axum::extract::State as From;
@@ -154,18 +154,6 @@ pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer<
                 made => made,
             };
             Ok(made?.response("application/json"))
-        })
-        .await
-}
-
-pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<Response> {
-    let run = id.clone();
-    state
-        .look(&run, move |state| {
-            let report = report(state, &id, true)?;
-            let html = report.to_html_linked("/report.css", "/report.js");
-            let text = Text::of(&state.answers, html.into_bytes())?;
-            Ok(text.response("text/html; charset=utf-8"))
         })
         .await
 }

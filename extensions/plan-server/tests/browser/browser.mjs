@@ -132,6 +132,19 @@ const faulty = async (page) => {
   await wait(page, () => document.querySelector("#marks mark") && document.querySelector("#findings .is-error button"));
 };
 
+// A folder for the files that a page saves.
+const downloads = (page) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "plan-page-"));
+  const allowed = page.createCDPSession().then((client) => client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: folder, browserContextId: page.browserContext().id }));
+  return {
+    async file(name) {
+      await allowed;
+      for (let tries = 0; tries < 100 && !fs.existsSync(path.join(folder, name)); tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+      return fs.readFileSync(path.join(folder, name), "utf8");
+    },
+    remove: () => fs.rmSync(folder, { recursive: true, force: true }),
+  };
+};
 const drawn = (page, count) => wait(page, (count) => document.querySelectorAll("#picture .node").length === count, count);
 
 await test("the whole way", () => stubbed({}, async (stub) => {
@@ -210,7 +223,21 @@ await test("the whole way", () => stubbed({}, async (stub) => {
       return error.name;
     }
   }), "SecurityError");
+  // The report has an address, and is saved as a page and as JSON.
+  assert.match(page.url(), /#\/runs\/r0001\/report$/);
+  const folder = downloads(page);
+  await press(page, "Save as a page", "#report-dialog");
+  assert.match(await folder.file("run-r0001.html"), /<h1>mail<\/h1>/);
+  await press(page, "Save the run as JSON", "#report-dialog");
+  assert.equal(JSON.parse(await folder.file("run-r0001.json")).state, "done");
+  folder.remove();
   await page.keyboard.press("Escape");
+  await wait(page, () => !document.querySelector("iframe") && !location.hash.endsWith("report"));
+  await page.evaluate(() => (location.hash += "/report"));
+  await page.waitForSelector("#report-dialog[open] iframe");
+  await page.reload();
+  await page.waitForSelector("#report-dialog[open] iframe");
+  await page.goBack();
   await wait(page, () => !document.querySelector("iframe"));
   await close(page);
 }));
@@ -230,6 +257,10 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await press(page, "Cancel the run", "#cancel-dialog");
   await says(page, "#undone", "unsend_mail");
   await says(page, "#run-facts", "cancelled");
+  // A step that is undone does not look like one that is completed.
+  await page.waitForSelector('#live [data-path="sent"].undone');
+  assert.match(await page.$eval('#live [data-path="sent"]', (it) => it.getAttribute("aria-label")), /completed, undone by unsent$/);
+  await says(page, "#timeline .row.undone .status", "completed, undone by unsent");
   await show(page, "cancelled-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
 
@@ -528,6 +559,26 @@ await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "all", tool: "list_all", for: 500, fails: [321, 400], arguments: {} }]));
+  await drawn(page, 1);
+  await page.click("#start");
+  await says(page, "#run-facts", "failed");
+  // One row, which opens, with the failed elements first.
+  await says(page, "#timeline .open", "Show 500 parts, 2 failed");
+  assert.equal(await page.$$eval("#timeline .row", (all) => all.length), 1);
+  await page.click("#timeline .open");
+  await wait(page, () => document.querySelectorAll("#timeline .row").length === 301);
+  assert.deepEqual(await page.$$eval("#timeline .row.inner bdi", (all) => all.filter((it) => it.textContent.startsWith("all[")).slice(0, 3).map((it) => it.textContent)), ["all[321]", "all[400]", "all[0]"]);
+  await says(page, "#timeline .open", "Hide 500 parts, 2 failed (the first 300)");
+  await show(page, "elements-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await page.click("#timeline .open");
+  await wait(page, () => document.querySelectorAll("#timeline .row").length === 1);
+  await close(page);
+}));
+
 await test("hostile texts stay text", () => stubbed({ pace: 10 }, async (stub) => {
   const page = await open(stub.url);
   const id = `<img src=x onerror=alert(1)>\u202Eevil\u2066${"long".repeat(200)}`;
@@ -808,6 +859,7 @@ if (process.env.PLAN_SERVER) {
       await frame.waitForFunction(() => [...document.styleSheets].length === 1);
       await frame.$eval("svg.graph a.node", (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })));
       await frame.waitForSelector("aside section.shown");
+      assert.match(await frame.$eval("header", (it) => it.textContent), /✓ done.*Run[a-z]{2}-[0-9a-f]{16}.*Ended.*Input sender"sarah"/s);
       await new Promise((resolve) => setTimeout(resolve, 200));
       await show(page, `server-report-${name}`);
       await press(page, "Close", "#report-dialog");
@@ -838,6 +890,9 @@ if (process.env.PLAN_SERVER) {
       await press(page, "Cancel the run…");
       await press(page, "Cancel the run", "#cancel-dialog");
       await says(page, "#undone", "back");
+      await page.waitForSelector('#live [data-path="booked"].undone');
+      assert.match(await page.$eval('#live [data-path="back"]', (it) => `${it.classList} ${it.getAttribute("aria-label")}`), /\bundo\b.*undoes booked: event_cancel/);
+      assert.match(await page.$eval('#live [data-to="back"][data-from="booked"]', (it) => getComputedStyle(it).strokeDasharray), /5/);
       await page.reload();
       await says(page, "#undone", "back");
       await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 2);
@@ -890,6 +945,13 @@ if (process.env.PLAN_SERVER) {
     await says(page, "#step-details .error", "not to her");
     await show(page, "server-failed-light");
     assert.deepEqual(server.effects(), []);
+    await press(page, "Open the report");
+    await page.waitForSelector("#report-dialog[open] iframe");
+    const report = await (await page.$("#report-frame iframe")).contentFrame();
+    await report.waitForSelector("header .error");
+    assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*not to her.*Input text"Well done\."/s);
+    await show(page, "server-report-failed-light");
+    await press(page, "Close", "#report-dialog");
     // The failed step runs again, and a person is asked again. The time of the person is not the time of the tool.
     await press(page, "Retry from the failure");
     await says(page, "#questions pre", "Well done.");

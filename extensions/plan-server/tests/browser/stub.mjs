@@ -111,7 +111,7 @@ function draw(steps) {
   }));
   const nodes = steps.map((step) => {
     const [x, y] = at.get(step.path);
-    const kind = step.waits ? "waits" : step.read_only ? "reads" : "acts";
+    const kind = `${step.waits ? "waits" : step.read_only ? "reads" : "acts"}${step.undoes ? " undo" : ""}${step.each ? " is-for" : ""}`;
     const short = (text) => escaped([...String(text)].slice(0, 24).join(""));
     return `<g class="node ${kind}" data-path="${escaped(step.path)}" tabindex="0" role="button" aria-label="${escaped(step.path)}"><title>${escaped(step.path)}</title><rect class="box" x="${x}" y="${y}" width="190" height="44" rx="7"/><rect class="mark" x="${x}" y="${y}" width="6" height="44" rx="3"/><text class="id" x="${x + 15}" y="${y + 18.5}">${short(step.path)}</text><text class="what" x="${x + 15}" y="${y + 34.5}">${short(step.tool ?? `waits for ${step.type}`)}</text></g>`;
   });
@@ -239,7 +239,7 @@ export async function start({ page, pace = 120 }) {
       if (/^(send|book)/.test(one.tool)) run.acted.push(one);
     }
     if (run.cancelled || run.error) {
-      run.undone = run.acted.toReversed().map((one) => ({ path: one.path, tool: `un${one.tool}`, status: "completed" }));
+      run.undone = run.acted.toReversed().map((one) => ({ path: `un${one.path}`, undoes: one.path, tool: `un${one.tool}`, status: "completed" }));
       run.state = run.cancelled ? "cancelled" : "failed";
       if (run.cancelled) run.error = { message: "the run was cancelled", help: null };
     } else {
