@@ -1039,6 +1039,26 @@ if (process.env.PLAN_SERVER) {
     await close(page);
   }));
 
+  await test("the server, a reason outlives the server", () => served(async (server) => {
+    const page = await open(server.url, { allowed: gone });
+    await put(page, '[{"id": "sent", "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}]');
+    await drawn(page, 1);
+    await page.click("#start");
+    await press(page, "Refuse…", "#questions");
+    await page.type("#questions input", "not on a Sunday");
+    const before = await page.$eval("#questions .question", (it) => it.dataset.of);
+    await server.end("SIGKILL");
+    await says(page, "#connection", "Connection lost");
+    await server.begin();
+    // The server asks again, under another id.
+    await wait(page, (before) => document.querySelector("#questions .question")?.dataset.of !== before && document.querySelector("#questions input"), before);
+    assert.equal(await page.$eval("#questions input", (it) => it.value), "not on a Sunday");
+    await press(page, "Refuse it", "#questions");
+    await says(page, "#run-wrong", "not on a Sunday");
+    assert.deepEqual(server.effects(), []);
+    await close(page);
+  }));
+
   await test("the server, parts of a step", () => served(async (server) => {
     const page = await open(server.url);
     await sample(page, "Write to everybody");
