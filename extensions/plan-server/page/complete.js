@@ -44,6 +44,16 @@ const mark = (index) => {
   $("complete").children[open.index].scrollIntoView({ block: "nearest" });
   text.setAttribute("aria-activedescendant", `complete-${open.index}`);
 };
+// The choices are below the string that a choice replaces, also after the text has scrolled.
+const place = () => {
+  if (!open) return;
+  const { start } = open.at;
+  const line = text.value.slice(0, start).split("\n").length;
+  const column = start - text.value.lastIndexOf("\n", start - 1) - 1;
+  const { style, offsetWidth } = $("complete");
+  style.top = `${8 + line * editor.line - text.scrollTop}px`;
+  style.left = `${Math.max(4, Math.min(8 + column * 7.8 - text.scrollLeft, text.clientWidth - offsetWidth))}px`;
+};
 const suggest = () => {
   const caret = text.selectionStart;
   if (caret !== text.selectionEnd || text.value.length > 100_000) return close();
@@ -57,12 +67,8 @@ const suggest = () => {
     event.preventDefault();
     choose(nth);
   } }, h("code", {}, name), " ", h("span", { class: "hint" }, bdi(about ?? "", 80)))));
-  const line = text.value.slice(0, found.at.start).split("\n").length;
-  const column = found.at.start - text.value.lastIndexOf("\n", found.at.start - 1) - 1;
-  const style = $("complete").style;
-  style.top = `${8 + line * editor.line - text.scrollTop}px`;
-  style.left = `${Math.max(4, Math.min(8 + column * 7.8 - text.scrollLeft, text.clientWidth - 260))}px`;
   hide($("complete"), false);
+  place();
   mark(0);
   announce(`${all.length} choices: ${all[0][0]}`);
   return undefined;
@@ -84,4 +90,5 @@ text.addEventListener("keydown", (event) => {
   }
   event.preventDefault();
 });
-for (const name of ["blur", "scroll", "click"]) text.addEventListener(name, () => open && close());
+text.addEventListener("scroll", place, { passive: true });
+for (const name of ["blur", "click"]) text.addEventListener(name, () => open && close());

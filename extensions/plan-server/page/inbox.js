@@ -8,7 +8,7 @@ import { time } from "./time.js";
 
 let timer = 0;
 let asking = null;
-export const loadInbox = async (quiet = false) => {
+const loadInbox = async (quiet = false) => {
   if (!token) return;
   asking?.abort();
   const { signal } = (asking = new AbortController());
@@ -31,9 +31,9 @@ export const loadInbox = async (quiet = false) => {
     if (!quiet) noticed(error);
   }
 };
-// The count in the navigation is fresh on every page.
-export const watchInbox = (on) => {
+// The count in the navigation is on each page, and the list itself is looked at more often.
+export const watchInbox = (on, isOpen) => {
   clearInterval(timer);
-  timer = on ? setInterval(() => document.visibilityState === "visible" && loadInbox(true), 5000) : 0;
+  timer = on ? setInterval(() => document.visibilityState === "visible" && loadInbox(true), isOpen ? 5000 : 20_000) : 0;
   if (on) loadInbox(true);
 };

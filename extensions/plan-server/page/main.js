@@ -28,7 +28,7 @@ const route = (focus = false) => {
   $("notices").replaceChildren();
   closeRuns();
   if (view !== "run-view") closeRun();
-  watchInbox(Boolean(token));
+  watchInbox(Boolean(token), view === "inbox-view");
   if (view === "sign-in") {
     document.title = "Sign in – plan!";
     $("token").focus();

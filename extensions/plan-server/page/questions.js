@@ -32,7 +32,15 @@ const answering = async (card, paths, body, done, after) => {
   const error = card.querySelector(".failed-to-send");
   say(error, "");
   try {
-    for (const path of paths) await api(path, { method: "POST", body });
+    // A call that somebody else has answered does not keep the other calls from their answers.
+    let late = null;
+    for (const path of paths) {
+      await api(path, { method: "POST", body }).catch((problem) => {
+        if (paths.length < 2 || ![404, 409].includes(problem.status)) throw problem;
+        late = problem;
+      });
+    }
+    if (late) throw late;
     announce(done);
     card.dataset.answered = "yes";
     card.replaceChildren(h("p", { class: "hint" }, `${done}…`));
@@ -121,7 +129,7 @@ const together = (run, all) => {
         reasons.delete(key);
         await lookAgain();
       });
-    card.append(h("h3", { id: `together-${nth}` }, `${some.length} calls of `, h("code", {}, cut(some[0].tool, 200)), " wait in the step ", h("code", {}, cut(String(some[0].path).replace(/\[.*$/, ""), 300))),
+    card.append(h("h3", { id: `together-${nth}` }, `${some.length} calls of `, h("code", {}, cut(some[0].tool, 200)), " wait in the step ", h("code", {}, cut(String(some[0].path).replaceAll(/\[\d+\]/g, ""), 300))),
       h("p", { class: "hint" }, "The calls are listed below, each with its arguments."), ...decisions(key, `reason-${nth}`, some.length, answer), h("p", { class: "wrong failed-to-send", role: "alert" }));
     return card;
   });
