@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 use tokio::sync::{Semaphore, oneshot};
 
 /// A call that waits for an approval.
@@ -28,9 +29,14 @@ pub(crate) struct Question {
 /// The most characters of the arguments that people read.
 const READ: usize = 8_000;
 
-/// Returns arguments as JSON over several lines, with escapes for invisible characters, and with the number of characters after the limit.
+/// Returns arguments as JSON over several lines, with escapes for invisible characters.
+fn whole_text(arguments: &Value) -> String {
+    Lines(format_args!("{arguments:#}")).to_string()
+}
+
+/// Returns the text of arguments, with the number of characters after the limit.
 fn text_of(arguments: &Value) -> String {
-    let text = Lines(format_args!("{arguments:#}")).to_string();
+    let text = whole_text(arguments);
     match text.char_indices().nth(READ) {
         None => text,
         Some((end, _)) => {
@@ -45,6 +51,7 @@ fn text_of(arguments: &Value) -> String {
 
 struct Open {
     run: String,
+    asked: SystemTime,
     question: Question,
     answer: oneshot::Sender<Decision>,
 }
@@ -88,6 +95,25 @@ impl Desk {
         let open = self.open();
         let of_run = open.values().filter(|open| open.run == run);
         of_run.map(|open| open.question.clone()).collect()
+    }
+
+    /// Returns the number of all open questions, and the first of these questions with their runs and times.
+    pub(crate) fn first(&self, most: usize) -> (usize, Vec<(String, SystemTime, Question)>) {
+        let open = self.open();
+        let first = open.values().take(most);
+        let first = first.map(|open| (open.run.clone(), open.asked, open.question.clone()));
+        (open.len(), first.collect())
+    }
+
+    /// Returns the whole text of the arguments of an open question.
+    pub(crate) fn text(&self, run: &str, question: &str) -> Option<String> {
+        let number = question.parse().ok()?;
+        let arguments = {
+            let all = self.open();
+            let open = all.get(&number).filter(|open| open.run == run)?;
+            open.question.arguments.clone()
+        };
+        Some(whole_text(&arguments))
     }
 
     /// Returns `true` if a question about the run is open.
@@ -146,6 +172,7 @@ impl Gate for Desk {
         };
         let open = Open {
             run: run.clone(),
+            asked: SystemTime::now(),
             question: question.clone(),
             answer,
         };

@@ -1,5 +1,6 @@
 //! An application that shows plans at work: a page on which people check, fill in, approve, run and watch plans, a JSON API, GraphQL, and metrics.
 
+mod again;
 mod answer;
 mod budget;
 mod connections;
@@ -10,10 +11,12 @@ mod folder;
 mod graphql;
 mod host;
 pub mod limits;
+mod list;
 mod live;
 mod metrics;
 mod page;
 mod picture;
+mod report;
 mod routes;
 mod run_id;
 mod run_json;

@@ -108,6 +108,12 @@ pub const EFFECTS: u64 = 16 << 20;
 /// Runs on a page of the list.
 pub const RUNS_ON_PAGE: usize = 100;
 
+/// The longest time of one look at the list of runs. The next page continues a search.
+pub const LIST_TIME: Duration = Duration::from_millis(500);
+
+/// Open questions of all runs in one answer.
+pub const QUESTIONS_ON_PAGE: usize = 100;
+
 /// The longest time that a GraphQL mutation waits for the end of its run.
 pub const MUTATION_TIME: Duration = Duration::from_secs(30);
 

@@ -24,16 +24,48 @@ fn file(content_type: &'static str, text: &'static str) -> impl IntoResponse + C
     (headers, text)
 }
 
+/// Names a file of the page's folder with its address, its type and its text.
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$((concat!("/page/", $name), SCRIPT, include_str!(concat!("../page/", $name)))),*]
+    };
+}
+
+const MODULES: [(&str, &str, &str); 23] = files![
+    "again.js",
+    "complete.js",
+    "dom.js",
+    "editor.js",
+    "events.js",
+    "field.js",
+    "inbox.js",
+    "limits.js",
+    "live.js",
+    "main.js",
+    "picture.js",
+    "questions.js",
+    "report.js",
+    "run.js",
+    "runs.js",
+    "scan.js",
+    "server.js",
+    "start.js",
+    "step.js",
+    "store.js",
+    "time.js",
+    "timeline.js",
+    "tools.js",
+];
+
 pub(crate) fn routes() -> Router {
     let files = [
         ("/", HTML, include_str!("../page/index.html")),
         ("/page.css", STYLE, include_str!("../page/page.css")),
-        ("/page.js", SCRIPT, include_str!("../page/page.js")),
         ("/report.css", STYLE, Report::HTML_STYLE),
         ("/report.js", SCRIPT, Report::HTML_SCRIPT),
     ];
     let mut routes = Router::new();
-    for (path, content_type, text) in files {
+    for (path, content_type, text) in files.into_iter().chain(MODULES) {
         routes = routes.route(path, get(move || async move { file(content_type, text) }));
     }
     routes

@@ -9,7 +9,7 @@ use std::fmt::{Arguments, Write};
 const MOST: usize = 400;
 
 /// Appends a text without markup and without invisible characters.
-fn escape(text: Arguments<'_>, out: &mut String) {
+pub(crate) fn escape(text: Arguments<'_>, out: &mut String) {
     struct Escaped<'o>(&'o mut String);
     impl Write for Escaped<'_> {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
@@ -38,7 +38,7 @@ pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
         .collect();
     let sizes: Vec<(f64, f64)> = steps
         .iter()
-        .map(|step| (width(&step.path, step.what()), HEIGHT))
+        .map(|step| (width(&step.path, &step.what()), HEIGHT))
         .collect();
     let mut arrows: Vec<(usize, usize)> = Vec::new();
     for (to, step) in steps.iter().enumerate() {
@@ -70,14 +70,16 @@ pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
                  markerWidth=\"9\" markerHeight=\"9\" orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>",
             );
             for (&(from, to), curve) in arrows.iter().zip(layout.curves(&sizes)) {
-                let edge = svg.tag("path").attr("class", "edge");
+                let is_undo = steps[to].undoes.as_ref() == Some(&steps[from].path);
+                let class = if is_undo { "edge undo" } else { "edge" };
+                let edge = svg.tag("path").attr("class", class);
                 let edge = edge.attr("data-from", &steps[from].path).attr("data-to", &steps[to].path);
                 edge.attr("marker-end", "url(#tip)").attr("d", curve).empty();
             }
             for ((step, &(wide, high)), middle) in steps.iter().zip(&sizes).zip(&layout.boxes) {
                 let node = svg
                     .tag("g")
-                    .attr("class", format_args!("node {}", step.kind()))
+                    .attr("class", format_args!("node {}", step.classes()))
                     .attr("data-path", &step.path)
                     .attr("tabindex", 0)
                     .attr("role", "button")
@@ -90,7 +92,7 @@ pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
                         let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y));
                         rect.attr("width", wide).attr("height", high).attr("rx", round).empty();
                     }
-                    for (class, down, text) in [("id", 18.5, &*step.path), ("what", 34.5, step.what())] {
+                    for (class, down, text) in [("id", 18.5, &*step.path), ("what", 34.5, &*step.what())] {
                         let element = node.tag("text").attr("class", class);
                         element.attr("x", Tenths(x + 15.0)).attr("y", Tenths(y + down)).text(cut(text));
                     }

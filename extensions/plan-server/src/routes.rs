@@ -5,7 +5,7 @@ use crate::error::Problem;
 use crate::host::{self, Hosts};
 use crate::metrics::OfRequest;
 use crate::state::State;
-use crate::{graphql, page, runs, samples, watch};
+use crate::{again, graphql, list, page, report, runs, samples, watch};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State as From};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -22,12 +22,20 @@ pub(crate) fn router(
 ) -> Router {
     let guarded = Router::new()
         .route("/api/samples", get(samples::list))
+        .route("/api/tools", get(runs::tools))
         .route("/api/check", post(runs::check))
-        .route("/api/runs", post(runs::begin).get(runs::list))
+        .route("/api/runs", post(runs::begin).get(list::list))
         .route("/api/runs/{id}", get(runs::show))
         .route("/api/runs/{id}/events", get(watch::events))
-        .route("/api/runs/{id}/report.html", get(runs::page))
-        .route("/api/runs/{id}/questions/{question}", post(runs::decide))
+        .route("/api/runs/{id}/report.html", get(report::page))
+        .route("/api/questions", get(runs::questions))
+        .route(
+            "/api/runs/{id}/questions/{question}",
+            post(runs::decide).get(runs::question),
+        )
+        .route("/api/runs/{id}/plan", get(again::plan))
+        .route("/api/runs/{id}/again", post(again::again))
+        .route("/api/runs/{id}/retry", post(again::retry))
         .route("/api/runs/{id}/signals", post(runs::signal))
         .route("/api/runs/{id}/cancel", post(runs::cancel))
         .route("/graphql", post(graphql::execute))

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::limits;
 use crate::live::{StepEvent, millis};
-use crate::run_id::request_of;
+use crate::run_id::{Start, reading, request_of};
 use crate::state::{State, now, state_name};
 use crate::view;
 use axum::http::StatusCode;
@@ -29,10 +29,13 @@ impl State {
     }
 
     pub(crate) fn run_json(&self, run: &RunSummary) -> Value {
+        let start = Start::of(&run.id);
         json!({
             "id": run.id,
             "request_id": request_of(&run.id),
             "plan": run.plan,
+            "approve": if start.asks { "each" } else { "none" },
+            "profile": reading(start.profile),
             "state": self.state_of(run),
             "began": time(run.began),
             "ended": run.ended.map(time),
@@ -95,11 +98,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
             progress(&report, "", Duration::ZERO, &mut steps);
             json["progress"] = json!(steps);
             json["undone"] = undone(&plan, &report);
-            let first = error(&report).filter(|_| run.state == RunState::Failed);
-            // A cancellation, a deadline and a limit end a run without a failed step.
-            let whole = || now(state.server.error(id)).map_err(|error| Problem::storage(&error));
-            let error = first.map_or_else(whole, |first| Ok(Some(first)))?;
-            json["error"] = error.map_or(Value::Null, Value::String);
+            json["error"] = json!(cause(state, &run, &report)?);
             json["report"] = json!(report);
         }
         Err(problem) => {
@@ -210,6 +209,19 @@ fn undone(plan: &Plan, report: &Report) -> Value {
             )
         })
         .collect()
+}
+
+/// Returns the error of a run. A cancellation, a deadline and a limit end a run without a failed step.
+pub(crate) fn cause(
+    state: &State,
+    run: &RunSummary,
+    report: &Report,
+) -> Result<Option<String>, Problem> {
+    let first = error(report).filter(|_| run.state == RunState::Failed);
+    match first {
+        Some(first) => Ok(Some(first)),
+        None => now(state.server.error(&run.id)).map_err(|error| Problem::storage(&error)),
+    }
 }
 
 /// Returns the error of the first failed step.

@@ -1,24 +1,24 @@
 //! The requests about plans and runs.
 
 use crate::answer::{TOO_LARGE, Text};
-use crate::error::{Json, Path, Problem, Query, short};
+use crate::error::{Json, Path, Problem, short};
 use crate::findings::{findings_json, profile};
 use crate::limits;
 use crate::run_id::Start;
-use crate::run_json::{report, whole};
+use crate::run_json::{time, whole};
 use crate::state::{State, now};
 use crate::view;
 use axum::extract::State as From;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use plan_runtime::Plan;
-use plan_runtime::journal::{RunFilter, RunState};
 use plan_runtime::run::{Decision, SignalError};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-type Answer<T = axum::Json<Value>> = Result<T, Problem>;
+pub(crate) type Answer<T = axum::Json<Value>> = Result<T, Problem>;
 pub(crate) type Shared = From<Arc<State>>;
 
 /// `POST /api/check`.
@@ -63,6 +63,11 @@ pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answ
         .await
 }
 
+/// `GET /api/tools`.
+pub(crate) async fn tools(From(state): Shared) -> axum::Json<Value> {
+    axum::Json(json!(state.server.toolbox().contracts()))
+}
+
 /// `POST /api/runs`.
 #[derive(Deserialize)]
 pub(crate) struct Begin {
@@ -85,31 +90,39 @@ pub(crate) async fn begin(From(state): Shared, Json(asked): Json<Begin>) -> Answ
         }
     };
     state
-        .blocking(move |state| {
-            let document = state.read(&asked.text, profile).map_err(|findings| {
-                let problem = Problem::new(
-                    StatusCode::UNPROCESSABLE_ENTITY,
-                    "FAULTY_PLAN",
-                    "the plan has errors",
-                    "Each finding says where it is and what to write.",
-                );
-                problem.with("findings", findings_json(&asked.text, &findings))
-            })?;
-            let wrong = wrong_inputs(document.plan(), &asked.inputs);
-            if wrong.as_object().is_some_and(|wrong| !wrong.is_empty()) {
-                let problem = Problem::new(
-                    StatusCode::UNPROCESSABLE_ENTITY,
-                    "INPUTS",
-                    "some inputs are missing or wrong",
-                    "`inputs` says for each of them what is wrong.",
-                );
-                return Err(problem.with("inputs", wrong));
-            }
-            let id = Start { asks, profile }.id();
-            state.submit(&document, asked.inputs, &id)?;
-            Ok((StatusCode::CREATED, axum::Json(json!({"id": id}))).into_response())
-        })
+        .blocking(move |state| start(state, &asked.text, asked.inputs, Start { asks, profile }))
         .await
+}
+
+/// Starts a run of a plan, under a new id.
+pub(crate) fn start(
+    state: &Arc<State>,
+    text: &str,
+    inputs: Value,
+    how: Start,
+) -> Result<Response, Problem> {
+    let document = state.read(text, how.profile).map_err(|findings| {
+        let problem = Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "FAULTY_PLAN",
+            "the plan has errors",
+            "Each finding says where it is and what to write.",
+        );
+        problem.with("findings", findings_json(text, &findings))
+    })?;
+    let wrong = wrong_inputs(document.plan(), &inputs);
+    if wrong.as_object().is_some_and(|wrong| !wrong.is_empty()) {
+        let problem = Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "INPUTS",
+            "some inputs are missing or wrong",
+            "`inputs` says for each of them what is wrong.",
+        );
+        return Err(problem.with("inputs", wrong));
+    }
+    let id = how.id();
+    state.submit(&document, inputs, &id)?;
+    Ok((StatusCode::CREATED, axum::Json(json!({"id": id}))).into_response())
 }
 
 /// What is wrong with inputs, by their names. The run looks at them again.
@@ -130,69 +143,6 @@ fn wrong_inputs(plan: &Plan, given: &Value) -> Value {
     Value::Object(wrong)
 }
 
-/// `GET /api/runs`.
-#[derive(Deserialize)]
-pub(crate) struct List {
-    state: Option<String>,
-    plan: Option<String>,
-    before: Option<String>,
-    limit: Option<usize>,
-}
-
-pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answer {
-    state
-        .blocking(move |state| {
-            let mut filter = RunFilter::new().newest_first();
-            if let Some(before) = &asked.before {
-                match state.find(before)? {
-                    Some(run) => filter = filter.after(run.number),
-                    None => return Ok(axum::Json(json!({"runs": [], "next": null}))),
-                }
-            }
-            filter = match asked.state.as_deref() {
-                None | Some("") => filter,
-                Some("running" | "waiting") => filter.state(RunState::Running),
-                Some("done") => filter.state(RunState::Done),
-                Some("failed") => filter.state(RunState::Failed),
-                Some("cancelled") => filter.state(RunState::Cancelled),
-                Some(other) => {
-                    let message = format!("there is no state `{}`", short(other));
-                    return Err(Problem::bad(
-                        message,
-                        "Write `running`, `waiting`, `done`, `failed` or `cancelled`.",
-                    ));
-                }
-            };
-            if let Some(plan) = asked.plan.filter(|plan| !plan.is_empty()) {
-                filter = filter.plan(plan);
-            }
-            let limit = asked.limit.unwrap_or(25).clamp(1, limits::RUNS_ON_PAGE);
-            let (mut runs, mut next) = (Vec::new(), None);
-            'pages: loop {
-                let page = now(state.server.runs(&filter));
-                let page = page.map_err(|error| Problem::storage(&error))?;
-                let Some(last) = page.last() else { break };
-                filter = filter.after(last.number);
-                for run in page {
-                    let is_asked = asked
-                        .state
-                        .as_deref()
-                        .is_none_or(|it| it.is_empty() || it == state.state_of(&run));
-                    if !is_asked {
-                        continue;
-                    }
-                    if runs.len() == limit {
-                        next = runs.last().map(|run: &Value| run["id"].clone());
-                        break 'pages;
-                    }
-                    runs.push(state.run_json(&run));
-                }
-            }
-            Ok(axum::Json(json!({"runs": runs, "next": next})))
-        })
-        .await
-}
-
 pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer<Response> {
     let run = id.clone();
     state
@@ -204,18 +154,6 @@ pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer<
                 made => made,
             };
             Ok(made?.response("application/json"))
-        })
-        .await
-}
-
-pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<Response> {
-    let run = id.clone();
-    state
-        .look(&run, move |state| {
-            let report = report(state, &id, true)?;
-            let html = report.to_html_linked("/report.css", "/report.js");
-            let text = Text::of(&state.answers, html.into_bytes())?;
-            Ok(text.response("text/html; charset=utf-8"))
         })
         .await
 }
@@ -250,15 +188,63 @@ pub(crate) async fn decide(
     if state.desk.answer(&id, &question, decision) {
         return Ok(axum::Json(json!({})));
     }
-    Err(Problem::new(
+    Err(no_question(&question))
+}
+
+fn no_question(question: &str) -> Problem {
+    Problem::new(
         StatusCode::CONFLICT,
         "NO_SUCH_QUESTION",
         format!(
             "the run does not ask question `{}` any more",
-            short(&question)
+            short(question)
         ),
         "Somebody has answered it, the run has ended, or the server was restarted and asks again. Look at the run's questions.",
-    ))
+    )
+}
+
+/// `GET /api/runs/{id}/questions/{question}`.
+pub(crate) async fn question(
+    From(state): Shared,
+    Path((id, question)): Path<(String, String)>,
+) -> Answer<Response> {
+    state
+        .blocking(move |state| {
+            let text = state.desk.text(&id, &question);
+            let text = text.ok_or_else(|| no_question(&question))?;
+            let text = Text::new(&state.answers, "", &json!({"text": text}), "")?;
+            Ok(text.response("application/json"))
+        })
+        .await
+}
+
+/// `GET /api/questions`.
+pub(crate) async fn questions(From(state): Shared) -> Answer<Response> {
+    state
+        .blocking(move |state| {
+            let (count, first) = state.desk.first(limits::QUESTIONS_ON_PAGE);
+            let mut plans = HashMap::new();
+            let mut questions = Vec::new();
+            for (run, asked, question) in first {
+                if !plans.contains_key(&run) {
+                    plans.insert(run.clone(), state.find(&run)?.map(|run| run.plan));
+                }
+                questions.push(json!({
+                    "run": run,
+                    "plan": plans[&run],
+                    "asked": time(asked),
+                    "id": question.id,
+                    "path": question.path,
+                    "tool": question.tool,
+                    "description": question.description,
+                    "text": question.text,
+                }));
+            }
+            let answer = json!({"questions": questions, "count": count});
+            let text = Text::new(&state.answers, "", &answer, "")?;
+            Ok(text.response("application/json"))
+        })
+        .await
 }
 
 /// `POST /api/runs/{id}/signals`.

@@ -323,15 +323,31 @@ impl State {
 
     /// The plan of a run, and its inputs.
     pub(crate) fn plan(&self, id: &str) -> Result<(Plan, Value), Problem> {
+        let (document, inputs) = self.document(id)?;
+        let plan = serde_json::from_str(&document).map_err(|error| Problem::storage(&error))?;
+        Ok((plan, inputs))
+    }
+
+    /// Returns the plan JSON of a run, and its inputs.
+    pub(crate) fn document(&self, id: &str) -> Result<(String, Value), Problem> {
         let run = now(self.server.journal().look(id));
         let run = run.map_err(|error| Problem::storage(&error))?;
         let info = run.and_then(|run| run.info);
         let info = info.ok_or_else(|| Problem::no_run(id))?;
-        let plan =
-            serde_json::from_str(&info.document).map_err(|error| Problem::storage(&error))?;
         let inputs =
             serde_json::from_str(&info.inputs).map_err(|error| Problem::storage(&error))?;
-        Ok((plan, inputs))
+        Ok((info.document, inputs))
+    }
+
+    /// Resumes a failed run at its failure. The run is open again, so it takes room.
+    pub(crate) async fn retry(&self, id: &str) -> Result<(), RunError> {
+        self.server.retry_failed(id).await?;
+        let run = self.server.journal().look(id).await.ok().flatten();
+        let bytes = run
+            .and_then(|run| run.info)
+            .map_or(0, |info| bytes_of(&info));
+        self.open().add(id, bytes);
+        Ok(())
     }
 
     /// Counts the runs that have ended since the last time. An observer learns of the end a little before the journal does.

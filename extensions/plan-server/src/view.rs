@@ -21,6 +21,8 @@ pub(crate) struct StepView {
     /// What the tool does, as it says itself.
     pub(crate) description: String,
     pub(crate) read_only: bool,
+    /// `for`, `if`, `loop` or `block`, or an empty string for a plain call.
+    pub(crate) form: &'static str,
     /// Whether it waits for a value from a person.
     pub(crate) waits: bool,
     /// The step that it undoes, if it does.
@@ -34,12 +36,25 @@ pub(crate) struct StepView {
 
 impl StepView {
     /// What it does, in a word or two.
-    pub(crate) fn what(&self) -> &str {
-        match &self.tool {
+    pub(crate) fn what(&self) -> String {
+        let tool = match &self.tool {
             Some(tool) => tool,
             None if self.waits => "waits for a value",
             None => "computed",
+        };
+        match (&self.undoes, self.form) {
+            (Some(undone), _) => format!("undoes {undone}: {tool}"),
+            (None, "") => tool.to_owned(),
+            (None, "for") => format!("for each: {tool}"),
+            (None, form) => format!("{form}: {tool}"),
         }
+    }
+
+    /// The classes of the step in the picture.
+    pub(crate) fn classes(&self) -> String {
+        let undo = if self.undoes.is_some() { " undo" } else { "" };
+        let form = if self.form.is_empty() { "" } else { " is-" };
+        format!("{}{undo}{form}{}", self.kind(), self.form)
     }
 
     pub(crate) fn kind(&self) -> &'static str {
@@ -131,6 +146,7 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
             read_only: tools.iter().all(is_read_only),
             tool: (!tools.is_empty()).then(|| tools.join(", ")),
             description: description.unwrap_or_default(),
+            form: form(&step.body),
             waits: waits(&step.body),
             undoes: match step.role {
                 Role::Undo(of) => plan.steps.get(of).map(written),
@@ -142,6 +158,17 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
         }
     };
     plan.steps.iter().enumerate().map(view).collect()
+}
+
+/// The word for a body that is not a plain call.
+fn form(body: &Body) -> &'static str {
+    match body {
+        Body::If(_) => "if",
+        Body::For(_) => "for",
+        Body::Loop(_) => "loop",
+        Body::Block(_) => "block",
+        _ => "",
+    }
 }
 
 /// Whether a body waits for a value somewhere.

@@ -123,7 +123,7 @@ fn nothing_is_answered_without_the_token() {
     for path in [
         "/",
         "/page.css",
-        "/page.js",
+        "/page/main.js",
         "/report.css",
         "/report.js",
         "/health",
@@ -132,6 +132,12 @@ fn nothing_is_answered_without_the_token() {
         assert_eq!(status(&answer), 200, "{path}");
         assert!(answer.contains("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"));
         assert!(!answer.contains(&server.token) && !answer.contains("unsafe-inline"));
+    }
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/page")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    for name in names.filter(|name| name.ends_with(".js")) {
+        let answer = raw(&server, &request("GET", &format!("/page/{name}"), "", ""));
+        assert_eq!(status(&answer), 200, "{name}");
     }
     is_problem(&raw(&server, &request("GET", "/api/nothing", "", "")), 404);
     is_problem(&raw(&server, &request("DELETE", "/health", "", "")), 405);
@@ -334,7 +340,7 @@ fn too_many_connections_leave_room_for_others() {
     let server = Process::start(&folder);
     let most = plan_server::limits::CONNECTIONS;
     let address = server.url.strip_prefix("http://").unwrap();
-    let page = b"GET /page.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100);
+    let page = b"GET /page/main.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100);
     let mut open = Vec::new();
     for number in 0..most + most / 4 {
         let Ok(mut stream) = TcpStream::connect(address) else {

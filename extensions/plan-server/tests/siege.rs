@@ -82,7 +82,7 @@ impl Siege<'_> {
 
 /// Many requests, whose answers are not read.
 fn never_reads(siege: &Siege<'_>) {
-    let pages = b"GET /page.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(200);
+    let pages = b"GET /page/main.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(200);
     let schemas = siege.request("GET", "/graphql/schema", "").repeat(200);
     let open: Vec<TcpStream> = (0..300)
         .filter_map(|at| siege.send(if at % 4 == 0 { &schemas } else { &pages }))

@@ -251,7 +251,7 @@ fn only_requests_for_this_server_are_answered() {
     ];
     for (path, expected) in [
         ("/", 200),
-        ("/page.js", 200),
+        ("/page/main.js", 200),
         ("/health", 200),
         ("/api/runs", 200),
         ("/metrics", 200),
@@ -287,12 +287,22 @@ fn only_requests_for_this_server_are_answered() {
     assert_eq!(status(&server, &line), 421);
 }
 
-const PAGE: &str = include_str!("../page/page.js");
+/// Returns the scripts of the page, one after the other.
+fn page() -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/page");
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|it| it == "js"));
+    paths.sort();
+    let read = |path| std::fs::read_to_string(path).unwrap();
+    paths.iter().map(read).collect()
+}
 
 /// The page and the server have equal lists of invisible characters.
 #[test]
 fn the_page_escapes_the_same() {
-    let (_, rest) = PAGE.split_once("const UNSEEN = /").unwrap();
+    let page = page();
+    let (_, rest) = page.split_once("const UNSEEN = /").unwrap();
     let (class, _) = rest.split_once("]|").unwrap();
     // Rust has no surrogates.
     let class = format!("{}]", class.replace(r"\p{Cs}", ""));
@@ -328,6 +338,7 @@ fn the_page_escapes_the_same() {
 /// Only the functions `h`, `say` and `draw` write strings to the page, with escapes.
 #[test]
 fn the_page_writes_texts_by_few_ways() {
+    let page = page();
     for never in [
         "innerHTML",
         "outerHTML",
@@ -336,9 +347,9 @@ fn the_page_writes_texts_by_few_ways() {
         "innerText",
         "setHTML",
     ] {
-        assert!(!PAGE.contains(never), "{never}");
+        assert!(!page.contains(never), "{never}");
     }
-    let written: Vec<&str> = PAGE
+    let written: Vec<&str> = page
         .lines()
         .map(str::trim)
         .filter(|line| line.contains("textContent =") || line.contains("createTextNode("))
@@ -346,8 +357,8 @@ fn the_page_writes_texts_by_few_ways() {
     let known = [
         "if (element.textContent !== shown) element.textContent = shown;",
         "$(\"spoken\").textContent = \"\";",
-        "const made = child.nodeType === Node.TEXT_NODE ? document.createTextNode(lines(child.data)) : child.nodeType === Node.ELEMENT_NODE ? copy(child) : null;",
         "document.createTextNode(content.slice(start, until) || \" \")));",
+        "const made = child.nodeType === Node.TEXT_NODE ? document.createTextNode(lines(child.data)) : child.nodeType === Node.ELEMENT_NODE ? copy(child) : null;",
     ];
     assert_eq!(written, known);
 }

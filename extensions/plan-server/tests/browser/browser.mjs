@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { spawn } from "node:child_process";
@@ -96,6 +97,14 @@ const contrast = (page) => page.evaluate(() => {
   return found;
 });
 
+// The findings of axe, an independent checker of accessibility, about the page as it is now.
+const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const axe = async (page) => {
+  if (!(await page.evaluate(() => "axe" in self))) await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => self.axe.run(document, { iframes: false }));
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 5).map((node) => node.html.slice(0, 200)).join(" | ")}`);
+};
+
 async function test(name, run) {
   if (process.env.ONLY && !name.includes(process.env.ONLY)) return;
   try {
@@ -123,6 +132,21 @@ const faulty = async (page) => {
   await wait(page, () => document.querySelector("#marks mark") && document.querySelector("#findings .is-error button"));
 };
 
+// A folder for the files that a page saves.
+const downloads = (page) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "plan-page-"));
+  const allowed = page.createCDPSession().then((client) => client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: folder, browserContextId: page.browserContext().id }));
+  return {
+    async file(name) {
+      await allowed;
+      for (let tries = 0; tries < 100 && !fs.existsSync(path.join(folder, name)); tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+      return fs.readFileSync(path.join(folder, name), "utf8");
+    },
+    remove: () => fs.rmSync(folder, { recursive: true, force: true }),
+  };
+};
+const drawn = (page, count) => wait(page, (count) => document.querySelectorAll("#picture .node").length === count, count);
+
 await test("the whole way", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   assert.ok(!page.url().includes("token"), "the token is still in the address");
@@ -146,7 +170,7 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   await page.click('#picture [data-path="mail"]');
   assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path)), ["sent", "booked"]);
   await show(page, "plan-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   // It does not start without its required inputs, and says so beside them.
   await page.click("#start");
   assert.equal(await text(page, "#input-0-error"), "Enter a value.");
@@ -174,7 +198,7 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   await says(page, "#questions h3", "send_mail");
   await says(page, "#questions pre", "{{answer.result}}");
   await show(page, "question-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await press(page, "Allow", "#questions");
   await says(page, "#questions h3", "book_meeting");
   await press(page, "Allow for this step", "#questions");
@@ -183,7 +207,7 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   assert.equal(await page.$$eval("#live .node.completed", (all) => all.length), 5);
   await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
   await show(page, "done-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
 
   await press(page, "Open the report");
   await page.waitForSelector("#report-dialog[open] iframe");
@@ -199,7 +223,21 @@ await test("the whole way", () => stubbed({}, async (stub) => {
       return error.name;
     }
   }), "SecurityError");
+  // The report has an address, and is saved as a page and as JSON.
+  assert.match(page.url(), /#\/runs\/r0001\/report$/);
+  const folder = downloads(page);
+  await press(page, "Save as a page", "#report-dialog");
+  assert.match(await folder.file("run-r0001.html"), /<h1>mail<\/h1>/);
+  await press(page, "Save the run as JSON", "#report-dialog");
+  assert.equal(JSON.parse(await folder.file("run-r0001.json")).state, "done");
+  folder.remove();
   await page.keyboard.press("Escape");
+  await wait(page, () => !document.querySelector("iframe") && !location.hash.endsWith("report"));
+  await page.evaluate(() => (location.hash += "/report"));
+  await page.waitForSelector("#report-dialog[open] iframe");
+  await page.reload();
+  await page.waitForSelector("#report-dialog[open] iframe");
+  await page.goBack();
   await wait(page, () => !document.querySelector("iframe"));
   await close(page);
 }));
@@ -219,8 +257,12 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await press(page, "Cancel the run", "#cancel-dialog");
   await says(page, "#undone", "unsend_mail");
   await says(page, "#run-facts", "cancelled");
+  // A step that is undone does not look like one that is completed.
+  await page.waitForSelector('#live [data-path="sent"].undone');
+  assert.match(await page.$eval('#live [data-path="sent"]', (it) => it.getAttribute("aria-label")), /completed, undone by unsent$/);
+  await says(page, "#timeline .row.undone .status", "completed, undone by unsent");
   await show(page, "cancelled-light");
-  assert.deepEqual(await contrast(page), []);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
 
   // A refusal is an error of the run, with its reason.
   await press(page, "Edit this plan");
@@ -244,10 +286,296 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await page.click("#older");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 7);
   await page.click("#newer");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 25);
   await page.select("#filter-state", "failed");
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
   await page.click("#runs a");
   await says(page, "#run-wrong", "not today");
+  await close(page);
+}));
+
+await test("a step of a run", () => stubbed({ pace: 60 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: { sender: "sarah" } }, { id: "line", tool: "flaky_line", arguments: { text: "{{inbox.result}}" } },
+    { id: "sent", tool: "send_mail", arguments: { to: "{{inbox.result}}", text: "evil\u202e" } }, { id: "last", tool: "slow", arguments: { x: "{{sent.result}}" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 4);
+  await page.click("#start");
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "send_mail");
+  const step = async (path) => {
+    await page.click(`#live [data-path="${path}"] .box`);
+    await says(page, "#step-title", path);
+  };
+  // A step that has not started names the steps that it waits for.
+  await step("last");
+  await says(page, "#step-details h3", "Waits for");
+  assert.match(await text(page, "#step-details"), /sent.*waiting/);
+  await press(page, "sent", "#step-details");
+  await says(page, "#step-title", "sent");
+  await says(page, "#step-details", "The step waits for you.");
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await press(page, "Allow", "#questions");
+  await says(page, "#step-state", "completed");
+  // The time of a person is apart from the time of the tool.
+  await wait(page, () => /waited (0\.[7-9]|[78]\d\d ms|\d\.\d s|\d\d\d ms).* for a person/.test(document.querySelector("#step-details").textContent));
+  await wait(page, () => /sent.*completed.*the tool took .*waited .* for a person/.test([...document.querySelectorAll("#timeline .row")].find((row) => row.textContent.includes("sent")).textContent));
+  assert.ok(await page.$("#timeline i.turn"));
+  // The arguments and the output, with escapes for what turns text.
+  await says(page, "#step-details pre[aria-label=Arguments]", "{{inbox.result}}");
+  await says(page, "#step-details pre[aria-label=Arguments]", "evil\\u{202e}");
+  await says(page, "#step-details pre[aria-label=Output]", "sarah@example.org");
+  // Attempts, with their times and errors, the failed one first.
+  await press(page, "line", "#timeline");
+  await says(page, "#step-title", "line");
+  await wait(page, () => document.querySelectorAll("#step-details .attempts > li").length === 2);
+  const attempts = await page.$$eval("#step-details .attempts > li", (all) => all.map((it) => it.textContent));
+  assert.match(attempts[0], /attempt 1.*failed.*took.*the service is not available/);
+  assert.match(attempts[1], /attempt 2.*completed.*took \d+ ms/);
+  assert.equal(await page.$$eval("#step-details .attempts time", (all) => all.length), 2);
+  await show(page, "step-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await fits(page);
+  // The card closes, and the focus goes back to the step.
+  await page.click("#step-close");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "line");
+  assert.equal(await page.$eval("#step-card", (it) => it.hidden), true);
+  await close(page);
+}));
+
+await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 }, async (stub) => {
+  const page = await open(stub.url);
+  const long = "x".repeat(9000);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", for: 3, arguments: { text: `${long}the end` } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
+  await page.click("#start");
+  await says(page, "#together h3", "3 calls of send_mail wait in the step sent");
+  await says(page, "#questions h3", "sent[2]");
+  // All arguments, on demand.
+  assert.ok(!(await text(page, "#questions pre")).includes("the end"));
+  await press(page, "Show all arguments", "#questions .question:first-child");
+  await says(page, "#questions pre", "the end");
+  await show(page, "together-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await fits(page);
+  // One answer for all calls that are open, with one reason.
+  await press(page, "Refuse all 3…", "#together");
+  await page.type("#together input", "not to everybody");
+  await press(page, "Refuse all 3", "#together");
+  await says(page, "#run-facts", "failed");
+  await says(page, "#run-wrong", "not to everybody");
+  await press(page, "Show 3 parts, 3 failed", "#timeline");
+  await wait(page, () => [...document.querySelectorAll("#timeline .row.inner.failed")].filter((it) => it.textContent.includes("refused: not to everybody")).length === 3);
+
+  // The inbox has the questions of all runs, and the runs that wait for a value.
+  const begin = (steps) => fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: JSON.stringify(steps), inputs: {}, approve: "each" }) });
+  await begin([{ id: "one", tool: "send_mail", arguments: { to: "ada" } }]);
+  await begin([{ id: "two", tool: "book_room", arguments: { room: 7 } }]);
+  await begin([{ id: "value", await: "String" }]);
+  await page.click("#to-inbox");
+  await says(page, "#inbox h2", "book_room");
+  await says(page, "#inbox-count", "2 questions, 1 run waits");
+  assert.equal(await text(page, "#to-inbox"), "Waiting (3)");
+  await show(page, "inbox-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await press(page, "Allow", "#inbox .question:first-child");
+  await says(page, "#inbox-count", "1 question, 1 run waits");
+  await says(page, "#inbox h2", "book_room");
+  while (stub.runs.get("r0002").state !== "done") await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(stub.runs.get("r0003").state, "waiting");
+  await press(page, "Refuse…", "#inbox");
+  await page.type("#inbox input", "no room");
+  await press(page, "Refuse it", "#inbox");
+  await says(page, "#inbox-count", "1 run waits for a value or a time");
+  assert.equal(stub.runs.get("r0003").error.message, "refused: no room");
+  await page.click("#inbox-runs a");
+  await says(page, "#waits h3", "value");
+  await close(page);
+}));
+
+await test("a run again", () => stubbed({ pace: 40 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_name}}", n: "{{PLACEHOLDER_count}}" } }, { id: "each", tool: "list_all", for: 3, fails: [1], arguments: { x: "{{sent.result}}" } }]));
+  await page.waitForSelector("#input-1");
+  await page.type("#input-0", "Sarah");
+  await page.type("#input-1", "7");
+  await page.click('[name=approve][value="none"]');
+  await page.click("#start");
+  await says(page, "#run-facts", "failed");
+  const first = page.url();
+  // Another browser, which has not seen the text.
+  const other = await open(stub.url);
+  await other.goto(first);
+  await press(other, "Edit this plan");
+  await wait(other, () => document.querySelector("#input-1")?.value === "7");
+  assert.equal(await other.$eval("#input-0", (it) => it.value), "Sarah");
+  assert.equal(await other.$eval('[name=approve][value="none"]', (it) => it.checked), true);
+  assert.match(await other.$eval("#text", (it) => it.value), /send_mail/);
+  await wait(other, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
+  await other.click("#start");
+  await says(other, "#run-facts", "failed");
+  assert.deepEqual(stub.runs.get("r0002").inputs, { name: "Sarah", count: 7 });
+  // A new run with the same inputs, after a question.
+  await press(other, "Run again…");
+  await show(other, "again-light");
+  await press(other, "Run the plan again", "#again-dialog");
+  await wait(other, () => location.hash.endsWith("r0003"));
+  await says(other, "#run-facts", "failed");
+  assert.deepEqual(stub.runs.get("r0003").inputs, { name: "Sarah", count: 7 });
+  // A retry of the failed step. The page follows the run again.
+  await press(other, "Retry from the failure");
+  await says(other, "#run-facts", "done");
+  assert.equal(stub.runs.size, 3);
+  assert.equal(await other.$eval("#retry", (it) => it.hidden), true);
+  await wait(other, () => document.querySelectorAll("#live .node.completed").length === 2);
+  await close(other);
+  await close(page);
+}));
+
+await test("the list of many runs", () => stubbed({}, async (stub) => {
+  for (let run = 0; run < 1000; run += 1) {
+    const id = `r${String(run + 1).padStart(4, "0")}`;
+    stub.runs.set(id, { id, plan: "mail", state: run % 100 === 7 ? "failed" : run % 100 === 8 ? "cancelled" : "done", began: new Date(1_790_000_000_000 + run * 60_000).toISOString(), ended: new Date(1_790_000_030_000 + run * 60_000).toISOString(),
+      inputs: { name: run === 444 ? "Sarah Needle" : "nobody" }, questions: [], waits: [], undone: [], events: [], steps: [], values: new Map(), given: new Map(), allowed: new Map(), watchers: new Set() });
+  }
+  const page = await open(stub.url);
+  await page.click("#to-runs");
+  await says(page, "#runs-count", "1,000 runs");
+  assert.equal(await page.$$eval("#runs tbody tr", (all) => all.length), 25);
+  // The longest time in which the page does nothing else.
+  const pause = await page.evaluate(async () => {
+    const found = [];
+    new PerformanceObserver((list) => found.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: "longtask" });
+    document.querySelector("#older").click();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    return Math.max(0, ...found);
+  });
+  assert.ok(pause < 500, `the page pauses for ${pause} ms`);
+  await says(page, "#runs-count", "1,000 runs, page 2");
+  assert.match(page.url(), /#\/runs\?before=r0976&page=2$/);
+  await page.click("#newer");
+  await wait(page, () => document.querySelector("#runs tbody code").textContent === "r1000");
+  // A text in the inputs, or in the id.
+  await page.type("#filter-text", "needle");
+  await page.keyboard.press("Enter");
+  await says(page, "#runs-count", "1 run");
+  await says(page, "#runs", "r0445");
+  assert.match(page.url(), /#\/runs\?text=needle$/);
+  await page.$eval("#filter-text", (it) => (it.value = "r0008"));
+  await press(page, "Search");
+  await wait(page, () => document.querySelector("#runs tbody code").textContent === "r0008");
+  // The filters of an address, and going back to them.
+  await page.$eval("#filter-text", (it) => (it.value = ""));
+  await page.select("#filter-state", "failed");
+  await says(page, "#runs-count", "10 runs");
+  assert.equal(await page.$$eval("#runs .state.failed", (all) => all.length), 10);
+  await show(page, "runs-failed-light");
+  const address = page.url();
+  await page.select("#filter-state", "cancelled");
+  await wait(page, () => document.querySelectorAll("#runs .state.cancelled").length === 10);
+  await page.goBack();
+  await wait(page, () => document.querySelectorAll("#runs .state.failed").length === 10);
+  assert.equal(await page.$eval("#filter-state", (it) => it.value), "failed");
+  await page.goto("about:blank");
+  await page.goto(address);
+  await wait(page, () => document.querySelectorAll("#runs .state.failed").length === 10);
+  assert.equal(await page.$eval("#filter-state", (it) => it.value), "failed");
+  await page.click("#runs a");
+  await says(page, "#run-facts", "failed");
+  await close(page);
+}));
+
+await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  // A tool has its arguments with their types, and writes a step.
+  await page.waitForSelector("#tools .tool");
+  await page.click("#tools .tool summary");
+  await says(page, "#tools dl", "sender *text. Only those of this sender.");
+  await says(page, "#tools dl", "whole number or null");
+  await says(page, "#tools .tool", "list of { id, from, cc }");
+  await press(page, "Add a step", "#tools");
+  await page.keyboard.type("sarah");
+  await drawn(page, 1);
+  await page.type("#tools-search", "sends");
+  await wait(page, () => document.querySelectorAll("#tools .tool").length === 1);
+  await page.click("#tools .tool summary");
+  await press(page, "Add a step", "#tools");
+  await drawn(page, 2);
+  // Outputs of earlier steps, as somebody types.
+  await page.keyboard.type("fro");
+  await says(page, "#complete", "{{list_mails.result[0].from}}");
+  await show(page, "complete-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await page.keyboard.press("Enter");
+  assert.deepEqual(JSON.parse(await page.$eval("#text", (it) => it.value)), [{ id: "list_mails", tool: "list_mails", arguments: { sender: "sarah" } },
+    { id: "send_mail", tool: "send_mail", arguments: { to: "{{list_mails.result[0].from}}", text: "" } }]);
+  // Tools, arguments, and a choice by the arrow keys, in a text that is not JSON yet.
+  await page.$eval("#text", (it) => {
+    it.value = '[{"id": "a", "tool": "mail"';
+    it.setSelectionRange(26, 26);
+    it.dispatchEvent(new Event("input"));
+  });
+  await page.focus("#text");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("Space");
+  await page.keyboard.up("Control");
+  assert.deepEqual(await page.$$eval("#complete li code", (all) => all.map((it) => it.textContent)), ["list_mails", "read_mail", "send_mail"]);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("End");
+  await page.keyboard.type(', "arguments": {"t');
+  assert.deepEqual(await page.$$eval("#complete li code", (all) => all.map((it) => it.textContent)), ["to", "text"]);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.$eval("#complete", (it) => it.hidden), true);
+  assert.equal(await page.$eval("#text", (it) => it.value), '[{"id": "a", "tool": "send_mail", "arguments": {"t');
+  // One click applies the help of a finding, and can be undone.
+  await faulty(page);
+  const before = await page.$eval("#text", (it) => it.value);
+  await press(page, "Apply the help", "#findings");
+  await drawn(page, 3);
+  assert.match(await page.$eval("#text", (it) => it.value), /\{\{inbox\.result\[0\]\.id\}\}/);
+  await page.focus("#text");
+  await page.keyboard.down("Control");
+  await page.keyboard.press("z");
+  await page.keyboard.up("Control");
+  assert.equal(await page.$eval("#text", (it) => it.value), before);
+  // 300 steps are no pause for somebody who types.
+  await put(page, JSON.stringify(Array.from({ length: 300 }, (_, at) => ({ id: `s${at}`, tool: "read_mail", arguments: { id: at ? `{{s${at - 1}.result.id}}` : 1 } })), null, 1));
+  await drawn(page, 300);
+  const pause = await page.evaluate(async () => {
+    const area = document.querySelector("#text");
+    area.focus();
+    area.setSelectionRange(area.value.length, area.value.length);
+    let most = 0;
+    for (let key = 0; key < 5; key += 1) {
+      const began = performance.now();
+      document.execCommand("insertText", false, " ");
+      most = Math.max(most, performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return most;
+  });
+  assert.ok(pause < 300, `a key takes ${pause} ms`);
+  await close(page);
+}));
+
+await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "all", tool: "list_all", for: 500, fails: [321, 400], arguments: {} }]));
+  await drawn(page, 1);
+  await page.click("#start");
+  await says(page, "#run-facts", "failed");
+  // One row, which opens, with the failed elements first.
+  await says(page, "#timeline .open", "Show 500 parts, 2 failed");
+  assert.equal(await page.$$eval("#timeline .row", (all) => all.length), 1);
+  await page.click("#timeline .open");
+  await wait(page, () => document.querySelectorAll("#timeline .row").length === 301);
+  assert.deepEqual(await page.$$eval("#timeline .row.inner bdi", (all) => all.filter((it) => it.textContent.startsWith("all[")).slice(0, 3).map((it) => it.textContent)), ["all[321]", "all[400]", "all[0]"]);
+  await says(page, "#timeline .open", "Hide 500 parts, 2 failed (the first 300)");
+  await show(page, "elements-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await page.click("#timeline .open");
+  await wait(page, () => document.querySelectorAll("#timeline .row").length === 1);
   await close(page);
 }));
 
@@ -265,6 +593,7 @@ await test("hostile texts stay text", () => stubbed({ pace: 10 }, async (stub) =
   await says(page, "#given", "<script>alert(3)</script>");
   await fits(page);
   await show(page, "hostile-run-light");
+  assert.deepEqual(await axe(page), []);
   assert.deepEqual(await page.$$eval("img, iframe, main script", (all) => all.length), 0);
   // A picture with what no picture of a plan has loses it.
   const bad = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="alert(4)"><script>alert(5)</script><a href="javascript:alert(6)"><text>x</text></a><foreignObject/><g class="node" data-path="a" style="fill:red" onclick="alert(7)"><image href="https://example.org/"/><rect class="box" width="5" height="5" x="0" y="0"/></g></svg>';
@@ -302,6 +631,7 @@ await test("the keyboard alone", () => stubbed({ pace: 20 }, async (stub) => {
   await page.keyboard.type("wrong");
   await page.keyboard.press("Enter");
   await says(page, "#token-error", "does not know this token");
+  assert.deepEqual(await axe(page), []);
   await show(page, "sign-in-light");
   await page.keyboard.type(stub.token);
   await page.keyboard.press("Enter");
@@ -350,7 +680,7 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
     const looks = async (what) => {
       await show(page, `${what}-${name}`);
       await fits(page);
-      assert.deepEqual(await contrast(page), []);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
     };
     await faulty(page);
     await looks("faulty");
@@ -366,8 +696,17 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
     await press(page, "Send the value");
     await says(page, "#questions h3", "send_mail");
     await looks("question");
+    await page.$eval('#live [data-path="mail"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+    await says(page, "#step-details pre", "inbox.result");
+    await looks("step");
+    await page.click("#step-close");
     await press(page, "Refuse…");
     await looks("refusing");
+    await page.click("#to-inbox");
+    await says(page, "#inbox h2", "send_mail");
+    await looks("inbox");
+    await page.goBack();
+    await press(page, "Refuse…");
     await press(page, "Refuse it");
     await says(page, "#run-facts", "failed");
     await looks("failed");
@@ -417,7 +756,6 @@ const sample = async (page, title) => {
   await page.select("#sample", "");
   await page.select("#sample", value);
 };
-const drawn = (page, count) => wait(page, (count) => document.querySelectorAll("#picture .node").length === count, count);
 // What a browser says of a server that is gone.
 const gone = /ERR_|net::|Failed to load resource/;
 
@@ -439,6 +777,7 @@ if (process.env.PLAN_SERVER) {
       await page.click('[name=approve][value="none"]');
       await page.click("#start");
       await wait(page, () => /done|failed|cancelled|waiting/.test(document.querySelector("#run-facts").textContent) && document.querySelector("#timeline .row"));
+      assert.deepEqual(await axe(page), []);
       await show(page, `server-run-${sample}`);
       started += 1;
     }
@@ -481,7 +820,7 @@ if (process.env.PLAN_SERVER) {
       assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path).sort()), ["copy", "sent"]);
       await show(page, `server-plan-${name}`);
       await fits(page);
-      assert.deepEqual(await contrast(page), []);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
       // Its input, and an approval of each call.
       await page.click("#start");
       assert.equal(await text(page, "#input-0-error"), "Enter a value.");
@@ -497,7 +836,7 @@ if (process.env.PLAN_SERVER) {
         await page.setViewport({ width: 1400, height: 1000 });
       }
       await fits(page);
-      assert.deepEqual(await contrast(page), []);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
       const asked = await page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
       assert.equal(asked.length, 2);
       await kill();
@@ -510,7 +849,7 @@ if (process.env.PLAN_SERVER) {
       await says(page, "#run-facts", "done");
       await wait(page, () => document.querySelectorAll("#live .node.completed").length === 4 && document.querySelectorAll("#timeline .row.completed").length === 4);
       await show(page, `server-done-${name}`);
-      assert.deepEqual(await contrast(page), []);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
       assert.equal(server.effects().length, 2);
       // The report, in its frame.
       await press(page, "Open the report");
@@ -520,6 +859,7 @@ if (process.env.PLAN_SERVER) {
       await frame.waitForFunction(() => [...document.styleSheets].length === 1);
       await frame.$eval("svg.graph a.node", (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })));
       await frame.waitForSelector("aside section.shown");
+      assert.match(await frame.$eval("header", (it) => it.textContent), /✓ done.*Run[a-z]{2}-[0-9a-f]{16}.*Ended.*Input sender"sarah"/s);
       await new Promise((resolve) => setTimeout(resolve, 200));
       await show(page, `server-report-${name}`);
       await press(page, "Close", "#report-dialog");
@@ -550,6 +890,9 @@ if (process.env.PLAN_SERVER) {
       await press(page, "Cancel the run…");
       await press(page, "Cancel the run", "#cancel-dialog");
       await says(page, "#undone", "back");
+      await page.waitForSelector('#live [data-path="booked"].undone');
+      assert.match(await page.$eval('#live [data-path="back"]', (it) => `${it.classList} ${it.getAttribute("aria-label")}`), /\bundo\b.*undoes booked: event_cancel/);
+      assert.match(await page.$eval('#live [data-to="back"][data-from="booked"]', (it) => getComputedStyle(it).strokeDasharray), /5/);
       await page.reload();
       await says(page, "#undone", "back");
       await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 2);
@@ -598,8 +941,53 @@ if (process.env.PLAN_SERVER) {
     await says(page, "#run-facts", "failed");
     await says(page, "#run-wrong", "not to her");
     await page.waitForSelector('#live [data-path="sent"].failed');
+    await page.click('#live [data-path="sent"] .box');
+    await says(page, "#step-details .error", "not to her");
     await show(page, "server-failed-light");
     assert.deepEqual(server.effects(), []);
+    await press(page, "Open the report");
+    await page.waitForSelector("#report-dialog[open] iframe");
+    const report = await (await page.$("#report-frame iframe")).contentFrame();
+    await report.waitForSelector("header .error");
+    assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*not to her.*Input text"Well done\."/s);
+    await show(page, "server-report-failed-light");
+    await press(page, "Close", "#report-dialog");
+    // The failed step runs again, and a person is asked again. The time of the person is not the time of the tool.
+    await press(page, "Retry from the failure");
+    await says(page, "#questions pre", "Well done.");
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    await press(page, "Allow", "#questions");
+    await says(page, "#run-facts", "done");
+    await page.click('#live [data-path="sent"] .box');
+    await wait(page, () => /the tool took (under 1 ms|\d+ ms), waited \d(\.\d)? s for a person/.test(document.querySelector("#step-details").textContent));
+    await says(page, "#step-details pre[aria-label=Arguments]", "Well done.");
+    await says(page, "#step-details pre[aria-label=Output]", '"number": 1');
+    await show(page, "server-step-light");
+    assert.equal(server.effects().length, 1);
+    // A new run with the same inputs, whose question is in the list of all questions.
+    await press(page, "Run again…");
+    await press(page, "Run the plan again", "#again-dialog");
+    await says(page, "#questions pre", "Well done.");
+    await page.click("#to-inbox");
+    await press(page, "Allow", "#inbox");
+    await says(page, "#inbox-count", "Nothing waits for you.");
+    await page.click("#to-runs");
+    await page.type("#filter-text", "WELL DONE");
+    await page.keyboard.press("Enter");
+    await says(page, "#runs-count", "2 runs");
+    await wait(page, () => document.querySelectorAll("#runs .state.done").length === 2);
+    assert.equal(server.effects().length, 2);
+    // Without the text of the author, a run has its plan as plan JSON, with its inputs.
+    await page.$eval("#runs a", (it) => it.click());
+    await says(page, "#run-facts", "done");
+    await page.evaluate(() => sessionStorage.removeItem("plans"));
+    await page.reload();
+    await press(page, "Edit this plan");
+    await drawn(page, 2);
+    assert.equal(await text(page, "#findings-count"), "Nothing found. Plan json.");
+    assert.equal(await page.$eval(await input("text"), (it) => it.value), "Well done.");
+    await page.click("#to-runs");
+    await page.waitForSelector("#runs a");
 
     // The timeline is the same when the page is loaded again.
     await page.click("#to-editor");
@@ -622,11 +1010,72 @@ if (process.env.PLAN_SERVER) {
       && some.every(([tone, left, width], bar) => tone === b[at][2][bar][0] && Math.abs(left - b[at][2][bar][1]) <= 2 && Math.abs(width - b[at][2][bar][2]) <= 2));
     assert.ok(near(before, after), `${JSON.stringify(before)} becomes ${JSON.stringify(after)}`);
     await page.click("#to-runs");
-    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 2);
-    await page.type("#filter-plan", "patience");
+    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 3);
+    await page.type("#filter-text", "patience");
     await page.keyboard.press("Enter");
     await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
     await says(page, "#runs", "patience");
+    await close(page);
+  }));
+
+  await test("the server, one click for a finding, and its tools", () => served(async (server) => {
+    const page = await open(server.url);
+    await faulty(page);
+    for (let left = 4; left; left -= 1) {
+      await press(page, "Apply the help", "#findings");
+      await wait(page, (left) => document.querySelectorAll("#findings .is-error").length === left, left);
+    }
+    // What a person has to decide has no button.
+    await says(page, "#findings", "maybe-absent");
+    assert.equal(await page.$$eval("#findings button.small", (all) => all.length), 0);
+    assert.equal(await page.$$eval("#tools .tool", (all) => all.length), 14);
+    await page.$eval("#text", (it) => (it.value = ""));
+    await page.type("#tools-search", "contacts_find");
+    await page.click("#tools .tool summary");
+    await press(page, "Add a step", "#tools");
+    await page.keyboard.type("a");
+    await drawn(page, 1);
+    await show(page, "server-tools-light");
+    await close(page);
+  }));
+
+  await test("the server, a reason outlives the server", () => served(async (server) => {
+    const page = await open(server.url, { allowed: gone });
+    await put(page, '[{"id": "sent", "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}]');
+    await drawn(page, 1);
+    await page.click("#start");
+    await press(page, "Refuse…", "#questions");
+    await page.type("#questions input", "not on a Sunday");
+    const before = await page.$eval("#questions .question", (it) => it.dataset.of);
+    await server.end("SIGKILL");
+    await says(page, "#connection", "Connection lost");
+    await server.begin();
+    // The server asks again, under another id.
+    await wait(page, (before) => document.querySelector("#questions .question")?.dataset.of !== before && document.querySelector("#questions input"), before);
+    assert.equal(await page.$eval("#questions input", (it) => it.value), "not on a Sunday");
+    await press(page, "Refuse it", "#questions");
+    await says(page, "#run-wrong", "not on a Sunday");
+    assert.deepEqual(server.effects(), []);
+    await close(page);
+  }));
+
+  await test("the server, parts of a step", () => served(async (server) => {
+    const page = await open(server.url);
+    await sample(page, "Write to everybody");
+    await drawn(page, 2);
+    await page.click("#start");
+    await says(page, "#together h3", "2 calls of email_send wait in the step sent");
+    await press(page, "Allow all 2", "#together");
+    await says(page, "#questions h3", "sent[2]");
+    // A second click at one place soon after the first decides nothing.
+    await (await button(page, "Allow", "#questions")).evaluate((it) => it.click());
+    await says(page, "#run-facts", "done");
+    assert.equal(server.effects().length, 3);
+    await press(page, "Show 3 parts", "#timeline");
+    await press(page, "sent[1]", "#timeline");
+    await says(page, "#step-title", "sent[1]");
+    await says(page, "#step-details pre[aria-label=Arguments]", "Lunch on Friday");
+    await show(page, "server-part-light");
     await close(page);
   }));
 
@@ -653,9 +1102,16 @@ if (process.env.PLAN_SERVER) {
       return found;
     });
     assert.deepEqual(await unseen(), []);
+    await page.click("#to-inbox");
+    await says(page, "#inbox pre", "to\\u{202e}gro");
+    assert.deepEqual([...(await unseen()), ...(await axe(page))], []);
+    await page.goBack();
     await press(page, "Refuse…", "#questions");
     await press(page, "Refuse it", "#questions");
     await says(page, "#run-facts", "failed");
+    await page.click("#live .node .box");
+    await says(page, "#step-details", "refused");
+    assert.deepEqual([...(await unseen()), ...(await axe(page))], []);
     await page.waitForSelector("#live .node.failed");
     assert.deepEqual(await unseen(), []);
     await page.click("#to-runs");
@@ -695,6 +1151,7 @@ if (process.env.PLAN_SERVER) {
     assert.equal(late.status, 409);
     assert.deepEqual(server.effects(), []);
     await press(page, "Allow", "#questions .question:first-child");
+    await page.waitForSelector("#timeline .open:not([hidden])").then((it) => it.click());
     await page.waitForSelector("#timeline .row.completed .name[title^='sent[']");
     await asks(2, []);
     assert.equal(server.effects().length, 1);
@@ -711,6 +1168,8 @@ if (process.env.PLAN_SERVER) {
     await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
     await show(page, "server-elements-light");
     await page.reload();
+    await says(page, "#timeline .open", "Show 3 parts");
+    await page.click("#timeline .open:not([hidden])");
     await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
 
     // What is typed for a step that waits stays while the server is away, and a page that is loaded again when it is back goes on, too.

@@ -30,6 +30,13 @@ const SAMPLES = [
 ` },
 ];
 
+const TEXT = { type: "string" };
+const MAIL = { type: "object", properties: { id: { type: "integer" }, from: TEXT, cc: { type: ["string", "null"] } } };
+const TOOLS = [
+  { name: "list_mails", description: "Lists mails.", read_only: true, parameters: { type: "object", properties: { sender: { ...TEXT, description: "Only those of this sender." }, limit: { type: ["integer", "null"] } }, required: ["sender"] }, output: { type: "array", items: { $ref: "#/$defs/Mail" }, $defs: { Mail: MAIL } } },
+  { name: "read_mail", description: "Reads a mail.", read_only: true, parameters: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] }, output: MAIL },
+  { name: "send_mail", description: "Sends a mail.", parameters: { type: "object", properties: { to: TEXT, text: TEXT }, required: ["to", "text"] }, output: { type: "object", properties: { number: { type: "integer" } } } },
+];
 const escaped = (text) => String(text).replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const place = (text, offset) => {
   const before = text.slice(0, offset);
@@ -66,12 +73,12 @@ function check(text) {
       }
       const id = name.split(".")[0];
       const where = text.indexOf(whole);
-      if (!ids.includes(id)) find("error", "unknown-step", `the step \`${id}\` does not exist`, `the steps are ${ids.map((id) => `\`${id}\``).join(", ")}`, where, where + whole.length, "this reference");
+      if (!ids.includes(id)) find("error", "unknown-step", `the step \`${id}\` does not exist`, ids.some((other) => other[0] === id[0]) ? `did you mean \`${whole.replace(id, ids.find((other) => other[0] === id[0]))}\`?` : `the steps are ${ids.map((id) => `\`${id}\``).join(", ")}`, where, where + whole.length, "this reference");
       else if (!/\.result/.test(name)) find("warning", "odd-reference", `\`${whole}\` has no \`.result\``, `write \`{{${id}.result}}\``, where, where + whole.length);
       else needs.add(id);
     }
     const waits = "await" in step;
-    return { path: ids[at], tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...needs], affects: [], type: step.await, arguments: step.arguments ?? {} };
+    return { path: ids[at], tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...needs], affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
   });
   for (const step of steps) {
     const hit = new Set([step.path]);
@@ -81,7 +88,7 @@ function check(text) {
   }
   const failed = findings.some(({ severity }) => severity === "error");
   const plan = failed ? null : { name: "mail", text: `plan mail\n${steps.map((step) => `\n  step ${step.path} = ${step.tool ?? `await ${step.type}`}`).join("")}\n`,
-    inputs: [...inputs.values()], steps: steps.map(({ type, arguments: given, ...step }) => step), svg: draw(steps) };
+    inputs: [...inputs.values()], steps: steps.map(({ type, arguments: given, each, fails, ...step }) => step), svg: draw(steps) };
   return { dialect: "action-plan", findings, plan, steps };
 }
 
@@ -104,7 +111,7 @@ function draw(steps) {
   }));
   const nodes = steps.map((step) => {
     const [x, y] = at.get(step.path);
-    const kind = step.waits ? "waits" : step.read_only ? "reads" : "acts";
+    const kind = `${step.waits ? "waits" : step.read_only ? "reads" : "acts"}${step.undoes ? " undo" : ""}${step.each ? " is-for" : ""}`;
     const short = (text) => escaped([...String(text)].slice(0, 24).join(""));
     return `<g class="node ${kind}" data-path="${escaped(step.path)}" tabindex="0" role="button" aria-label="${escaped(step.path)}"><title>${escaped(step.path)}</title><rect class="box" x="${x}" y="${y}" width="190" height="44" rx="7"/><rect class="mark" x="${x}" y="${y}" width="6" height="44" rx="3"/><text class="id" x="${x + 15}" y="${y + 18.5}">${short(step.path)}</text><text class="what" x="${x + 15}" y="${y + 34.5}">${short(step.tool ?? `waits for ${step.type}`)}</text></g>`;
   });
@@ -116,9 +123,25 @@ export async function start({ page, pace = 120 }) {
   const token = randomBytes(16).toString("hex");
   const runs = new Map();
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-  const told = (run) => {
-    const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone } = run;
-    return { id, plan, state, began, ended, inputs, output, error, report: ended ? `/api/runs/${id}/report.html` : null, waits, questions: questions.map(({ settle, ...rest }) => rest), undone };
+  // The report of a run, as far as its events tell, with or without arguments and outputs.
+  const reported = (run, whole) => ({ plan: run.plan, started_at: run.began, steps: run.steps.map((step) => {
+    const events = run.events.filter(({ path }) => path === step.path);
+    const last = events.at(-1);
+    const since = (ms) => ms - Date.parse(run.began);
+    const started = events.find((event) => event.started_ms)?.started_ms;
+    const attempts = [];
+    for (const { attempt, started_ms, ended_ms, error, status } of events) {
+      if (!started_ms || status === "waiting") continue;
+      const one = (attempts[attempt - 1] ??= { number: attempt, tool: step.tool, started_ms: since(attempt === 1 ? run.allowed.get(step.path) ?? started_ms : started_ms), arguments: whole ? run.given.get(step.path) : undefined });
+      if (ended_ms) one.duration_ms = since(ended_ms) - one.started_ms;
+      if (error) one.error = error;
+    }
+    return { id: step.path, tool: step.tool, status: last?.status ?? "not started", error: last?.error ?? undefined, started_ms: started && since(started),
+      duration_ms: last?.ended_ms ? since(last.ended_ms) - since(started) : undefined, output: whole ? run.values.get(step.path) : undefined, attempts: attempts.filter(Boolean) };
+  }) });
+  const told = (run, whole = false) => {
+    const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
+    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -128,7 +151,7 @@ export async function start({ page, pace = 120 }) {
     send(run, "step", event);
   };
   async function execute(run, steps, approve) {
-    const values = new Map();
+    const { values } = run;
     const failed = (one, error, started) => {
       step(run, { path: one.path, status: "failed", attempt: 1, started_ms: started, ended_ms: Date.now(), error });
       run.error = { path: one.path, message: error, help: null };
@@ -136,6 +159,7 @@ export async function start({ page, pace = 120 }) {
     };
     for (const one of steps) {
       if (run.cancelled) break;
+      if (values.has(one.path)) continue;
       if (one.needs.some((need) => !values.has(need))) continue;
       const started = Date.now();
       const event = (status, attempt = 1, error = null, ended = null) => step(run, { path: one.path, status, attempt, started_ms: started, ended_ms: ended, error });
@@ -153,15 +177,45 @@ export async function start({ page, pace = 120 }) {
         event("completed", 1, null, Date.now());
         continue;
       }
-      if (approve === "each" && !one.read_only) {
-        const question = { id: randomBytes(4).toString("hex"), path: one.path, tool: one.tool, description: "Changes something, so somebody has to agree.", arguments: one.arguments };
+      const ask = async (path) => {
+        const whole = JSON.stringify(one.arguments, null, 2);
+        const shown = whole.length > 8000 ? `${whole.slice(0, 8000)}\n… and ${whole.length - 8000} more characters, which are not shown` : whole;
+        const question = { id: randomBytes(4).toString("hex"), path, tool: one.tool, description: "Changes something, so somebody has to agree.", arguments: one.arguments, text: shown };
         run.state = "waiting";
-        run.questions = [question];
+        run.questions.push(question);
+        const { settle, ...open } = question;
+        send(run, "question", open);
+        const answer = await new Promise((resolve) => (question.settle = resolve));
+        run.questions = run.questions.filter((other) => other !== question);
+        if (!run.questions.length) run.state = "running";
+        send(run, "state", told(run));
+        return answer;
+      };
+      if (one.each) {
+        // The elements of a list, all at one time.
+        event("running");
+        const elements = Array.from({ length: one.each }, (_, at) => `${one.path}[${at}]`);
+        const done = await Promise.all(elements.map(async (path, at) => {
+          const { decision, reason } = approve === "each" && !one.read_only ? await ask(path) : {};
+          const error = decision === "refuse" ? `refused: ${reason ?? "without a reason"}` : one.fails.includes(at) && !run.retried ? "the line was busy" : null;
+          step(run, { path, status: "running", attempt: 1, started_ms: Date.now(), ended_ms: null, error: null });
+          await sleep(pace);
+          step(run, { path, status: error ? "failed" : "completed", attempt: 1, started_ms: Date.now() - pace, ended_ms: Date.now(), error });
+          return error;
+        }));
+        const error = done.find(Boolean);
+        if (error) {
+          failed(one, error, started);
+          break;
+        }
+        values.set(one.path, elements);
+        event("completed", 1, null, Date.now());
+        continue;
+      }
+      if (approve === "each" && !one.read_only) {
         event("waiting");
-        send(run, "question", question);
-        const { decision, reason } = await new Promise((resolve) => (question.settle = resolve));
-        run.questions = [];
-        run.state = "running";
+        const { decision, reason } = await ask(one.path);
+        run.allowed.set(one.path, Date.now());
         if (run.cancelled) break;
         if (decision === "refuse") {
           failed(one, `refused: ${reason ?? "without a reason"}`, started);
@@ -169,6 +223,7 @@ export async function start({ page, pace = 120 }) {
         }
       }
       event("running");
+      run.given.set(one.path, one.arguments);
       if (/flaky/.test(one.tool)) {
         await sleep(pace);
         event("running", 1, "the service is not available", Date.now());
@@ -184,7 +239,7 @@ export async function start({ page, pace = 120 }) {
       if (/^(send|book)/.test(one.tool)) run.acted.push(one);
     }
     if (run.cancelled || run.error) {
-      run.undone = run.acted.toReversed().map((one) => ({ path: one.path, tool: `un${one.tool}`, status: "completed" }));
+      run.undone = run.acted.toReversed().map((one) => ({ path: `un${one.path}`, undoes: one.path, tool: `un${one.tool}`, status: "completed" }));
       run.state = run.cancelled ? "cancelled" : "failed";
       if (run.cancelled) run.error = { message: "the run was cancelled", help: null };
     } else {
@@ -195,6 +250,13 @@ export async function start({ page, pace = 120 }) {
     send(run, "end", told(run));
     for (const response of run.watchers) response.end();
   }
+  const begin = (text, { steps, plan }, inputs, approve) => {
+    const run = { text, id: `r${String(runs.size + 1).padStart(4, "0")}`, plan: plan.name, state: "running", began: new Date().toISOString(), ended: null, inputs: inputs, output: null,
+      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [] };
+    runs.set(run.id, run);
+    execute(run, steps, approve);
+    return run.id;
+  };
   const report = (run) => {
     const nonce = randomBytes(16).toString("hex");
     return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'"><link rel="stylesheet" nonce="${nonce}" href="/report.css"></head><body><header><h1>${escaped(run.plan)}</h1></header><p id="said">${escaped(run.state)}</p><pre>${escaped(JSON.stringify(run.output))}</pre><script nonce="${nonce}" src="/report.js"></script></body></html>`;
@@ -206,7 +268,9 @@ export async function start({ page, pace = 120 }) {
     const answer = (status, type, body) => response.writeHead(status, { ...headers, "Content-Type": type, "Cache-Control": "no-store" }).end(body);
     const json = (status, value) => answer(status, "application/json", JSON.stringify(value));
     const wrong = (status, code, message, help = null, more = {}) => json(status, { error: { code, message, help }, ...more });
-    const files = { "/": ["index.html", "text/html"], "/page.css": ["page.css", "text/css"], "/page.js": ["page.js", "text/javascript"] };
+    const files = { "/": ["index.html", "text/html"], "/page.css": ["page.css", "text/css"] };
+    const script = /^\/page\/([a-z-]+\.js)$/.exec(url.pathname)?.[1];
+    if (script && fs.existsSync(path.join(page, script))) return answer(200, "text/javascript; charset=utf-8", fs.readFileSync(path.join(page, script)));
     if (files[url.pathname]) return answer(200, `${files[url.pathname][1]}; charset=utf-8`, fs.readFileSync(path.join(page, files[url.pathname][0])));
     if (url.pathname === "/report.css") return answer(200, "text/css", "h1 { color: rgb(1, 2, 3); }");
     if (url.pathname === "/report.js") return answer(200, "text/javascript", "document.documentElement.classList.add('scripted');");
@@ -219,33 +283,34 @@ export async function start({ page, pace = 120 }) {
     } catch {
       return wrong(400, "malformed", "the body is not JSON");
     }
+    if (url.pathname === "/api/questions") {
+      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: _, ...rest }) => ({ run: run.id, plan: run.plan, asked: new Date().toISOString(), ...rest })));
+      return json(200, { questions, count: questions.length });
+    }
     const [, , , id, what, which] = url.pathname.split("/").map(decodeURIComponent);
     const run = runs.get(id);
     if (url.pathname === "/api/samples") return json(200, SAMPLES);
+    if (url.pathname === "/api/tools") return json(200, TOOLS);
     if (url.pathname === "/api/check") {
       const { steps, ...said } = check(given.text);
       return json(200, said);
     }
     if (url.pathname === "/api/runs" && request.method === "POST") {
-      const { steps, plan, findings } = check(given.text);
+      const { plan, findings } = check(given.text);
       if (!plan) return wrong(422, "findings", "the plan has errors", null, { findings });
       const inputs = plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [{ name, message: "it is missing" }]
         : given.inputs[name] === "nobody" ? [{ name, message: "nobody has this name" }] : []));
       if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
-      const run = { id: `r${String(runs.size + 1).padStart(4, "0")}`, plan: plan.name, state: "running", began: new Date().toISOString(), ended: null, inputs: given.inputs, output: null,
-        error: null, waits: [], questions: [], undone: [], watchers: new Set(), events: [], acted: [] };
-      runs.set(run.id, run);
-      execute(run, steps, given.approve);
-      return json(201, { id: run.id });
+      return json(201, { id: begin(given.text, check(given.text), given.inputs, given.approve) });
     }
     if (url.pathname === "/api/runs") {
-      const [state, plan, before] = ["state", "plan", "before"].map((name) => url.searchParams.get(name));
+      const [state, text, before] = ["state", "text", "before"].map((name) => url.searchParams.get(name));
       const limit = Number(url.searchParams.get("limit") ?? 50);
-      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && (!before || run.id < before));
-      return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended }) => ({ id, plan, state, began, ended })), next: all.length > limit ? all[limit - 1].id : null });
+      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
+      return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended }) => ({ id, plan, state, began, ended })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
-    if (!what) return json(200, told(run));
+    if (!what) return json(200, told(run, true));
     if (what === "events") {
       response.writeHead(200, { ...headers, "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
       response.write(`: hello\r\nevent: state\r\ndata: ${JSON.stringify(told(run))}\r\n\r\n`);
@@ -259,6 +324,7 @@ export async function start({ page, pace = 120 }) {
     if (what === "questions") {
       const question = run.questions.find((one) => one.id === which);
       if (!question) return wrong(409, "answered", "the question is not open");
+      if (request.method === "GET") return json(200, { text: JSON.stringify(question.arguments, null, 2) });
       question.settle(given);
       return json(200, {});
     }
@@ -266,6 +332,16 @@ export async function start({ page, pace = 120 }) {
       if (!run.waits.some(({ path }) => path === given.path)) return wrong(409, "not-waiting", `the step \`${given.path}\` does not wait`);
       if (typeof given.value !== "string") return wrong(422, "wrong-type", `the step \`${given.path}\` waits for a String`, "send a text");
       run.answer(given.value);
+      return json(200, {});
+    }
+    if (what === "plan") return json(200, { text: run.text, inputs: run.inputs });
+    if (what === "again") return json(201, { id: begin(run.text, check(run.text), run.inputs, run.approve) });
+    if (what === "retry") {
+      if (!["failed", "cancelled"].includes(run.state)) return wrong(409, "CANNOT_RETRY", "the run has not failed");
+      for (const { path } of run.acted) run.values.delete(path);
+      Object.assign(run, { state: "running", ended: null, error: null, undone: [], acted: [], cancelled: false, retried: true });
+      run.events = run.events.filter(({ path }) => run.values.has(path));
+      execute(run, check(run.text).steps, run.approve);
       return json(200, {});
     }
     if (what === "cancel") {

@@ -1,0 +1,329 @@
+import { $, UNSEEN, announce, bdi, block, cut, h, hide, list, plural, prose, say, seen, table } from "./dom.js";
+import { LIMITS } from "./limits.js";
+import { Picture } from "./picture.js";
+import { api, capital, noticed, told } from "./server.js";
+import { keep } from "./store.js";
+
+export const text = $("text");
+export const editor = {
+  findings: [], // with `labels` as offsets into the text
+  plan: null,
+  chosen: null,
+  line: 20,
+  checking: null,
+  timer: 0,
+  checked: null, // what was checked last
+  before: text.value,
+  at: -1,
+  mine: null, // the text that a sample has replaced
+  sample: "",
+  samples: null,
+  changed: () => {}, // is called after a change of the text or of its plan
+};
+const editorPicture = new Picture($("picture"), $("editor-zoom"), (path) => chooseStep(path));
+
+// The numbers of the lines that can be seen.
+export const number = () => {
+  const first = Math.floor(Math.max(0, text.scrollTop) / editor.line);
+  const seen = Math.ceil(text.clientHeight / editor.line) + 1;
+  const numbers = [];
+  for (let line = first; line < Math.min(first + seen, editor.lines); line += 1) numbers.push(line + 1);
+  const width = String(editor.lines).length;
+  say($("numbers"), numbers.map((number) => String(number).padStart(width)).join("\n"));
+  $("numbers").style.transform = `translateY(${first * editor.line - text.scrollTop}px)`;
+  $("marks").style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
+};
+const starts = (value) => {
+  const found = [0];
+  for (let at = value.indexOf("\n"); at >= 0; at = value.indexOf("\n", at + 1)) found.push(at + 1);
+  return found;
+};
+const lineOf = (offset) => {
+  let [low, high] = [0, editor.starts.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (editor.starts[middle] <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+};
+// Underlines what the findings are about: on each line that has something, the line's own text is drawn again, unseen, with marks in it.
+const underline = () => {
+  const value = text.value;
+  const lines = new Map();
+  editor.findings.forEach((finding, index) => finding.labels.forEach(({ start, end }, nth) => {
+    if (nth && finding.labels.length > 20) return;
+    const last = Math.min(lineOf(Math.max(start, end - 1)), lineOf(start) + 50);
+    for (let line = lineOf(start); line <= last; line += 1) {
+      const from = editor.starts[line];
+      const to = (editor.starts[line + 1] ?? value.length + 1) - 1;
+      const begin = Math.max(start, from);
+      let until = Math.min(end, to);
+      if (until <= begin) until = Math.min(begin + 1, to);
+      if (!lines.has(line)) {
+        if (lines.size >= LIMITS.marks) return;
+        lines.set(line, []);
+      }
+      lines.get(line).push({ begin: begin - from, until: until - from, error: finding.severity === "error", index });
+    }
+  }));
+  const drawn = [];
+  for (const [line, marks] of lines) {
+    const from = editor.starts[line];
+    const content = value.slice(from, (editor.starts[line + 1] ?? value.length + 1) - 1);
+    marks.sort((a, b) => a.begin - b.begin || b.error - a.error);
+    const row = h("div", {});
+    row.style.top = `${8 + line * editor.line}px`;
+    let done = 0;
+    for (const { begin, until, error, index } of marks.slice(0, 100)) {
+      if (until < done || (until === done && done)) continue;
+      const start = Math.max(begin, done);
+      // It lies over the text that is edited, and is as wide as that: nothing is escaped, and nothing is seen but the line below.
+      row.append(content.slice(done, start), h("mark", { class: error ? "is-error" : "is-warning", "data-finding": index },
+        document.createTextNode(content.slice(start, until) || " ")));
+      done = Math.max(until, start);
+    }
+    drawn.push(row);
+  }
+  $("marks").replaceChildren(...drawn);
+};
+// What somebody types moves what comes after it, and takes away what it changes.
+const shift = () => {
+  const [before, now] = [editor.before, text.value];
+  let same = 0;
+  const shorter = Math.min(before.length, now.length);
+  while (same < shorter && before.charCodeAt(same) === now.charCodeAt(same)) same += 1;
+  let tail = 0;
+  while (tail < shorter - same && before.charCodeAt(before.length - 1 - tail) === now.charCodeAt(now.length - 1 - tail)) tail += 1;
+  const [changed, by] = [before.length - tail, now.length - before.length];
+  for (const finding of editor.findings) {
+    finding.labels = finding.labels.flatMap(({ start, end, ...rest }) =>
+      end <= same ? [{ start, end, ...rest }] : start >= changed ? [{ start: start + by, end: end + by, ...rest }] : []);
+  }
+  editor.before = now;
+};
+export const measure = () => {
+  editor.starts = starts(text.value);
+  editor.lines = editor.starts.length;
+  editor.line = parseFloat(getComputedStyle(text).lineHeight) || 20;
+};
+const edited = () => {
+  shift();
+  measure();
+  underline();
+  number();
+  keep("text", text.value.length < LIMITS.text ? text.value : null);
+  clearTimeout(editor.timer);
+  editor.timer = setTimeout(check, 250);
+  editor.changed();
+};
+text.addEventListener("input", edited);
+text.addEventListener("scroll", number, { passive: true });
+new ResizeObserver(number).observe($("editor"));
+$("profile").addEventListener("change", () => {
+  keep("profile", $("profile").value);
+  check();
+});
+
+export const check = async () => {
+  clearTimeout(editor.timer);
+  editor.checking?.abort();
+  const checking = (editor.checking = new AbortController());
+  const value = text.value;
+  const profile = $("profile").value;
+  const bytes = value.length > LIMITS.text ? value.length : new TextEncoder().encode(value).length;
+  if (!value.trim() || bytes > LIMITS.text) {
+    const why = value.trim() ? `The text has ${bytes.toLocaleString()} bytes. The server reads at most ${LIMITS.text.toLocaleString()}.` : "";
+    found({ findings: [], plan: null }, value, profile, why);
+    return;
+  }
+  try {
+    const said = await api("/api/check", { method: "POST", body: { text: value, profile }, signal: checking.signal });
+    if (checking.signal.aborted) return;
+    found(said ?? {}, value, profile);
+  } catch (error) {
+    if (checking.signal.aborted || error.status === 401) return;
+    found({ findings: [], plan: null }, value, profile, told(error), true);
+  }
+};
+export const found = (said, value, profile, why = "", failed = false) => {
+  // The answer is about the text as it was sent; what was typed since has moved it.
+  const now = text.value;
+  editor.before = value;
+  editor.findings = list(said.findings).slice(0, 1000).map((finding) => ({
+    severity: finding?.severity === "warning" ? "warning" : "error", code: cut(finding?.code, 80), message: cut(finding?.message), help: finding?.help ? cut(finding.help) : null,
+    labels: list(finding?.labels).slice(0, 50).map((label) => {
+      const start = Math.min(Math.max(Number(label?.start?.offset) || 0, 0), value.length);
+      return { start, end: Math.min(Math.max(Number(label?.end?.offset) || 0, start), value.length), line: Number(label?.start?.line) || 1,
+        column: Number(label?.start?.column) || 1, text: cut(label?.text, 300) };
+    }),
+  }));
+  shift();
+  editor.plan = said.plan && typeof said.plan === "object" ? said.plan : null;
+  editor.checked = editor.plan ? { text: value, profile } : null;
+  editor.at = -1;
+  measure();
+  underline();
+  number();
+  listFindings(said.dialect, why, failed, now.trim() !== "");
+  showPlan();
+};
+
+// Replaces a part of the text, as somebody who types would, so that it can be undone.
+export const insert = (start, end, value) => {
+  text.focus();
+  text.setSelectionRange(start, end);
+  // Only this old command keeps the history of the text area.
+  if (!document.execCommand(value ? "insertText" : "delete", false, value)) {
+    text.setRangeText(value, start, end, "end");
+    edited();
+  }
+};
+// The text that the help of a finding proposes in place of the marked text, or `null`.
+const proposed = ({ help, labels: [label] }) => {
+  if (!help || !label) return null;
+  if (help === "remove the comma") return "";
+  const literal = /^write it as [^`]*: `([^`]+)`$/.exec(help)?.[1];
+  if (literal) return literal;
+  const name = /^(?:did you mean|an? \w+ with a similar name exists:) `([^`]+)`\??$/.exec(help)?.[1];
+  if (!name) return null;
+  return /^"[^]*"$/.test(text.value.slice(label.start, label.end)) ? JSON.stringify(name) : name;
+};
+const mend = (index) => {
+  const finding = editor.findings[index];
+  const value = proposed(finding);
+  const [label] = finding.labels;
+  if (value === null) return;
+  insert(label.start, label.end, value);
+  announce("The help is applied");
+};
+
+const listFindings = (dialect, why, failed, any) => {
+  const errors = editor.findings.filter(({ severity }) => severity === "error").length;
+  const warnings = editor.findings.length - errors;
+  const counts = [errors && plural(errors, "error"), warnings && plural(warnings, "warning")].filter(Boolean).join(", ");
+  const read = dialect ? ` ${capital(String(dialect).slice(0, 40).replaceAll(/[_-]/g, " ").replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase())}.` : "";
+  say($("findings-count"), why || (any ? `${counts || "Nothing found"}.${read}` : "The text is empty."));
+  $("findings-count").classList.toggle("wrong", Boolean(why));
+  if (errors) text.setAttribute("aria-invalid", "true");
+  else text.removeAttribute("aria-invalid");
+  const items = editor.findings.slice(0, LIMITS.findings).map((finding, index) => {
+    const [first, ...others] = finding.labels;
+    return h("li", { class: `is-${finding.severity}` },
+      h("span", { class: "severity" }, finding.severity === "error" ? "Error" : "Warning"),
+      h("span", { class: "place" }, first ? ` · line ${first.line}, column ${first.column} · ` : " · ", h("code", {}, finding.code)),
+      h("div", {}, first ? h("button", { type: "button", class: "link", onclick: () => goTo(index) }, prose(finding.message)) : prose(finding.message)),
+      first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
+      others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
+      finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(finding.help)) : null,
+        proposed(finding) === null ? null : h("button", { type: "button", class: "small", onclick: () => mend(index) }, "Apply the help"));
+  });
+  if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
+  const unseen = text.value.slice(0, LIMITS.text).replaceAll(/[\r\n\t]/g, " ").search(UNSEEN);
+  if (unseen >= 0) {
+    const line = text.value.slice(0, unseen).split("\n").length;
+    items.unshift(h("li", { class: "is-warning" }, h("span", { class: "severity" }, "Warning"), h("span", { class: "place" }, ` · line ${line} · `),
+      h("div", {}, "The text has characters that the editor does not show. The first is ", h("code", {}, seen(String.fromCodePoint(text.value.codePointAt(unseen)))), ".")));
+  }
+  if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
+  $("findings").replaceChildren(...items);
+};
+const goTo = (index) => {
+  const label = editor.findings[index]?.labels[0];
+  if (!label) return;
+  editor.at = index;
+  text.focus();
+  text.setSelectionRange(label.start, Math.max(label.end, label.start));
+  const line = lineOf(label.start);
+  text.scrollTop = Math.max(0, line * editor.line - text.clientHeight / 2);
+  const column = label.start - editor.starts[line];
+  const wide = column * 7.9;
+  if (wide < text.scrollLeft || wide > text.scrollLeft + text.clientWidth - 40) text.scrollLeft = Math.max(0, wide - text.clientWidth / 2);
+  number();
+  for (const mark of $("marks").querySelectorAll("mark")) mark.classList.toggle("here", mark.dataset.finding === String(index));
+  const { severity, message } = editor.findings[index];
+  announce(`${severity}: ${message}`);
+};
+text.addEventListener("keydown", (event) => {
+  if (event.key !== "F8" || !editor.findings.length) return;
+  event.preventDefault();
+  const count = editor.findings.length;
+  goTo((editor.at + (event.shiftKey ? (editor.at < 0 ? 0 : -1) : 1) + count) % count);
+});
+
+// What the plan would do.
+export const steps = () => list(editor.plan?.steps).filter((step) => step && typeof step === "object");
+const LEGEND = () => h("ul", { class: "legend" }, h("li", { class: "reads" }, "only reads"), h("li", { class: "acts" }, "changes something"),
+  h("li", { class: "waits" }, "waits for an answer"), h("li", { class: "undo" }, "undoes a step"), h("li", { class: "affected" }, "would not run if the chosen step failed"));
+const showPlan = () => {
+  const { plan } = editor;
+  editorPicture.put(plan?.svg, LEGEND());
+  if (!plan) $("picture").replaceChildren(h("p", { class: "none" }, "A plan that can be read is drawn here."));
+  const all = steps();
+  if (all.length) {
+    const rows = all.slice(0, LIMITS.rows).map((step) => ({
+      "data-step": step.path,
+      cells: [h("button", { type: "button", class: "link", "aria-pressed": "false", onclick: () => chooseStep(editor.chosen === step.path ? null : step.path) }, bdi(step.path, 200)),
+        step.tool ? h("code", {}, cut(step.tool, 200)) : "–", step.read_only ? "yes" : "no", step.waits ? "yes" : "no", names(step.needs), names(step.affects)],
+    }));
+    $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Only reads", "Waits", "Needs", "Kept from running if it fails"], rows, all.length - rows.length));
+  } else {
+    $("steps").replaceChildren(h("p", { class: "none" }, plan ? "The plan has no steps." : "The steps of a plan that can be read are listed here."));
+  }
+  hide($("printed"), !plan?.text);
+  say($("printed").querySelector("pre"), plan?.text ? block(plan.text, 60_000) : "");
+  chooseStep(all.some((step) => step.path === editor.chosen) ? editor.chosen : null);
+  editor.changed();
+};
+const names = (paths) => {
+  const all = list(paths);
+  if (!all.length) return "–";
+  const shown = all.slice(0, 12).flatMap((path, at) => [at ? ", " : "", bdi(path, 100)]);
+  return h("span", {}, shown, all.length > shown.length / 2 && all.length > 12 ? ` and ${all.length - 12} more` : "");
+};
+const chooseStep = (path) => {
+  editor.chosen = path;
+  const step = steps().find((step) => step.path === path);
+  editorPicture.mark(path, list(step?.affects));
+  for (const row of $("steps").querySelectorAll("tr[data-step]")) {
+    row.classList.toggle("chosen", row.dataset.step === path);
+    row.querySelector("button")?.setAttribute("aria-pressed", String(row.dataset.step === path));
+  }
+  if (step) announce(`${path}: ${list(step.affects).length ? `a failure would keep ${plural(list(step.affects).length, "step")} from running` : "a failure would keep no other step from running"}`);
+};
+
+// ---- Samples. ----
+
+export const loadSamples = async () => {
+  if (editor.samples) return;
+  try {
+    editor.samples = list(await api("/api/samples")).slice(0, LIMITS.rows);
+    $("sample").replaceChildren(h("option", { value: "" }, "Choose…"), ...editor.samples.map((sample, at) => h("option", { value: String(at) }, cut(sample?.title ?? sample?.name, 120))));
+  } catch (error) {
+    noticed(error);
+  }
+};
+export const replaceText = (value) => {
+  text.value = value;
+  text.setSelectionRange(0, 0);
+  text.scrollTop = text.scrollLeft = 0;
+  edited();
+  check();
+};
+$("sample").addEventListener("change", () => {
+  const sample = editor.samples?.[Number($("sample").value)];
+  if ($("sample").value === "" || !sample) return;
+  if (text.value.trim() && text.value !== editor.sample) editor.mine = text.value;
+  hide($("sample-back"), editor.mine === null);
+  editor.sample = String(sample.text ?? "");
+  replaceText(editor.sample);
+  // A text area has line feeds only.
+  editor.sample = text.value;
+});
+$("sample-back").querySelector("button").addEventListener("click", () => {
+  replaceText(editor.mine ?? "");
+  editor.mine = null;
+  hide($("sample-back"), true);
+  $("sample").value = "";
+  text.focus();
+});

@@ -1,0 +1,92 @@
+import { $, h, say } from "./dom.js";
+import { LIMITS } from "./limits.js";
+import { live, runPath } from "./live.js";
+import { Refused, api, request, told } from "./server.js";
+
+export const connection = (text) => say($("connection"), text);
+const pause = (ms, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+});
+
+// Events are read with `fetch`, since an `EventSource` sends no header. Whatever breaks is tried again, later each time.
+export const follow = async (signal, happened) => {
+  for (let tries = 0; !signal.aborted && !live.ended;) {
+    let stalled = null;
+    const attempt = new AbortController();
+    const both = AbortSignal.any([signal, attempt.signal]);
+    const watch = () => {
+      clearTimeout(stalled);
+      stalled = setTimeout(() => attempt.abort(), 90_000);
+    };
+    try {
+      watch();
+      const response = await request(runPath("/events"), { signal: both, accept: "text/event-stream", wait: 0 });
+      connection("Live");
+      await events(response.body, (event, data) => {
+        tries = 0;
+        happened(event, data);
+      }, watch);
+    } catch (error) {
+      if (signal.aborted) break;
+      if (error.status === 404) {
+        say($("run-title"), "This run does not exist");
+        $("run-wrong").replaceChildren(h("p", { class: "error" }, told(error)));
+        break;
+      }
+      if (error.status === 401) break;
+      // There may be too many others who watch: the state itself can still be asked for.
+      if (error instanceof Refused) await api(runPath(), { signal }).then((run) => happened("state", run), () => {});
+    } finally {
+      clearTimeout(stalled);
+      attempt.abort();
+    }
+    if (signal.aborted || live.ended) break;
+    const wait = Math.min(15_000, 500 * 2 ** tries) * (0.75 + Math.random() / 2);
+    tries = Math.min(tries + 1, 6);
+    connection(`Connection lost; trying again${wait > 2000 ? ` in ${Math.round(wait / 1000)} s` : "…"}`);
+    await pause(wait, signal);
+  }
+  if (!signal.aborted) connection("");
+};
+// A parser of server-sent events: fields are lines, an empty line ends an event, lines may end in CR, LF or both.
+const events = async (body, each, alive) => {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  let name = "";
+  let data = [];
+  let size = 0;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    alive();
+    rest += value;
+    // A CR at the end may be followed by its LF.
+    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop();
+    if (rest.length > LIMITS.event) throw new Error("an event is too large");
+    for (const line of lines) {
+      if (line === "") {
+        if (data.length && size <= LIMITS.event) {
+          let parsed;
+          try {
+            parsed = JSON.parse(data.join("\n"));
+          } catch {
+            parsed = undefined;
+          }
+          if (parsed !== undefined || name === "end") each(name || "message", parsed);
+        } else if (name === "end") each(name, null);
+        [name, data, size] = ["", [], 0];
+        continue;
+      }
+      const colon = line.indexOf(":");
+      const key = colon < 0 ? line : line.slice(0, colon);
+      const given = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+      if (key === "event") name = given;
+      else if (key === "data") {
+        size += given.length;
+        if (size <= LIMITS.event) data.push(given);
+      }
+    }
+  }
+};

@@ -1,0 +1,39 @@
+// The questions and the waiting steps of all runs.
+
+import { $, bdi, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
+import { LIMITS } from "./limits.js";
+import { inboxQuestions } from "./questions.js";
+import { api, noticed, token } from "./server.js";
+import { time } from "./time.js";
+
+let timer = 0;
+let asking = null;
+const loadInbox = async (quiet = false) => {
+  if (!token) return;
+  asking?.abort();
+  const { signal } = (asking = new AbortController());
+  try {
+    const [asked, waiting] = await Promise.all([api("/api/questions", { signal }), api("/api/runs?state=waiting&limit=100", { signal })]);
+    if (signal.aborted) return;
+    const questions = list(asked?.questions).filter((one) => one && typeof one === "object");
+    const known = new Set(questions.map(({ run }) => run));
+    const others = list(waiting?.runs).filter((run) => !known.has(run?.id));
+    inboxQuestions(questions, () => loadInbox(true));
+    const open = Number(asked?.count) || questions.length;
+    const count = open + others.length;
+    say($("waiting-count"), count ? ` (${count.toLocaleString()}${waiting?.next ? "+" : ""})` : "");
+    say($("inbox-count"), [open ? plural(open, "question") : "", others.length ? `${plural(others.length, "run")} ${others.length === 1 ? "waits" : "wait"} for a value or a time` : ""].filter(Boolean).join(", ") || "Nothing waits for you.");
+    say($("inbox-more"), open > LIMITS.cards ? `${open - LIMITS.cards} more questions follow when these are answered.` : "");
+    hide($("inbox-runs-card"), !others.length);
+    put($("inbox-runs"), others, () => table("Runs that wait for a value or a time", ["Plan", "State", "Began"], others.map((run) => ({ cells: [
+      h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, bdi(run.plan || "without a name", 200)), stateOf(run.state), time(run.began)] }))));
+  } catch (error) {
+    if (!quiet) noticed(error);
+  }
+};
+// The count in the navigation is on each page, and the list itself is looked at more often.
+export const watchInbox = (on, isOpen) => {
+  clearInterval(timer);
+  timer = on ? setInterval(() => document.visibilityState === "visible" && loadInbox(true), isOpen ? 5000 : 20_000) : 0;
+  if (on) loadInbox(true);
+};

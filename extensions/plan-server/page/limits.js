@@ -1,0 +1,21 @@
+
+// Whatever the server sends, and whatever is typed, the page does at most this much of it.
+export const LIMITS = {
+  text: 256 * 1024, // bytes of a plan that are checked
+  findings: 100, // findings that are listed
+  marks: 300, // lines of the text with something underlined
+  rows: 300, // rows of a table, a list or the timeline
+  nodes: 6000, // elements of a picture
+  svg: 4_000_000, // characters of a picture
+  steps: 2000, // steps whose state is kept
+  attempts: 30, // attempts of a step that are kept
+  cards: 50, // questions, and waiting steps, that are shown
+  shown: 20_000, // characters of an output
+  words: 2000, // characters of a message
+  event: 4_000_000, // characters of one event
+  report: 30_000_000, // characters of a report
+  page: 25, // runs on a page of the list
+};
+export const STATUSES = ["waiting", "running", "completed", "recovered", "skipped", "failed", "blocked", "cancelled"];
+export const SIGNS = { waiting: "…", running: "▸", completed: "✓", recovered: "↺", skipped: "↷", failed: "✗", blocked: "⊘", cancelled: "◌", done: "✓" };
+export const ENDED = ["completed", "recovered", "skipped", "failed", "blocked", "cancelled"];

@@ -1,0 +1,92 @@
+import { announce, cut, list } from "./dom.js";
+import { ENDED, LIMITS, STATUSES } from "./limits.js";
+import { api, noticed } from "./server.js";
+import { instant } from "./time.js";
+
+export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: 0,
+  opened: new Set(), // the steps whose elements are listed in the timeline
+  changed: () => {}, // is called after each change
+  choose: () => {}, // is called with the path of a step, and with `true` to go to its card
+};
+
+export const runPath = (rest = "") => `/api/runs/${encodeURIComponent(live.id)}${rest}`;
+
+export const happened = (event, data) => {
+  if (event === "state" && data && typeof data === "object") {
+    // What was asked for before the end may arrive after it.
+    if (live.run && isOver(live.run) && !isOver(data)) return;
+    const before = live.run?.state;
+    live.run = data;
+    if (data.plan && typeof data.plan === "object") live.run.plan = data.plan.name;
+    // What the server has recorded replaces what events have told of these steps.
+    const told = new Set(list(data.progress).map((step) => step?.path));
+    for (const step of live.steps.values()) {
+      step.settled = false;
+      if (told.has(step.path)) step.attempts = [];
+    }
+    for (const step of list(data.progress)) if (step?.status) stepHappened(step);
+    if (data.progress) for (const step of live.steps.values()) step.settled = ENDED.includes(step.status);
+    if (before !== undefined && before !== data.state) announce(`The run is ${data.state}`);
+  } else if (event === "step" && data && typeof data === "object") {
+    stepHappened(data);
+  } else if (event === "question" && live.run) {
+    const all = Array.isArray(data) ? data : list(data?.questions).length || data?.questions ? list(data.questions) : [data];
+    const known = Array.isArray(data) || data?.questions ? [] : list(live.run.questions).filter((one) => one.id !== data?.id);
+    live.run.questions = [...known, ...all.filter((one) => one && typeof one === "object")];
+  } else if (event === "waits" && live.run) {
+    live.run.waits = Array.isArray(data) ? data : list(data?.waits).length || data?.waits ? list(data.waits) : data?.path ? [...list(live.run.waits).filter(({ path }) => path !== data.path), data] : [];
+  } else if (event === "end") {
+    live.ended = true;
+    if (data && typeof data === "object" && data.state) live.run = { ...live.run, ...data };
+    // How it ended is asked for, whatever the event has of it.
+    api(runPath(), { signal: live.abort?.signal }).then((run) => {
+      if (run) happened("state", run);
+      announce(`The run is over: ${run?.state}`);
+    }, noticed);
+  }
+  live.changed();
+};
+const number_ = (value) => (typeof value === "number" && Number.isFinite(value) ? value : null);
+// Milliseconds are those of the clock, or, if they are too few for that, since the run began.
+const moment = (value) => {
+  const ms = number_(value);
+  if (ms === null) return null;
+  return ms < 1e11 ? (instant(live.run?.began)?.getTime() ?? 0) + ms : ms;
+};
+const stepHappened = ({ path, status, attempt, started_ms, ended_ms, error }) => {
+  if (typeof path !== "string" || !STATUSES.includes(status)) return;
+  let step = live.steps.get(path);
+  if (!step) {
+    if (live.steps.size >= LIMITS.steps) {
+      live.skipped += 1;
+      return;
+    }
+    live.steps.set(path, (step = { path, attempts: [] }));
+    live.order.push(path);
+  }
+  // An event that was under way when the whole state was asked for says less than the state.
+  if (step.settled && !ENDED.includes(status)) return;
+  const before = step.status;
+  const [started, ended] = [moment(started_ms), moment(ended_ms)];
+  step.status = status;
+  step.error = error ? cut(error) : status === "running" || status === "completed" ? null : step.error;
+  // What the server's clock says now, as far as its events tell.
+  live.ahead = Math.max(live.ahead ?? -Infinity, Math.max(started ?? -Infinity, ended ?? -Infinity) - Date.now());
+  if (started !== null) {
+    const nth = number_(attempt) ?? step.attempts.at(-1)?.nth ?? 1;
+    let one = step.attempts.find((one) => one.nth === nth);
+    if (!one) step.attempts.push((one = { nth }));
+    if (step.attempts.length > LIMITS.attempts) step.attempts.splice(1, 1);
+    Object.assign(one, { started: one.started ?? started, ended, bad: Boolean(error) });
+  } else if (ended !== null && step.attempts.length) {
+    step.attempts.at(-1).ended = ended;
+  }
+  // An attempt that another follows is over, whether or not somebody said so.
+  step.attempts.forEach((one, at) => {
+    const next = step.attempts[at + 1];
+    if (next && one.ended === null) Object.assign(one, { ended: next.started, bad: true });
+  });
+  if (before !== status && ENDED.includes(status)) announce(`${path}: ${status}`);
+};
+
+export const isOver = (run) => Boolean(run.ended) || ["done", "failed", "cancelled"].includes(run.state);

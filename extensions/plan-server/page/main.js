@@ -1,0 +1,70 @@
+import "./again.js";
+import "./complete.js";
+import "./start.js";
+import { $, hide } from "./dom.js";
+import { check, editor, found, loadSamples, measure, number, text } from "./editor.js";
+import { live } from "./live.js";
+import { watchInbox } from "./inbox.js";
+import { closeRun, openRun } from "./run.js";
+import { showReport } from "./report.js";
+import { closeRuns, openRuns } from "./runs.js";
+import { session, takeToken, token } from "./server.js";
+import { loadTools } from "./tools.js";
+import { kept } from "./store.js";
+
+const VIEWS = ["sign-in", "editor-view", "runs-view", "inbox-view", "run-view"];
+let shown = null;
+const route = (focus = false) => {
+  if (takeToken()) focus = false;
+  const run = /^#\/runs\/([^/]+)(\/report)?$/.exec(location.hash);
+  const view = !token ? "sign-in" : run ? "run-view" : /^#\/runs(\?|$)/.test(location.hash) ? "runs-view" : location.hash === "#/waiting" ? "inbox-view" : "editor-view";
+  for (const id of VIEWS) hide($(id), id !== view);
+  hide($("forget"), !token);
+  hide(document.querySelector("nav"), !token);
+  for (const [id, current] of [["to-editor", view === "editor-view"], ["to-runs", view === "runs-view"], ["to-inbox", view === "inbox-view"]]) {
+    if (current) $(id).setAttribute("aria-current", "page");
+    else $(id).removeAttribute("aria-current");
+  }
+  $("notices").replaceChildren();
+  closeRuns();
+  if (view !== "run-view") closeRun();
+  watchInbox(Boolean(token), view === "inbox-view");
+  if (view === "sign-in") {
+    document.title = "Sign in – plan!";
+    $("token").focus();
+  } else if (view === "editor-view") {
+    document.title = "Plan – plan!";
+    loadSamples();
+    loadTools();
+    measure();
+    number();
+    if (!editor.plan && text.value.trim()) check();
+    else if (!text.value.trim()) found({}, text.value, $("profile").value);
+  } else if (view === "inbox-view") {
+    document.title = "Waiting – plan!";
+  } else if (view === "runs-view") {
+    document.title = "Runs – plan!";
+    openRuns(location.hash.slice("#/runs".length), focus && shown === view && location.hash.includes("page="));
+  } else {
+    document.title = "Run – plan!";
+    let id;
+    try {
+      id = decodeURIComponent(run[1]);
+    } catch {
+      id = run[1];
+    }
+    if (live.id !== id || !live.abort) openRun(id);
+    if (run[2]) showReport();
+    else $("report-dialog").close();
+  }
+  if (focus && shown !== view) document.querySelector(`#${view} h1`)?.focus();
+  shown = view;
+};
+addEventListener("hashchange", () => route(true));
+
+session.changed = route;
+text.value = kept("text") ?? "";
+editor.before = text.value;
+if (["strict", "compatible"].includes(kept("profile"))) $("profile").value = kept("profile");
+measure();
+route();

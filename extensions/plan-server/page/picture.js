@@ -1,0 +1,146 @@
+import { SHOWN, cut, h, hide, lines, say, seen } from "./dom.js";
+import { LIMITS, SIGNS, STATUSES } from "./limits.js";
+
+// Only these elements and attributes of a picture are taken over, each made again by this page.
+const DRAWN = new Set(["svg", "g", "path", "rect", "text", "tspan", "title", "desc", "line", "polygon", "polyline", "circle", "ellipse"]);
+const DRAWN_WITH = new Set(["class", "viewBox", "width", "height", "d", "x", "y", "dx", "dy", "rx", "ry", "cx", "cy", "r", "x1", "x2", "y1", "y2", "points",
+  "transform", "role", "aria-label", "tabindex", "data-path", "data-from", "data-to"]);
+const SVG = "http://www.w3.org/2000/svg";
+const draw = (text) => {
+  if (typeof text !== "string" || text.length > LIMITS.svg) return null;
+  const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  if (parsed.localName !== "svg") return null;
+  let left = LIMITS.nodes;
+  const copy = (from) => {
+    if (!DRAWN.has(from.localName) || (left -= 1) < 0) return null;
+    const to = document.createElementNS(SVG, from.localName);
+    for (const { name, value } of from.attributes) if (DRAWN_WITH.has(name)) to.setAttribute(name, SHOWN.has(name) ? seen(value) : value);
+    for (const child of from.childNodes) {
+      const made = child.nodeType === Node.TEXT_NODE ? document.createTextNode(lines(child.data)) : child.nodeType === Node.ELEMENT_NODE ? copy(child) : null;
+      if (made) to.append(made);
+    }
+    return to;
+  };
+  const svg = copy(parsed);
+  if (left < 0) return null;
+  svg.classList.add("graph");
+  const box = (svg.getAttribute("viewBox") ?? "").trim().split(/[\s,]+/).map(Number);
+  if (box.length === 4 && box.every(Number.isFinite)) {
+    svg.setAttribute("width", Math.min(box[2], 40_000));
+    svg.setAttribute("height", Math.min(box[3], 40_000));
+  }
+  return svg;
+};
+
+// The name of a step for a screen reader, which contains the visible text. A name that is shortened in the picture follows in full.
+const spokenOf = (node) => {
+  const texts = [...node.querySelectorAll("text")];
+  for (const text of texts) text.before(" ");
+  const visible = texts.map((text) => text.textContent).join(": ");
+  const whole = cut(node.getAttribute("aria-label") || node.dataset.path, 300);
+  return whole.startsWith(visible) ? whole : visible.startsWith(whole) ? visible : `${visible}: ${whole}`;
+};
+
+// A picture with its buttons. `choose` is called with the path of a step that somebody chooses.
+export class Picture {
+  constructor(place, bar, choose) {
+    this.place = place;
+    this.svg = null;
+    this.nodes = new Map();
+    this.choose = choose;
+    this.tools = h("span", { hidden: true },
+      h("button", { type: "button", class: "small", "aria-label": "Smaller", onclick: () => this.zoom(0.8) }, "−"), " ",
+      h("button", { type: "button", class: "small", "aria-label": "Larger", onclick: () => this.zoom(1.25) }, "+"), " ",
+      this.fits = h("button", { type: "button", class: "small", "aria-pressed": "true", onclick: () => this.fit(!this.isFit) }, "Fit"));
+    bar.append(this.tools);
+    this.isFit = true;
+  }
+  put(text, legend) {
+    this.nodes.clear();
+    this.svg = text ? draw(text) : null;
+    hide(this.tools, !this.svg);
+    if (!this.svg) {
+      this.frame = null;
+      this.place.replaceChildren(h("p", { class: "none" }, text ? "The picture is too large to be shown here." : "There is no picture yet."));
+      return;
+    }
+    const nodes = this.svg.querySelectorAll("[data-path]");
+    if (nodes.length) this.svg.removeAttribute("role");
+    this.svg.setAttribute("role", "group");
+    this.svg.setAttribute("aria-label", "The steps and what they need. Arrow keys go from step to step.");
+    nodes.forEach((node, at) => {
+      this.nodes.set(node.dataset.path, node);
+      node.dataset.spoken = spokenOf(node);
+      node.setAttribute("role", "button");
+      node.setAttribute("aria-label", node.dataset.spoken);
+      node.setAttribute("aria-pressed", "false");
+      node.setAttribute("tabindex", at ? "-1" : "0");
+      const box = node.querySelector(".box");
+      if (box) {
+        const sign = document.createElementNS(SVG, "text");
+        sign.setAttribute("class", "sign");
+        sign.setAttribute("x", Number(box.getAttribute("x")) + Number(box.getAttribute("width")) - 9);
+        sign.setAttribute("y", Number(box.getAttribute("y")) + 18.5);
+        node.append(" ", sign);
+      }
+    });
+    this.svg.addEventListener("click", (event) => this.picked(event.target.closest("[data-path]")));
+    this.svg.addEventListener("keydown", (event) => this.key(event));
+    this.frame = h("div", { class: "scroll" }, this.svg);
+    this.place.replaceChildren(this.frame, legend ?? "");
+    this.fit(true);
+  }
+  picked(node) {
+    if (node) this.choose(node.getAttribute("aria-pressed") === "true" ? null : node.dataset.path);
+  }
+  key(event) {
+    const node = event.target.closest("[data-path]");
+    if (!node) return;
+    const all = [...this.nodes.values()];
+    const at = all.indexOf(node);
+    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (event.key === "Enter" || event.key === " ") this.picked(node);
+    else if (event.key === "Escape") this.choose(null);
+    else if (to === undefined) return;
+    else if (all[to]) {
+      node.setAttribute("tabindex", "-1");
+      all[to].setAttribute("tabindex", "0");
+      all[to].focus();
+    }
+    event.preventDefault();
+  }
+  fit(isFit) {
+    this.isFit = isFit;
+    this.fits.setAttribute("aria-pressed", String(isFit));
+    this.frame?.classList.toggle("fit", isFit);
+    if (isFit && this.svg) this.svg.style.width = "";
+  }
+  zoom(by) {
+    if (!this.svg) return;
+    const width = this.svg.getBoundingClientRect().width * by;
+    this.fit(false);
+    this.svg.style.width = `${Math.min(Math.max(width, 80), 40_000)}px`;
+  }
+  mark(chosen, affected = []) {
+    const hit = new Set(affected);
+    for (const [path, node] of this.nodes) {
+      node.classList.toggle("chosen", path === chosen);
+      node.classList.toggle("affected", hit.has(path));
+      node.setAttribute("aria-pressed", String(path === chosen));
+    }
+    for (const edge of this.svg?.querySelectorAll(".edge") ?? []) {
+      edge.classList.toggle("near", chosen !== null && [edge.dataset.from, edge.dataset.to].includes(chosen));
+    }
+  }
+  // Shows the state of a step, and the name of the step that has undone it, if one has.
+  status(path, status, undoneBy) {
+    const node = this.nodes.get(path);
+    if (!node) return;
+    node.classList.remove(...STATUSES);
+    node.classList.toggle("undone", Boolean(undoneBy));
+    if (STATUSES.includes(status)) node.classList.add(status);
+    const sign = node.querySelector(".sign");
+    if (sign) say(sign, undoneBy ? "⤺" : SIGNS[status] ?? "");
+    node.setAttribute("aria-label", `${node.dataset.spoken}: ${status ?? "not started"}${undoneBy ? `, undone by ${undoneBy}` : ""}`);
+  }
+}

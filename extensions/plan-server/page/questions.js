@@ -1,0 +1,179 @@
+import { $, announce, bdi, block, cut, h, hide, json, prose, say, show } from "./dom.js";
+import { field } from "./field.js";
+import { LIMITS } from "./limits.js";
+import { happened, live, runPath } from "./live.js";
+import { api, told } from "./server.js";
+import { time } from "./time.js";
+
+// Its key says all that somebody decides about, so that a card never stands for another question than the one that it shows.
+const cards = (place, all, key, make) => {
+  const wanted = new Map(all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards).map((one) => [key(one), one]));
+  for (const card of [...place.children]) {
+    if (wanted.has(card.dataset.of)) wanted.delete(card.dataset.of);
+    else {
+      const had = card.contains(document.activeElement);
+      card.remove();
+      // The focus does not get lost with a card that is answered.
+      if (had) ([...document.querySelectorAll("#asked button, #inbox button")].find((it) => it.getClientRects().length) ?? document.querySelector("main > :not([hidden]) h1"))?.focus();
+    }
+  }
+  for (const [of, one] of wanted) {
+    const card = make(one);
+    card.dataset.of = of;
+    place.append(card);
+  }
+};
+let ids = 0;
+// Sends answers, once, with the buttons of their card turned off while they are under way. `after` is called when the server has all of them.
+const answering = async (card, paths, body, done, after) => {
+  if (card.dataset.busy) return;
+  card.dataset.busy = "yes";
+  card.setAttribute("aria-busy", "true");
+  const error = card.querySelector(".failed-to-send");
+  say(error, "");
+  try {
+    // A call that somebody else has answered does not keep the other calls from their answers.
+    let late = null;
+    for (const path of paths) {
+      await api(path, { method: "POST", body }).catch((problem) => {
+        if (paths.length < 2 || ![404, 409].includes(problem.status)) throw problem;
+        late = problem;
+      });
+    }
+    if (late) throw late;
+    announce(done);
+    card.dataset.answered = "yes";
+    card.replaceChildren(h("p", { class: "hint" }, `${done}…`));
+    hide(card, false);
+    await after();
+  } catch (problem) {
+    if (problem.status === 404 || problem.status === 409) say(error, `${told(problem)}\nSomebody else may have answered.`);
+    else if (problem.status !== 401) say(error, told(problem));
+  } finally {
+    delete card.dataset.busy;
+    card.removeAttribute("aria-busy");
+  }
+};
+const lookAgain = async () => {
+  const { id } = live;
+  const run = await api(runPath(), { signal: live.abort?.signal }).catch(() => null);
+  if (run && id === live.id) happened("state", run);
+};
+// What somebody has typed as a reason stays when the server asks again with another id.
+const reasons = new Map();
+// The buttons that decide about calls, and a form for the reason of a refusal. `answer` gets the decision and the reason.
+const decisions = (key, name, all, answer) => {
+  const typed = reasons.get(key);
+  // The second click of a double click may be on the card that has moved to the place of an answered one, and decides nothing.
+  const once = (decision) => (event) => event.detail < 2 && answer(decision);
+  const reason = h("input", { type: "text", id: name, maxlength: "1000", autocomplete: "off", oninput: () => reasons.set(key, reason.value) });
+  reason.value = typed ?? "";
+  const refusing = h("form", { hidden: typed === undefined, novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    answer("refuse", reason.value.trim());
+  } }, h("div", { class: "input" }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "The run is told; optional")), reason),
+    h("div", { class: "buttons" }, h("button", { type: "submit", class: "danger" }, all ? `Refuse all ${all}` : "Refuse it"), h("button", { type: "button", onclick: () => refuse(false) }, "Back")));
+  const refuse = (open) => {
+    if (!open) reasons.delete(key);
+    hide(refusing, !open);
+    hide(choices, open);
+    (open ? reason : choices.lastChild).focus();
+  };
+  const choices = h("div", { class: "buttons", hidden: typed !== undefined },
+    h("button", { type: "button", class: all ? "" : "primary", onclick: once("allow") }, all ? `Allow all ${all}` : "Allow"),
+    all ? null : h("button", { type: "button", onclick: once("allow_step") }, "Allow for this step"),
+    h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, all ? `Refuse all ${all}…` : "Refuse…"));
+  return [choices, refusing];
+};
+const questionPath = (run, question) => `/api/runs/${encodeURIComponent(run)}/questions/${encodeURIComponent(question.id)}`;
+const given = (question) => (typeof question.text === "string" ? question.text : show(question.arguments ?? null));
+const keyOf = ({ run, id, path, tool, arguments: given, text }) => show([id, path, tool, given, text, ...(run ? [run] : [])]);
+// A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
+const questionCard = (run, question, after, from) => {
+  const nth = (ids += 1);
+  const card = h("section", { class: "question", "aria-labelledby": `question-${nth}` });
+  const key = show([run, question.path, question.tool, question.text]);
+  const answer = (decision, reason) => answering(card, [questionPath(run, question)], reason ? { decision, reason } : { decision }, decision === "refuse" ? "Refused" : "Allowed", async () => {
+    reasons.delete(key);
+    await after();
+  });
+  const shown = h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(given(question), LIMITS.shown)));
+  const all = /… and \d+ more characters, which are not shown$/.test(given(question)) && h("button", { type: "button", class: "link", onclick: async () => {
+    try {
+      const { text } = await api(questionPath(run, question));
+      shown.replaceChildren(...json(block(text, LIMITS.text)));
+      all.remove();
+    } catch (problem) {
+      say(card.querySelector(".failed-to-send"), told(problem));
+    }
+  } }, "Show all arguments");
+  card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
+    from ?? "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "",
+    ...decisions(key, `reason-${nth}`, 0, answer), h("p", { class: "wrong failed-to-send", role: "alert" }));
+  announce(`A question: may ${question.tool} run?`);
+  return card;
+};
+// One answer for all open calls of a step.
+const together = (run, all) => {
+  const groups = new Map();
+  for (const question of all.slice(0, LIMITS.cards)) {
+    const key = show([run, String(question?.path).replaceAll(/\[\d+\]/g, "[]"), question?.tool]);
+    groups.set(key, [...(groups.get(key) ?? []), question]);
+  }
+  const several = [...groups].filter(([, some]) => some.length > 1).map(([key, some]) => ({ key, some }));
+  cards($("together"), several, ({ some }) => show(some.map(({ id }) => id)), ({ key, some }) => {
+    const nth = (ids += 1);
+    const card = h("section", { class: "question together", "aria-labelledby": `together-${nth}` });
+    const answer = (decision, reason) => answering(card, some.map((question) => questionPath(run, question)), reason ? { decision, reason } : { decision },
+      decision === "refuse" ? "Refused" : "Allowed", async () => {
+        reasons.delete(key);
+        await lookAgain();
+      });
+    card.append(h("h3", { id: `together-${nth}` }, `${some.length} calls of `, h("code", {}, cut(some[0].tool, 200)), " wait in the step ", h("code", {}, cut(String(some[0].path).replaceAll(/\[\d+\]/g, ""), 300))),
+      h("p", { class: "hint" }, "The calls are listed below, each with its arguments."), ...decisions(key, `reason-${nth}`, some.length, answer), h("p", { class: "wrong failed-to-send", role: "alert" }));
+    return card;
+  });
+};
+export const questions = (all) => {
+  const run = live.id;
+  together(run, all);
+  cards($("questions"), all, keyOf, (question) => questionCard(run, question, lookAgain));
+};
+// The questions of all runs, each with a link to its run.
+export const inboxQuestions = (all, after) => cards($("inbox"), all, keyOf, (question) => questionCard(question.run, question, after,
+  h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(question.run)}` }, bdi(question.plan || "a plan without a name", 200)), question.asked ? [", asked ", time(question.asked)] : "", ".")));
+export const waits = (all) => cards($("waits"), all, ({ path, type }) => show([path, type]), (wait) => {
+  const nth = (ids += 1);
+  const type = typeof wait.type === "string" ? wait.type : wait.type === undefined || wait.type === null ? "" : show(wait.type);
+  const plain = type.trim().toLowerCase();
+  const kind = /^(string|text|str)$/.test(plain) ? "text" : /^bool(ean)?$/.test(plain) ? "boolean" : /^([iu](8|16|32|64|128|size)|f32|f64|number|integer|int|float)$/.test(plain) ? "number" : "json";
+  const name = `wait-${nth}`;
+  const format = h("select", { id: `${name}-format` }, h("option", { value: "text" }, "Text"), h("option", { value: "json" }, "JSON"));
+  const place = h("div", {});
+  let one;
+  const make = (kind) => {
+    const value = one?.control.value ?? "";
+    one = field({ name: "Value", type: type || "any value", required: true, kind }, name, true);
+    if (one.control.tagName !== "SELECT") one.control.value = value;
+    place.replaceChildren(one.part);
+  };
+  format.value = kind === "text" ? "text" : "json";
+  format.addEventListener("change", () => make(format.value));
+  make(kind);
+  const card = h("form", { class: "wait", novalidate: true, "aria-labelledby": `${name}-title`, onsubmit: (event) => {
+    event.preventDefault();
+    let value;
+    try {
+      value = one.kind === "text" ? one.control.value : one.read();
+    } catch (problem) {
+      one.fail(problem.message);
+      one.control.focus();
+      return;
+    }
+    answering(card, [runPath("/signals")], { path: wait.path, value }, "Answered", lookAgain);
+  } }, h("h3", { id: `${name}-title` }, "The step ", h("code", {}, cut(wait.step ?? wait.path, 300)), " waits for a value"), place,
+    kind === "text" || kind === "json" ? h("p", {}, h("label", { for: `${name}-format` }, "Written as "), format) : "",
+    h("p", { class: "wrong failed-to-send", role: "alert" }), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Send the value")));
+  announce(`The step ${wait.step ?? wait.path} waits for a value`);
+  return card;
+});

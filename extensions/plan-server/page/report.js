@@ -1,0 +1,49 @@
+import { $, announce, h, save } from "./dom.js";
+import { LIMITS } from "./limits.js";
+import { live, runPath } from "./live.js";
+import { Refused, api, noticed, request } from "./server.js";
+
+$("cancel").addEventListener("click", () => $("cancel-dialog").showModal());
+$("cancel-no").addEventListener("click", () => $("cancel-dialog").close());
+$("cancel-yes").addEventListener("click", async () => {
+  $("cancel-dialog").close();
+  try {
+    await api(runPath("/cancel"), { method: "POST", body: {} });
+    announce("The run is being cancelled");
+  } catch (error) {
+    noticed(error);
+  }
+});
+// The report is shown in a frame without this page's origin: whatever is in it, it can read neither the token nor this page. It is not a
+// link, since a link cannot send the token, and not a page of its own from a `blob:` address, since that would have this page's origin.
+const busy = async (button, work) => {
+  button.setAttribute("aria-busy", "true");
+  try {
+    await work();
+  } catch (error) {
+    noticed(error);
+  } finally {
+    button.removeAttribute("aria-busy");
+  }
+};
+const load = async (path, accept) => (await request(runPath(path), { accept, wait: 60_000 })).text();
+// The report has an address, so that somebody can send it to another person who has the token.
+export const showReport = () => busy($("report"), async () => {
+  const { id } = live;
+  if ($("report-dialog").open) return;
+  const page = await load("/report.html", "text/html");
+  if (id !== live.id) return;
+  if (page.length > LIMITS.report) throw new Refused(413, { error: { message: "the report is too large to be shown here" } });
+  $("report-frame").replaceChildren(h("iframe", { sandbox: "allow-scripts", title: "The report of the run", srcdoc: page }));
+  $("report-dialog").showModal();
+});
+const address = (rest) => `#/runs/${encodeURIComponent(live.id)}${rest}`;
+$("report").addEventListener("click", () => (location.hash === address("/report") ? showReport() : (location.hash = address("/report"))));
+$("report-close").addEventListener("click", () => $("report-dialog").close());
+$("report-dialog").addEventListener("close", () => {
+  $("report-frame").replaceChildren();
+  if (live.id && location.hash === address("/report")) location.hash = address("");
+});
+// The texts are saved as the server sends them, with all digits of each number.
+$("report-save").addEventListener("click", () => busy($("report-save"), async () => save(`run-${live.id}.html`, await load("/report.html?alone=true", "text/html"), "text/html")));
+$("run-save").addEventListener("click", () => busy($("run-save"), async () => save(`run-${live.id}.json`, await load(""))));

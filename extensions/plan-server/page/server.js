@@ -1,0 +1,92 @@
+import { $, cut, h, say } from "./dom.js";
+import { keep, kept } from "./store.js";
+
+export let token = kept("token");
+// Other modules set `changed`, which is called after somebody has signed in or out.
+export const session = { changed: () => {} };
+
+export class Refused extends Error {
+  constructor(status, body) {
+    const error = body && typeof body === "object" && body.error && typeof body.error === "object" ? body.error : {};
+    super(cut(error.message ?? `the server answered with status ${status}`));
+    this.status = status;
+    this.code = error.code;
+    this.help = error.help ? cut(error.help) : null;
+    this.body = body;
+  }
+}
+export const told = (error) => {
+  if (error instanceof Refused) return [capital(error.message), error.help].filter(Boolean).join("\n");
+  if (error.name === "TimeoutError") return "The server did not answer in time. Try again.";
+  return "The server cannot be reached. Check that it still runs, then try again.";
+};
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const noticed = (error) => {
+  if (error.name === "AbortError" || error.status === 401) return;
+  const notice = h("div", { class: "notice" }, told(error));
+  notice.append(h("button", { type: "button", class: "small", onclick: () => notice.remove() }, "Close"));
+  $("notices").replaceChildren(notice);
+};
+
+export const request = async (path, { method = "GET", body, signal, accept, wait = 30_000 } = {}) => {
+  const headers = { Authorization: `Bearer ${token}` };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (accept) headers.Accept = accept;
+  const signals = [signal, wait && AbortSignal.timeout(wait)].filter(Boolean);
+  const response = await fetch(path, {
+    method, headers, body: body === undefined ? undefined : JSON.stringify(body),
+    signal: signals.length ? AbortSignal.any(signals) : undefined, cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer", redirect: "error",
+  });
+  if (response.ok) return response;
+  if (response.status === 401) signOut("The server does not know this token. It may have started with other data. Enter the token that it prints.");
+  throw new Refused(response.status, await response.json().catch(() => null));
+};
+export const api = async (path, options) => {
+  const response = await request(path, options);
+  const text = await response.text();
+  return text ? JSON.parse(text) : null;
+};
+
+// ---- The token comes in the fragment, which is never sent to a server, and leaves the address bar. ----
+
+export const takeToken = () => {
+  const given = /^#token=(.+)$/.exec(location.hash);
+  if (!given) return false;
+  try {
+    token = decodeURIComponent(given[1]).trim();
+  } catch {
+    token = given[1].trim();
+  }
+  keep("token", token);
+  history.replaceState(null, "", `${location.pathname}${location.search}#/`);
+  return true;
+};
+const signOut = (why = "") => {
+  token = null;
+  keep("token", null);
+  session.changed();
+  if (why) {
+    say($("token-error"), why);
+    $("token").setAttribute("aria-invalid", "true");
+  }
+};
+// A header has only visible ASCII characters.
+const isToken = (text) => /^[\x21-\x7e]{1,512}$/.test(text);
+if (token !== null && !isToken(token)) token = null;
+$("sign-in-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const given = $("token").value.trim().replace(/^.*#token=/, "");
+  const fine = isToken(given);
+  say($("token-error"), fine ? "" : given ? "A token has only letters, digits and signs, without spaces." : "Enter the token.");
+  $("token").toggleAttribute("aria-invalid", false);
+  if (!fine) {
+    $("token").setAttribute("aria-invalid", "true");
+    $("token").focus();
+    return;
+  }
+  token = given;
+  keep("token", token);
+  $("token").value = "";
+  session.changed(true);
+});
+$("forget").addEventListener("click", () => signOut());

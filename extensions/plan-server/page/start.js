@@ -1,0 +1,102 @@
+import { $, cut, h, hide, list, say, show } from "./dom.js";
+import { check, editor, found, steps, text } from "./editor.js";
+import { field } from "./field.js";
+import { LIMITS } from "./limits.js";
+import { api, capital, told } from "./server.js";
+import { remember } from "./store.js";
+
+let fields = [];
+
+let filled = {};
+// Fills in the inputs of another run, and its way to approve calls.
+export const prefill = (inputs, approve) => {
+  filled = inputs;
+  showInputs.last = null;
+  const choice = ["each", "none"].includes(approve) ? $("start-form").querySelector(`[name=approve][value="${approve}"]`) : null;
+  if (choice) choice.checked = true;
+};
+const showInputs = () => {
+  const inputs = list(editor.plan?.inputs).filter((input) => input && typeof input === "object").slice(0, LIMITS.rows);
+  const same = JSON.stringify(inputs);
+  hide($("inputs"), !inputs.length);
+  if (showInputs.last === same) return;
+  showInputs.last = same;
+  // What was filled in stays for inputs that are still there.
+  const before = new Map(fields.map(({ name, kind, control }) => [`${kind} ${name}`, control.value]));
+  fields = inputs.map((input, at) => field({ ...input, name: String(input.name) }, `input-${at}`));
+  for (const { name, kind, control } of fields) if (before.has(`${kind} ${name}`)) control.value = before.get(`${kind} ${name}`);
+  for (const { name, kind, control } of fields) {
+    if (!Object.hasOwn(filled, name)) continue;
+    control.value = kind !== "json" && typeof filled[name] === "string" ? filled[name] : show(filled[name]);
+    delete filled[name];
+  }
+  const hint = fields.some(({ control }) => control.getAttribute("aria-required") === "true") ? h("p", { class: "hint" }, h("span", { class: "must" }, "*"), " must be filled in.") : "";
+  $("inputs").querySelector("div").replaceChildren(hint, ...fields.map(({ part }) => part));
+};
+const ready = () => {
+  const errors = editor.findings.filter(({ severity }) => severity === "error").length;
+  const why = !text.value.trim() ? "Write a plan first." : errors ? "Correct the errors first." : !editor.checked ? "The plan is being checked." : "";
+  $("start").setAttribute("aria-disabled", String(Boolean(why)));
+  say($("start-why"), why);
+  return !why;
+};
+editor.changed = () => {
+  showInputs();
+  ready();
+};
+let starting = false;
+$("start-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (starting || !ready()) return;
+  starting = true;
+  say($("start-error"), "");
+  try {
+    // What runs is what is in the text now, not what was checked a moment ago.
+    if (editor.checked.text !== text.value || editor.checked.profile !== $("profile").value) await check();
+    if (!ready()) return;
+    const inputs = {};
+    let wrong = null;
+    for (const one of fields) {
+      try {
+        const value = one.read();
+        one.fail("");
+        if (value !== undefined) Object.defineProperty(inputs, one.name, { value, enumerable: true });
+      } catch (problem) {
+        one.fail(problem.message);
+        wrong ??= one;
+      }
+    }
+    if (wrong) {
+      wrong.control.focus();
+      return;
+    }
+    $("start").setAttribute("aria-busy", "true");
+    const approve = $("start-form").querySelector("[name=approve]:checked").value;
+    const { text: source, profile } = editor.checked;
+    const { id } = await api("/api/runs", { method: "POST", body: { text: source, profile, inputs, approve } });
+    remember(String(id), { text: source, profile, svg: editor.plan.svg, steps: steps().map(({ path, tool }) => ({ path, tool })) });
+    location.hash = `#/runs/${encodeURIComponent(id)}`;
+  } catch (error) {
+    if (error.status === 422) refusedInputs(error);
+    else if (error.status !== 401) say($("start-error"), told(error));
+  } finally {
+    starting = false;
+    $("start").removeAttribute("aria-busy");
+  }
+});
+// Inputs that the server finds wrong, as a list with names or as an object by name.
+const refusedInputs = (error) => {
+  const given = error.body?.inputs ?? error.body?.error?.inputs;
+  const wrong = Array.isArray(given) ? given.map((one) => [one?.name, one?.message ?? one?.error ?? "This value is wrong."])
+    : Object.entries(given ?? {}).map(([name, one]) => [name, typeof one === "string" ? one : one?.message ?? "This value is wrong."]);
+  let first = null;
+  for (const [name, message] of wrong.slice(0, LIMITS.rows)) {
+    const one = fields.find((one) => one.name === name);
+    if (!one) continue;
+    one.fail(capital(cut(message)));
+    first ??= one;
+  }
+  say($("start-error"), told(error));
+  if (list(error.body?.findings).length) found({ findings: error.body.findings, plan: null }, text.value, $("profile").value);
+  first?.control.focus();
+};

@@ -1,0 +1,157 @@
+// The card of the chosen step of a run: its arguments, its output, its attempts and the steps that it waits for.
+
+import { $, bdi, block, cut, h, hide, json, list, prose, put, save, show, stateLike } from "./dom.js";
+import { LIMITS } from "./limits.js";
+import { isOver, live, runPath } from "./live.js";
+import { api } from "./server.js";
+import { instant, time, took } from "./time.js";
+
+// The arguments and outputs of a run come from `GET /api/runs/{id}`, since events leave them out.
+let values = { of: null, report: null };
+const load = async () => {
+  const { id, run, abort } = live;
+  const of = JSON.stringify([id, run?.state, list(run?.progress).length, run?.ended, list(run?.questions).length]);
+  if (values.of === of) return;
+  const before = values.id === id ? values.report : null;
+  values = { of, id, report: before };
+  try {
+    const whole = await api(runPath(), { signal: abort?.signal });
+    if (values.of !== of) return;
+    values.report = whole?.report ?? null;
+    live.changed();
+  } catch {
+    if (values.of === of) values.of = null;
+  }
+};
+
+const ofElement = (step, attempts) => {
+  const [first, last] = [attempts[0], attempts.at(-1)];
+  const ended = last?.duration_ms >= 0 ? last.started_ms + last.duration_ms - first.started_ms : undefined;
+  return { tool: step.tool, error: last?.error, started_ms: first?.started_ms, duration_ms: ended, attempts: attempts.map((one) => ({ ...one, element: undefined })) };
+};
+// The report of a step with this path, and of one element if the path ends with an index.
+export const reportOf = (report, path) => {
+  const all = list(live.run?.steps);
+  const at = all.findIndex((step) => step?.path === path);
+  if (at >= 0) return { step: list(report?.steps)[at], began: 0 };
+  const outer = all.findIndex((step) => typeof step?.path === "string" && path.startsWith(step.path) && "[.".includes(path[step.path.length]));
+  if (outer < 0) return {};
+  let [step, rest, began] = [list(report?.steps)[outer], path.slice(all[outer].path.length), 0];
+  while (step) {
+    const element = /^(?:\[\d+\])*/.exec(rest)[0];
+    const indices = [...element.matchAll(/\d+/g)].map(([index]) => Number(index));
+    const attempts = list(step.attempts).filter((one) => JSON.stringify(one.element ?? []) === JSON.stringify(indices));
+    rest = rest.slice(element.length);
+    if (!rest && element) return { step: ofElement(step, attempts), began };
+    if (!rest) return { step, began };
+    rest = rest.slice(1);
+    const inside = attempts.flatMap((one) => list(one.inside)).at(-1);
+    const next = list(inside?.steps).find((one) => rest === one.id || (rest.startsWith(one.id) && "[.".includes(rest[one.id.length])));
+    if (!next) return {};
+    began += instant(inside.started_at) - instant(report.started_at) - began;
+    [step, rest] = [next, rest.slice(next.id.length)];
+  }
+  return {};
+};
+
+const asks = (planned) => Boolean(live.run?.approve === "each" && planned && !planned.read_only && planned.tool);
+// The time between the start of a step and the start of its first call, in milliseconds: a person approves the call, or the call waits for its turn.
+export const waitedFor = (planned, report) => {
+  const [first] = list(report?.attempts);
+  if (!first || first.element?.length) return 0;
+  const waited = first.started_ms - report.started_ms;
+  return waited >= (asks(planned) ? 50 : 1000) ? waited : 0;
+};
+// The times of a step in words, with the time of a person apart from the time of the tool.
+export const times = (planned, report) => {
+  if (planned?.waits && !planned.tool) return report?.duration_ms >= 0 ? `waited ${took(report.duration_ms)} for a person` : "";
+  const waited = waitedFor(planned, report);
+  if (!waited) return "";
+  const spent = report.attempts.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
+  return `the tool took ${took(spent)}, waited ${took(waited)} ${asks(planned) ? "for a person" : "for its turn"}`;
+};
+
+const value = (label, given, name) => {
+  const text = typeof given === "string" ? given : show(given);
+  return [h("h3", {}, label), h("pre", { tabindex: "0", "aria-label": label }, json(block(text, LIMITS.shown))),
+    text.length > LIMITS.shown ? h("button", { type: "button", onclick: () => save(`${name}.json`, show(given)) }, "Save as a file") : null];
+};
+const steps = (label, paths, stateOfStep) => {
+  const all = list(paths);
+  if (!all.length) return [];
+  const one = (path) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, bdi(path, 200)), " ", stateLike(stateOfStep(path) ?? "not started"));
+  return [h("h3", {}, label), h("ul", { class: "items" }, all.slice(0, LIMITS.cards).map(one)), all.length > LIMITS.cards ? h("p", { class: "hint" }, `${all.length - LIMITS.cards} more are not shown.`) : null];
+};
+const outcome = (one, over) => (one.error ? "failed" : one.duration_ms !== undefined ? "completed" : over ? "cancelled" : "running");
+const attempt = (one, began, over, only) => {
+  const status = outcome(one, over);
+  const at = (instant(live.run.began)?.getTime() ?? 0) + began + (one.started_ms ?? 0);
+  const name = `${one.element?.length ? `[${one.element.join("][")}], ` : ""}attempt ${one.number}`;
+  const inner = list(one.inside).flatMap((report) => list(report.steps));
+  return h("li", {}, h("p", {}, only ? null : [h("strong", {}, name), " "], stateLike(status), " ", time(at), one.duration_ms >= 0 ? `, took ${took(one.duration_ms)}` : "", one.tool ? [" in ", h("code", {}, cut(one.tool, 200))] : ""),
+    one.error ? h("p", { class: "error" }, prose(one.error)) : null,
+    !only && one.arguments !== undefined ? h("details", {}, h("summary", {}, "Arguments"), h("pre", { tabindex: "0", "aria-label": `Arguments of ${name}` }, json(block(show(one.arguments), LIMITS.shown)))) : null,
+    inner.length ? h("details", {}, h("summary", {}, `${inner.length} ${inner.length === 1 ? "step" : "steps"} inside`), h("ul", { class: "items" },
+      inner.slice(0, LIMITS.cards).map((step) => h("li", {}, bdi(step.id, 200), " ", stateLike(step.status), step.error ? h("p", { class: "error" }, prose(step.error)) : "")))) : null);
+};
+
+const details = (path, status, stateOfStep) => {
+  const { run } = live;
+  const over = isOver(run);
+  const planned = list(run.steps).find((step) => step?.path === path);
+  const { step: report, began = 0 } = reportOf(values.report ?? run.report, path);
+  const known = values.report !== null;
+  const attempts = list(report?.attempts);
+  // Failed attempts come first, since there may be many elements.
+  const ordered = [...attempts].sort((a, b) => Boolean(b.error) - Boolean(a.error));
+  const made = attempts.filter((one) => one.arguments !== undefined);
+  const single = attempts.length === 1 && !attempts[0].element?.length;
+  const facts = [
+    report?.tool ?? planned?.tool ? ["Tool", h("code", {}, cut(report?.tool ?? planned.tool, 200))] : null,
+    planned?.undoes ? ["Undoes", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undoes, true) }, bdi(planned.undoes, 200))] : null,
+    report?.started_ms >= 0 ? ["Started", time((instant(run.began)?.getTime() ?? 0) + began + report.started_ms)] : null,
+    report?.duration_ms >= 0 ? ["Took", took(report.duration_ms)] : null,
+    times(planned, report) ? ["Of that", times(planned, report)] : null,
+  ].filter(Boolean);
+  const needs = list(planned?.needs);
+  const open = needs.filter((need) => !["completed", "recovered", "skipped"].includes(stateOfStep(need)));
+  const error = report?.error ?? live.steps.get(path)?.error;
+  return [
+    planned?.description ? h("p", { class: "hint" }, prose(planned.description)) : null,
+    facts.length ? h("dl", {}, facts.flatMap(([name, shown]) => [h("dt", {}, name), h("dd", {}, shown)])) : null,
+    error ? h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error)) : null,
+    report?.by ? h("p", {}, "The step could not start, because ", h("code", {}, cut(report.by, 200)), " failed.") : null,
+    status === "waiting" ? h("p", { class: "waits-here" }, "The step waits for you. ", h("a", { href: "#asked", onclick: (event) => {
+      event.preventDefault();
+      $("asked").scrollIntoView();
+      $("asked").querySelector("button, input, textarea")?.focus();
+    } }, "Answer")) : null,
+    status === undefined && open.length ? steps("Waits for", open, stateOfStep) : steps("Needs", needs, stateOfStep),
+    single && made.length ? value("Arguments", made[0].arguments, "arguments") : null,
+    report?.output !== undefined ? value("Output", report.output, "output") : null,
+    attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
+      h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single))),
+      ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
+    attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The values of this run are too large for the page. The report contains the times.") : null,
+    steps("Needed by", list(planned?.affects), stateOfStep),
+  ].flat(3).filter(Boolean);
+};
+
+// Shows the card of the chosen step.
+export const showStep = (stateOfStep) => {
+  const { chosen: path, run } = live;
+  hide($("step-card"), path === null);
+  if (path === null) return;
+  load();
+  const status = stateOfStep(path);
+  put($("step-title"), path, () => ["Step ", bdi(path, 300)]);
+  put($("step-state"), status ?? null, () => stateLike(status ?? "not started"));
+  const { step } = reportOf(values.report ?? run.report, path);
+  const planned = list(run.steps).find((one) => one?.path === path);
+  put($("step-details"), [path, status, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
+};
+$("step-close").addEventListener("click", () => {
+  const { chosen } = live;
+  live.choose(null);
+  (document.querySelector(`#live [data-path="${CSS.escape(chosen ?? "")}"]`) ?? $("run-title")).focus();
+});

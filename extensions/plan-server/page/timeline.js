@@ -1,0 +1,139 @@
+// The picture and the timeline of a run.
+
+import { $, cut, h, hide, list, plural, put, say } from "./dom.js";
+import { ENDED, LIMITS, SIGNS } from "./limits.js";
+import { isOver, live } from "./live.js";
+import { reportOf, showStep, times, waitedFor } from "./step.js";
+import { instant, took } from "./time.js";
+
+// The step of the plan that a step of a block, or an element of a list, belongs to.
+const rootOf = (path, known) => {
+  if (known.has(path)) return path;
+  for (const { index } of path.matchAll(/[[.]/g)) if (known.has(path.slice(0, index))) return path.slice(0, index);
+  return path;
+};
+// Failed elements come first, then those that run.
+const URGENT = ["failed", "waiting", "running", "cancelled", "blocked"];
+const urgency = (status) => (URGENT.indexOf(status) + 1 || URGENT.length + 1);
+
+export const showLive = (picture) => {
+  const { run } = live;
+  if (!run || !live.id) return;
+  const over = isOver(run);
+  const planned = new Map(list(run.steps ?? live.plan?.steps).filter((step) => typeof step?.path === "string").map((step) => [step.path, step]));
+  const asked = [...list(run.waits), ...list(run.questions)].map((one) => one?.step ?? one?.path).filter((path) => typeof path === "string");
+  const waiting = new Set(over ? [] : asked.flatMap((path) => [path, rootOf(path, planned)]));
+  const inside = new Map();
+  for (const path of live.order) {
+    const root = (live.steps.get(path).root ??= rootOf(path, planned));
+    if (root === path) continue;
+    if (!inside.has(root)) inside.set(root, []);
+    inside.get(root).push(path);
+  }
+  // A step has the state of the calls in it, if there is none of its own.
+  const of = (path) => {
+    const own = live.steps.get(path)?.status;
+    if (waiting.has(path) && !ENDED.includes(own)) return "waiting";
+    return own ?? (inside.has(path) ? "running" : undefined);
+  };
+  const undone = new Map(list(run.undone).filter((one) => one?.status === "completed").map(({ undoes, path }) => [undoes, path]));
+  for (const path of picture.nodes.keys()) picture.status(path, of(path), undone.get(path));
+  picture.mark(live.chosen);
+  showStep(of);
+
+  const roots = [...new Set([...planned.keys(), ...live.order.filter((path) => live.steps.get(path).root === path)])];
+  const rows = [];
+  for (const root of roots.slice(0, LIMITS.rows)) {
+    const all = inside.get(root) ?? [];
+    rows.push({ path: root, all });
+    if (!live.opened.has(root)) continue;
+    const sorted = all.map((path, at) => [urgency(of(path)), at, path]).sort(([a, b], [c, d]) => a - c || b - d);
+    for (const [, , path] of sorted.slice(0, LIMITS.rows)) rows.push({ path, all: [], inner: true });
+  }
+  const now = over ? instant(run.ended)?.getTime() : Date.now() + Math.min(Math.max(Number.isFinite(live.ahead) ? live.ahead : 0, 0), 3_600_000);
+  let [from, to] = [instant(run.began)?.getTime() ?? Infinity, now ?? -Infinity];
+  for (const step of live.steps.values()) {
+    for (const one of step.attempts) {
+      from = Math.min(from, one.started);
+      to = Math.max(to, one.ended ?? one.started);
+    }
+  }
+  if (!rows.length || !Number.isFinite(from)) {
+    put($("timeline"), "none", () => h("p", { class: "none" }, over ? "What each step did is in the report." : "No step has started yet."));
+    return;
+  }
+  const scale = { undone, from, span: Math.max(to - from, 1), to, now, over };
+  const place = $("timeline");
+  if (place.keyed !== "rows") {
+    place.keyed = "rows";
+    live.rows = new Map();
+    place.replaceChildren(h("div", { class: "timeline" }, h("div", { class: "axis", "aria-hidden": "true" }, h("span"), h("div", { class: "ticks" })), h("ul", { class: "rows" }), h("p", { class: "hint" })));
+  }
+  place.querySelector(".ticks").replaceChildren(...[0, 0.25, 0.5, 0.75].map((part) => {
+    const tick = h("span", {}, part ? took(part * scale.span) : "0");
+    tick.style.left = `${part * 100}%`;
+    return tick;
+  }));
+  const left = Math.max(0, roots.length - LIMITS.rows) + live.skipped;
+  say(place.querySelector(".hint"), left > 0 ? `${left.toLocaleString()} more ${left === 1 ? "step is" : "steps are"} not shown here. The report has them.` : "");
+  const items = place.querySelector(".rows");
+  rows.forEach((one, at) => {
+    const row = live.rows.get(one.path) ?? makeRow(one.path);
+    if (items.children[at] !== row.item) items.insertBefore(row.item, items.children[at] ?? null);
+    drawRow(row, one, planned.get(one.path), of, scale);
+  });
+  while (items.childElementCount > rows.length) items.lastChild.remove();
+};
+
+const makeRow = (path) => {
+  const row = { item: h("li", { class: "row" }), sign: h("span", { class: "sign", "aria-hidden": "true" }), track: h("div", { class: "track", "aria-hidden": "true" }),
+    status: h("span", { class: "status" }), said: h("span"), why: h("bdi") };
+  row.choose = h("button", { type: "button", class: "link", title: cut(path, 200), onclick: () => live.choose(live.chosen === path ? null : path, true) }, h("bdi", {}, cut(path, 200)));
+  row.open = h("button", { type: "button", class: "link open", hidden: true, onclick: () => {
+    if (!live.opened.delete(path)) live.opened.add(path);
+    live.changed();
+  } });
+  row.item.append(h("span", { class: "name", title: cut(path, 200) }, row.sign, row.choose), row.track, h("div", { class: "said" }, row.status, row.said, row.why, row.open));
+  live.rows.set(path, row);
+  return row;
+};
+
+const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, to, now, over }) => {
+  const step = live.steps.get(path);
+  const status = of(path);
+  const className = ["row", status ?? "not-started", path === live.chosen && "chosen", inner && "inner", undone.has(path) && "undone"].filter(Boolean).join(" ");
+  if (row.item.className !== className) row.item.className = className;
+  row.choose.setAttribute("aria-pressed", String(path === live.chosen));
+  say(row.sign, SIGNS[status] ?? "·");
+  say(row.status, `${status === "waiting" ? "waiting for you" : status ?? "not started"}${undone.has(path) ? `, undone by ${cut(undone.get(path), 100)}` : ""}`);
+  const attempts = step?.attempts ?? [];
+  const report = inner ? undefined : reportOf(live.run.report, path).step;
+  const spent = attempts.reduce((sum, one) => sum + Math.max(0, (one.ended ?? (over ? to : now)) - one.started), 0);
+  const nth = attempts.at(-1)?.nth ?? 1;
+  const isEnded = ENDED.includes(status);
+  const spoken = isEnded && attempts.length ? times(planned, report) || took(spent) : "";
+  say(row.said, `${spoken ? `, ${spoken}` : ""}${nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
+  say(row.why, step?.error ?? "");
+  // The elements of a list, and the steps of a block, are in one row that opens.
+  hide(row.open, !all.length);
+  if (all.length) {
+    const failed = all.filter((one) => of(one) === "failed").length;
+    const opened = live.opened.has(path);
+    row.open.setAttribute("aria-expanded", String(opened));
+    say(row.open, `${opened ? "Hide" : "Show"} ${plural(all.length, "part")}${failed ? `, ${failed.toLocaleString()} failed` : ""}${opened && all.length > LIMITS.rows ? ` (the first ${LIMITS.rows})` : ""}`);
+  }
+  const bars = attempts.flatMap((one, index) => {
+    const until = one.ended ?? (over ? to : now);
+    const waited = index ? 0 : waitedFor(planned, report);
+    const turn = status === "waiting" || (planned?.waits && !planned.tool) ? until : Math.min(one.started + waited, until);
+    return [turn > one.started ? [one.started, turn, "turn"] : null, turn < until || turn === one.started ? [turn, until, one.bad ? "bad" : ""] : null].filter(Boolean);
+  });
+  while (row.track.childElementCount > bars.length) row.track.lastChild.remove();
+  bars.forEach(([start, end, tone], index) => {
+    const bar = row.track.children[index] ?? row.track.appendChild(h("i"));
+    const begin = Math.min(Math.max((start - from) / span, 0), 1);
+    bar.style.left = `${(begin * 100).toFixed(2)}%`;
+    bar.style.width = `${((Math.min(Math.max((end - from) / span, begin), 1) - begin) * 100).toFixed(2)}%`;
+    bar.className = tone;
+  });
+};

@@ -1,0 +1,78 @@
+// The tools of the server, with their arguments and types.
+
+import { $, bdi, h, hide, list, prose, say } from "./dom.js";
+import { insert, text } from "./editor.js";
+import { scan, stepOf } from "./scan.js";
+import { api, noticed } from "./server.js";
+
+export const tools = { all: null };
+
+// The type of a JSON Schema in words.
+export const typeOf = (schema, root = schema, depth = 0) => {
+  if (!schema || typeof schema !== "object" || depth > 6) return "any JSON";
+  const target = typeof schema.$ref === "string" ? root.$defs?.[schema.$ref.split("/").pop()] : null;
+  if (target) return typeOf(target, root, depth + 1);
+  const choices = list(schema.anyOf ?? schema.oneOf).map((one) => typeOf(one, root, depth + 1));
+  if (choices.length) return [...new Set(choices)].join(" or ");
+  if (Array.isArray(schema.enum)) return schema.enum.slice(0, 8).map((value) => JSON.stringify(value)).join(" or ");
+  const one = (type) => ({ string: "text", integer: "whole number", number: "number", boolean: "yes or no", null: "null",
+    array: `list of ${typeOf(schema.items, root, depth + 1)}`, object: schema.properties ? `{ ${Object.keys(schema.properties).join(", ")} }` : "object" })[type] ?? "any JSON";
+  return [schema.type ?? "any"].flat().map(one).join(" or ");
+};
+// The places inside an output, such as `[0].from`, with their types.
+export const places = (schema, root = schema, depth = 0) => {
+  if (!schema || typeof schema !== "object" || depth > 3) return [];
+  const target = typeof schema.$ref === "string" ? root.$defs?.[schema.$ref.split("/").pop()] : null;
+  if (target) return places(target, root, depth + 1);
+  const inner = list(schema.anyOf ?? schema.oneOf).flatMap((one) => places(one, root, depth + 1));
+  const items = schema.items ? [["[0]", typeOf(schema.items, root)], ...places(schema.items, root, depth + 1).map(([path, type]) => [`[0]${path}`, type])] : [];
+  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, one]) => [[`.${name}`, typeOf(one, root)], ...places(one, root, depth + 1).map(([path, type]) => [`.${name}${path}`, type])]);
+  return [...inner, ...items, ...fields];
+};
+
+// Writes a step at the end of the plan, or a plan with one step.
+const add = (tool) => {
+  const { steps, end, dialect } = scan(text.value);
+  const step = JSON.stringify(stepOf(tool, dialect, steps), null, 1).replaceAll(/\n\s*/g, " ");
+  if (!text.value.trim()) insert(0, text.value.length, `[\n  ${step}\n]\n`);
+  else if (end < 0) insert(text.selectionStart, text.selectionEnd, step);
+  else {
+    const before = text.value.slice(0, end).trimEnd();
+    insert(before.length, end, `${before.endsWith("[") ? "" : ","}\n    ${step}\n  `);
+  }
+  // The first argument that somebody has to fill in.
+  const from = text.value.lastIndexOf(step);
+  const first = /: (""|0|false|null)/.exec(step.slice(step.search(/"(arguments|params)"/)));
+  if (from >= 0 && first) {
+    const at = from + step.search(/"(arguments|params)"/) + first.index + 2;
+    text.setSelectionRange(first[1] === '""' ? at + 1 : at, first[1] === '""' ? at + 1 : at + first[1].length);
+  }
+};
+
+const row = (tool) => {
+  const required = new Set(list(tool.parameters?.required));
+  const given = Object.entries(tool.parameters?.properties ?? {});
+  return h("details", { class: "tool" }, h("summary", {}, h("code", {}, tool.name), h("span", { class: `kind ${tool.read_only ? "reads" : "acts"}` }, tool.read_only ? "only reads" : "changes something")),
+    tool.description ? h("p", {}, prose(tool.description)) : "",
+    given.length ? h("dl", {}, given.flatMap(([name, schema]) => [h("dt", {}, h("code", {}, name), required.has(name) ? h("span", { class: "must" }, " *") : ""),
+      h("dd", {}, bdi(typeOf(schema, tool.parameters), 200), schema?.description ? [". ", prose(schema.description)] : "")])) : h("p", { class: "hint" }, "The tool takes no arguments."),
+    h("p", { class: "hint" }, "Output: ", bdi(typeOf(tool.output), 400)),
+    h("button", { type: "button", onclick: () => add(tool) }, "Add a step"));
+};
+const showTools = () => {
+  const wanted = $("tools-search").value.trim().toLowerCase();
+  const some = list(tools.all).filter((tool) => `${tool.name} ${tool.description}`.toLowerCase().includes(wanted));
+  $("tools").replaceChildren(...some.map(row));
+  say($("tools-count"), wanted && !some.length ? "No tool has this text." : "");
+};
+$("tools-search").addEventListener("input", showTools);
+export const loadTools = async () => {
+  if (tools.all) return;
+  try {
+    tools.all = list(await api("/api/tools")).filter((tool) => typeof tool?.name === "string");
+    hide($("tools-card"), !tools.all.length);
+    showTools();
+  } catch (error) {
+    noticed(error);
+  }
+};

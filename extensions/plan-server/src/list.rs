@@ -1,0 +1,130 @@
+//! The list of runs, with a search.
+
+use crate::error::{Problem, Query, short};
+use crate::limits;
+use crate::runs::{Answer, Shared};
+use crate::state::{State, now};
+use axum::extract::State as From;
+use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// `GET /api/runs`.
+#[derive(Deserialize)]
+pub(crate) struct List {
+    state: Option<String>,
+    plan: Option<String>,
+    text: Option<String>,
+    before: Option<String>,
+    limit: Option<usize>,
+    #[serde(default)]
+    count: bool,
+}
+
+impl List {
+    /// Returns the filter of the journal. The journal knows no waiting runs and no text.
+    fn filter(&self) -> Result<RunFilter, Problem> {
+        let mut filter = RunFilter::new().newest_first();
+        filter = match self.state.as_deref() {
+            None | Some("") => filter,
+            Some("running" | "waiting") => filter.state(RunState::Running),
+            Some("done") => filter.state(RunState::Done),
+            Some("failed") => filter.state(RunState::Failed),
+            Some("cancelled") => filter.state(RunState::Cancelled),
+            Some(other) => {
+                let message = format!("there is no state `{}`", short(other));
+                return Err(Problem::bad(
+                    message,
+                    "Write `running`, `waiting`, `done`, `failed` or `cancelled`.",
+                ));
+            }
+        };
+        if let Some(plan) = self.plan.as_ref().filter(|plan| !plan.is_empty()) {
+            filter = filter.plan(plan);
+        }
+        Ok(filter)
+    }
+
+    /// Returns `true` if a run has the state, and has the text in its id, in the name of its plan, or in its inputs.
+    fn matches(&self, state: &State, run: &RunSummary) -> Result<bool, Problem> {
+        let wanted = self.state.as_deref().unwrap_or_default();
+        if !wanted.is_empty() && wanted != state.state_of(run) {
+            return Ok(false);
+        }
+        let text = self.text.as_deref().unwrap_or_default().to_lowercase();
+        let has = |within: &str| within.to_lowercase().contains(&text);
+        if text.is_empty() || has(&run.id) || has(&run.plan) {
+            return Ok(true);
+        }
+        let stored = now(state.server.journal().look(&run.id));
+        let stored = stored.map_err(|error| Problem::storage(&error))?;
+        let Some(info) = stored.and_then(|run| run.info) else {
+            return Ok(false);
+        };
+        // In JSON, quotes and line feeds are escaped. The words of people are not.
+        let inputs = serde_json::from_str(&info.inputs).unwrap_or_default();
+        Ok(contains(&inputs, &has))
+    }
+}
+
+/// Returns `true` if a value, or a value or a name inside, has the text.
+fn contains(value: &Value, has: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => has(text),
+        Value::Array(list) => list.iter().any(|value| contains(value, has)),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| has(name) || contains(value, has)),
+        value => has(&value.to_string()),
+    }
+}
+
+pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answer {
+    state
+        .blocking(move |state| {
+            let began = Instant::now();
+            let mut filter = asked.filter()?;
+            if let Some(before) = &asked.before {
+                match state.find(before)? {
+                    Some(run) => filter = filter.after(run.number),
+                    None => return Ok(axum::Json(json!({"runs": [], "next": null}))),
+                }
+            }
+            let limit = asked.limit.unwrap_or(25).clamp(1, limits::RUNS_ON_PAGE);
+            let (mut runs, mut next, mut count) = (Vec::new(), None, 0_usize);
+            let mut is_whole = true;
+            'pages: loop {
+                let page = now(state.server.runs(&filter));
+                let page = page.map_err(|error| Problem::storage(&error))?;
+                let Some(last) = page.last() else { break };
+                filter = filter.after(last.number);
+                for run in page {
+                    if asked.matches(state, &run)? {
+                        count += 1;
+                        if count <= limit {
+                            runs.push(state.run_json(&run));
+                        } else if !asked.count {
+                            is_whole = false;
+                            break 'pages;
+                        }
+                    }
+                    if count <= limit {
+                        next = Some(run.id);
+                    }
+                    if began.elapsed() > limits::LIST_TIME {
+                        is_whole = false;
+                        break 'pages;
+                    }
+                }
+            }
+            // The rest of the list begins after the last run that the list has, or that had no match.
+            let next = next.filter(|_| !is_whole || count > limit);
+            let mut answer = json!({"runs": runs, "next": next});
+            if asked.count {
+                answer["count"] = json!({"least": count, "is_exact": is_whole});
+            }
+            Ok(axum::Json(answer))
+        })
+        .await
+}
