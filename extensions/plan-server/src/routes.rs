@@ -20,6 +20,7 @@ pub(crate) fn router(
     hosts: &Arc<Hosts>,
     is_ending: tokio::sync::watch::Receiver<()>,
 ) -> Router {
+    let question = post(runs::decide).get(runs::question);
     let guarded = Router::new()
         .route("/api/samples", get(samples::list))
         .route("/api/tools", get(runs::tools))
@@ -29,10 +30,7 @@ pub(crate) fn router(
         .route("/api/runs/{id}/events", get(watch::events))
         .route("/api/runs/{id}/report.html", get(report::page))
         .route("/api/questions", get(runs::questions))
-        .route(
-            "/api/runs/{id}/questions/{question}",
-            post(runs::decide).get(runs::question),
-        )
+        .route("/api/runs/{id}/questions/{question}", question)
         .route("/api/runs/{id}/plan", get(again::plan))
         .route("/api/runs/{id}/again", post(again::again))
         .route("/api/runs/{id}/retry", post(again::retry))
