@@ -2,7 +2,7 @@
 
 use super::arena::First;
 use super::event::{CallEnd, Command, Event, StepPlace, StepStatus};
-use super::ids::{CallId, RowId, ScopeId, StepSlot};
+use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
 use super::parts::Owner;
 use super::rows::COLD_CALLS;
 use super::state::{Capacity, MachineState, Over, Reaction, Todo, Turn};
@@ -105,7 +105,7 @@ impl Machine {
     }
 
     /// The short way: a plain call has succeeded.
-    #[inline(never)]
+    #[inline(always)]
     fn plain_ended(&mut self, slot: u32) {
         let core = &mut self.core;
         let hot = &mut core.state.hot[StepSlot(slot)];
@@ -159,7 +159,7 @@ impl Machine {
     }
 
     /// Returns the next command. Without `may_start`, no call starts: a driver that shares its permits with others has none left.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, may_start: bool) -> Option<Command> {
         let core = &mut self.core;
         if core.is_quiet {
@@ -167,20 +167,20 @@ impl Machine {
                 && core.state.calling < self.bound
                 && let Some(slot) = core.state.ready.pop()
             {
-                return self.start_plain(slot);
+                return self.start_plain(slot, StepId(slot.0));
             }
             return self.next_done();
         }
         self.next_cold(may_start)
     }
 
-    #[inline]
-    fn start_plain(&mut self, slot: StepSlot) -> Option<Command> {
+    /// Starts a plain step. The steps of the plan itself have the numbers of their slots.
+    #[inline(always)]
+    fn start_plain(&mut self, slot: StepSlot, step: StepId) -> Option<Command> {
         let core = &mut self.core;
         let hot = &mut core.state.hot[slot];
         core.state.calling += 1;
         hot.start();
-        let step = core.state.scopes[hot.scope()].step(slot);
         let place = StepPlace {
             step,
             slot,
@@ -205,7 +205,9 @@ impl Machine {
             }
             match core.state.next_in_line() {
                 Some(First::Step(slot)) if core.state.hot[slot].is_plain() => {
-                    return self.start_plain(slot);
+                    let scope = core.state.hot[slot].scope();
+                    let step = core.state.scopes[scope].step(slot);
+                    return self.start_plain(slot, step);
                 }
                 Some(first) => {
                     self.begin(first);
@@ -214,7 +216,7 @@ impl Machine {
                 None => {
                     core.is_quiet = core.state.scopes[ScopeId::ROOT].line.is_empty();
                     return match core.state.ready.pop() {
-                        Some(slot) => self.start_plain(slot),
+                        Some(slot) => self.start_plain(slot, StepId(slot.0)),
                         None => self.next_done(),
                     };
                 }

@@ -49,13 +49,9 @@ impl CalledTools {
         called
     }
 
-    /// Returns the number of the tool that an action calls. Actions of one number call one implementation, by its type or by its name.
-    #[inline]
-    pub(crate) fn implementation(&self, action: usize, is_by_type: bool) -> Option<ToolNumber> {
-        if is_by_type && !self.are_typed {
-            return None;
-        }
-        self.number(action)
+    /// Returns `true` if actions of one number call one implementation, by its type or by its name.
+    pub(crate) fn are_told_apart(&self, is_by_type: bool) -> bool {
+        self.are_typed || !is_by_type
     }
 
     /// Returns the number of the tool that an action calls.

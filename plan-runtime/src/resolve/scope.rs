@@ -77,6 +77,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the budget for a tool's output.
+    #[inline]
     pub(crate) fn room(&self) -> MemoryBudget {
         self.meter
             .map_or(MemoryBudget::UNLIMITED, |meter| meter.room().of_one())
@@ -99,13 +100,19 @@ impl<'a> Scope<'a> {
 
     #[inline]
     pub(super) fn stored(&self, source: Source) -> Option<&'a StoredValue> {
+        // A value that was taken from its place is not there.
+        if let Source::Step(i) = source
+            && let Some(Some(output)) = self.outputs.get(i)
+        {
+            return Some(output);
+        }
         if !self.given.is_empty()
             && let Some((_, given)) = self.given.iter().find(|(of, _)| *of == source)
         {
             return Some(given);
         }
         match source {
-            Source::Step(i) => self.outputs.get(i)?.as_ref(),
+            Source::Step(_) => None,
             Source::Input(i) => self.inputs.get(i),
             Source::Local(i) => self.locals.get(i).copied(),
         }

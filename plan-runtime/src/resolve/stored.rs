@@ -7,10 +7,11 @@ use super::{check_within, encode, encode_within};
 use crate::plan::Keep;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::any::Any;
 use std::cell::{Cell, OnceCell};
 use std::fmt;
+use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -286,7 +287,7 @@ impl StoredValue {
     pub(crate) fn encoded<T: Serialize>(value: T, meter: &Meter<'_>) -> Result<Self, ResolveError> {
         let before = meter.spent();
         let json = encode_within(&value, Some(meter));
-        if std::mem::needs_drop::<T>() {
+        if needs_drop::<T>() {
             drop_quietly(value);
         }
         match json {
@@ -364,6 +365,17 @@ impl StoredValue {
             Content::Single(single) => single.json(None).cloned(),
             Content::Whole(whole) => whole.json(None).cloned(),
         }
+    }
+
+    /// Returns `true` for JSON that needs no destructor.
+    #[inline]
+    pub(crate) fn is_scalar(&self) -> bool {
+        let is_scalar = matches!(
+            &self.content,
+            Content::Json(Value::Null | Value::Bool(_) | Value::Number(_))
+        );
+        // A feature of `serde_json` makes numbers of strings.
+        is_scalar && !needs_drop::<Number>() && self.read.0.get().is_none()
     }
 
     /// Returns the size that counts toward the limits of a run.

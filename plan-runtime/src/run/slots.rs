@@ -4,7 +4,7 @@ use super::catch::{catch, locked};
 use super::start::{StepFuture, StepResult};
 use crate::plan::ToolNumber;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -21,14 +21,14 @@ pub(super) struct SlotQueue {
     is_late: bool,
 }
 
-/// The waker of a slot. It serves one task after the other, so that a new task costs no allocation.
+/// The waker of one task after the other, so that a task that ends in its first poll costs no allocation. A wake for an earlier task polls a later task in vain.
 pub(super) struct SlotWaker {
     alarm: Arc<Alarm>,
     waker: Waker,
 }
 
 struct Alarm {
-    slot: usize,
+    slot: AtomicUsize,
     /// `true` if the slot is among the woken slots.
     has_rung: AtomicBool,
     woken: Arc<Woken>,
@@ -56,9 +56,9 @@ impl SlotQueue {
         }
     }
 
-    pub(super) fn waker(&self, slot: usize) -> SlotWaker {
+    pub(super) fn waker(&self) -> SlotWaker {
         let alarm = Arc::new(Alarm {
-            slot,
+            slot: AtomicUsize::new(0),
             has_rung: AtomicBool::new(false),
             woken: Arc::clone(&self.woken),
         });
@@ -101,9 +101,10 @@ impl SlotQueue {
 }
 
 impl SlotWaker {
-    /// Returns the context in which to poll the task of the slot. A wake during the poll is not lost.
+    /// Returns the context in which to poll the task of a slot. A wake during the poll is not lost.
     #[inline(always)]
-    pub(super) fn context(&self) -> Context<'_> {
+    pub(super) fn context(&self, slot: usize) -> Context<'_> {
+        self.alarm.slot.store(slot, Ordering::Relaxed);
         self.alarm.has_rung.store(false, Ordering::Release);
         Context::from_waker(&self.waker)
     }
@@ -119,7 +120,7 @@ impl Wake for Alarm {
             return;
         }
         let mut woken = locked(&self.woken.0);
-        woken.0.push(self.slot);
+        woken.0.push(self.slot.load(Ordering::Relaxed));
         let run = woken.1.take();
         drop(woken);
         if let Some(run) = run {
@@ -211,14 +212,14 @@ mod tests {
     fn a_slot_is_late_until_it_is_queued() {
         let cx = Context::from_waker(Waker::noop());
         let mut queue = SlotQueue::default();
-        let slot = queue.waker(0);
-        slot.context().waker().wake_by_ref();
+        let waker = queue.waker();
+        waker.context(0).waker().wake_by_ref();
         assert!(!queue.refill(&cx, || false));
         assert!(queue.is_late());
         assert!(queue.refill(&cx, || true));
         assert!(!queue.is_late());
         // A task that wakes itself again and again is not late.
-        slot.context().waker().wake_by_ref();
+        waker.context(0).waker().wake_by_ref();
         assert!(!queue.refill(&cx, || true));
         assert!(!queue.is_late());
     }

@@ -16,10 +16,11 @@ use super::starting::{Starting, Way};
 use super::task::{Site, Ticket};
 use super::tasks::Tasks;
 use crate::machine::{CallId, Event, Pause, ScopeId, StepPlace};
-use crate::plan::{Action, Body, ToolNumber};
+use crate::plan::{Body, CalledTools};
 use crate::resolve::Meter;
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The calls of a run, its waits and its timers.
 pub(super) struct Calls<'x> {
@@ -32,6 +33,8 @@ pub(super) struct Calls<'x> {
     pub(super) random: fastrand::Rng,
     /// The timers of time limits that are over.
     pub(super) late: VecDeque<(Site, Pause)>,
+    /// The tools of the plan, if a call may use the future of another call to its tool.
+    pub(super) tools: Option<Arc<CalledTools>>,
 }
 
 impl<'x> Calls<'x> {
@@ -41,31 +44,35 @@ impl<'x> Calls<'x> {
             return self.start_part(call, place, host);
         }
         let scope = self.scene.machine.view().scope_of(place.slot);
+        if self.scene.values.scope(scope).is_plain {
+            self.start_plain(call, scope, host);
+        } else {
+            self.start_watched(call, scope, host);
+        }
+    }
+
+    /// Starts a plain call. Layers get the times of the call at most.
+    #[inline(always)]
+    fn start_plain(&mut self, call: CallId, scope: ScopeId, host: &mut dyn Host<'x>) {
         let it = self.scene.values.scope(scope);
-        let step = call.index() - it.first;
-        let plan = it.plan;
+        let (plan, step) = (it.plan, call.index() - it.first);
         let Body::Action(action) = &plan.steps[step].body else {
             return self.failed(call, StepError::Unknown);
         };
         let number = it.first_action(step);
-        if !it.is_plain && !self.scene.tell(|it| it.call(scope, step)).unwrap_or(false) {
-            return self.start_plain((call, scope), (action, number), host);
-        }
-        // Most calls need only this part.
         if let Err(error) = self.scene.values.held.charge(action, true) {
             return self.called(self.scene.values.of_plain(call, scope), Err(error));
         }
-        let tool = self.tool(number);
+        let tool = self.tools.as_ref().and_then(|tools| tools.number(number));
         let again = self.tasks.ended_call(tool);
         let (started, bytes) = {
-            let at = self.scene.values.scope(scope);
-            let stop = || self.scene.look(scope);
-            let meter = Meter::new(self.scene.values.held.room(), Some(&stop));
-            let resolving = self.scene.values.resolving(at, false, &[]).metered(&meter);
-            let context = |is_plan| {
-                let of = self.scene.values.of_plain(call, scope);
-                self.scene
-                    .context(&self.scene.at_plain(of, number, is_plan))
+            let scene = &self.scene;
+            let stop = move || scene.look(scope);
+            let meter = Meter::new(scene.values.held.room(), Some(&stop));
+            let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
+            let context = move |is_plan| {
+                let of = scene.values.of_plain(call, scope);
+                scene.context(&scene.at_plain(of, number, is_plan))
             };
             let request = Request {
                 context: Some(&context),
@@ -102,22 +109,17 @@ impl<'x> Calls<'x> {
         }
     }
 
-    /// The number of the tool that an action of the plan itself calls.
-    #[inline(always)]
-    fn tool(&self, action: usize) -> Option<ToolNumber> {
-        let it = self.scene.values.scope(ScopeId::ROOT);
-        let called = it.graph.called(it.plan);
-        called.implementation(action, it.hands_over)
-    }
-
+    /// Starts a plain call that a layer sees, or that needs the plan around its scope, Rust values or secrets.
     #[inline(never)]
-    fn start_plain(
-        &mut self,
-        (call, scope): (CallId, ScopeId),
-        (action, number): (&'x Action, usize),
-        host: &mut dyn Host<'x>,
-    ) {
+    fn start_watched(&mut self, call: CallId, scope: ScopeId, host: &mut dyn Host<'x>) {
         let of = self.scene.values.of_plain(call, scope);
+        let is_enough = self.scene.tell(|it| it.call(scope, of.step));
+        if is_enough == Some(true) {
+            return self.start_plain(call, scope, host);
+        }
+        let Some((action, number)) = self.scene.values.action(&of) else {
+            return self.failed(call, StepError::Unknown);
+        };
         self.scene.tell(|it| it.start(scope, of.step));
         self.make_call(&Starting { of, action, number }, host);
     }

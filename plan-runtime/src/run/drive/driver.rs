@@ -57,15 +57,23 @@ impl<'x> Driver<'x> {
         });
         let sharing = around.map(|_| Box::new(Sharing::new(Arc::clone(run), 0)));
         let seed = seed(run, around);
+        let root = scene.values.scope(ScopeId::ROOT);
+        // The tasks of a run with a large bound find room later.
+        let at_once = run.concurrency.min(root.plan.steps.len()).min(64);
+        let tools = root.graph.called(root.plan);
+        let tools = tools
+            .are_told_apart(root.hands_over)
+            .then(|| Arc::clone(tools));
         Self {
             is_elsewhere: run.engine.is_some(),
             calls: Calls {
                 scene,
-                tasks: Tasks::new(sharing),
+                tasks: Tasks::new(sharing, at_once),
                 admission,
                 records,
                 random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
                 late: VecDeque::new(),
+                tools,
             },
             has_begun: false,
             is_done: false,

@@ -29,7 +29,7 @@ impl Calls<'_> {
             let step = self.scene.values.of_plain(call, scope).step;
             self.scene
                 .tell(|it| it.settle((scope, step), StepStatus::Cancelled, None));
-            self.scene.values.release(scope, step);
+            self.scene.values.release(scope, call.index());
         }
     }
 

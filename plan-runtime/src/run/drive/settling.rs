@@ -62,7 +62,7 @@ impl Scene<'_> {
             }
             Role::Undo(_) | Role::Work => {}
         }
-        self.values.release(scope, step);
+        self.values.release(scope, slot);
     }
 
     /// Makes the `Result`s that always steps see of the work.

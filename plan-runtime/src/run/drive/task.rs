@@ -97,7 +97,8 @@ pub(super) struct TaskSlot<'x> {
     /// The tool of the call, if another call may use the future again.
     pub(super) tool: Option<ToolNumber>,
     pub(super) more: Option<Box<More>>,
-    pub(super) waker: SlotWaker,
+    /// The waker of the slot, once a task of the slot has had to wait.
+    pub(super) waker: Option<SlotWaker>,
 }
 
 impl TaskSlot<'_> {

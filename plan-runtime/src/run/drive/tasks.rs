@@ -2,7 +2,7 @@
 
 use super::super::nesting::may_start;
 use super::super::shared::SharedRun;
-use super::super::slots::{FreeSlots, SlotQueue, poll_future};
+use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, poll_future};
 use super::super::start::{Request, StepFuture, StepResult};
 use super::super::storing::CalledAgain;
 use super::sharing::Sharing;
@@ -15,11 +15,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// The tasks of a run. A task has a slot of its own as long as it runs, and another task uses the slot after that.
-#[derive(Default)]
 pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
     free: FreeSlots,
     queue: SlotQueue,
+    /// The waker of tasks in slots without wakers.
+    spare: SlotWaker,
     /// The slots of tasks that are not plain calls.
     of_calls: HashMap<CallId, usize>,
     /// The slots of plain calls that ran when the last was dropped.
@@ -29,10 +30,17 @@ pub(super) struct Tasks<'x> {
 }
 
 impl<'x> Tasks<'x> {
-    pub(super) fn new(sharing: Option<Box<Sharing>>) -> Self {
+    /// Creates the tasks of a run of which about this many run at one time.
+    pub(super) fn new(sharing: Option<Box<Sharing>>, at_once: usize) -> Self {
+        let queue = SlotQueue::default();
         Self {
+            slots: Vec::with_capacity(at_once),
+            free: FreeSlots::default(),
+            spare: queue.waker(),
+            queue,
+            of_calls: HashMap::new(),
+            plain: HashMap::new(),
             sharing,
-            ..Self::default()
         }
     }
 
@@ -194,7 +202,7 @@ impl<'x> Tasks<'x> {
             is_running: false,
             tool: None,
             more: None,
-            waker: self.queue.waker(slot),
+            waker: None,
         });
         slot
     }
@@ -221,15 +229,21 @@ impl<'x> Tasks<'x> {
     #[inline(always)]
     fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
         let it = &mut self.slots[slot];
-        let mut cx = it.waker.context();
-        if let Some(more) = &mut it.more {
-            return more.poll(&mut it.future, &mut cx, result);
-        }
-        if it.is_running {
+        let mut cx = it.waker.as_ref().unwrap_or(&self.spare).context(slot);
+        let has_ended = if let Some(more) = &mut it.more {
+            more.poll(&mut it.future, &mut cx, result)
+        } else if it.is_running {
             poll_future(&mut it.future, it.tool.is_some(), &mut cx, result);
             it.is_running = result.is_none();
+            result.is_some()
+        } else {
+            return false;
+        };
+        if !has_ended && it.waker.is_none() {
+            let next = self.queue.waker();
+            it.waker = Some(std::mem::replace(&mut self.spare, next));
         }
-        result.is_some()
+        has_ended
     }
 
     /// The call and the scope of a task that has ended, and the bytes that it counted, if it was a plain call. The slot is free then.

@@ -190,33 +190,39 @@ impl<'x> Values<'x> {
         if self.readers[slot] > 0 {
             self.held.add(output.bytes());
             self.outputs[slot] = Some(output);
+        } else if output.is_scalar() {
+            std::mem::forget(output);
         }
     }
 
     /// Keeps the output of a plain step, and drops the outputs that nothing is to read after this step.
     #[inline(always)]
     pub(super) fn complete(&mut self, scope: ScopeId, slot: usize, output: StoredValue) {
-        let step = slot - self.scope(scope).first;
         self.put(slot, output);
-        self.release(scope, step);
+        self.release(scope, slot);
     }
 
     /// Drops the outputs that nothing is to read after this step.
     #[inline(always)]
-    pub(super) fn release(&mut self, scope: ScopeId, step: usize) {
+    pub(super) fn release(&mut self, scope: ScopeId, slot: usize) {
         let Some(it) = &self.scopes[scope.index()] else {
             return;
         };
-        for &read in it.graph.reads().of(step) {
+        for &read in it.graph.reads().of(slot - it.first) {
             let slot = it.first + read as usize;
             let readers = &mut self.readers[slot];
             *readers -= 1;
             if *readers == 0 {
                 let output = &mut self.outputs[slot];
-                if let Some(output) = output {
-                    self.held.remove(output.bytes());
+                let Some(value) = output else {
+                    continue;
+                };
+                self.held.remove(value.bytes());
+                if value.is_scalar() {
+                    std::mem::forget(output.take());
+                } else {
+                    *output = None;
                 }
-                *output = None;
             }
         }
     }
