@@ -34,7 +34,7 @@ fn whole_text(arguments: &Value) -> String {
     Lines(format_args!("{arguments:#}")).to_string()
 }
 
-/// Returns the text of arguments, with the number of characters after the limit.
+/// Returns the arguments as a string for people, with the number of characters after the limit.
 fn text_of(arguments: &Value) -> String {
     let text = whole_text(arguments);
     match text.char_indices().nth(READ) {
@@ -66,7 +66,7 @@ pub(crate) struct Desk {
     metrics: Arc<Metrics>,
 }
 
-/// The number of the first question of this process. Another process begins elsewhere, so that an answer to one of its questions answers none of ours.
+/// The number of the first question of this process, which is random: an answer to a question of an earlier process answers no question of this process.
 fn first() -> u64 {
     let mut bytes = [0; 4];
     match getrandom::fill(&mut bytes) {
@@ -105,7 +105,7 @@ impl Desk {
         (open.len(), first.collect())
     }
 
-    /// Returns the whole text of the arguments of an open question.
+    /// Returns the complete arguments of an open question.
     pub(crate) fn text(&self, run: &str, question: &str) -> Option<String> {
         let number = question.parse().ok()?;
         let arguments = {
@@ -137,7 +137,7 @@ impl Desk {
     }
 }
 
-/// Takes a question away once nobody waits for its answer.
+/// Removes a question whose answer no call awaits any more.
 struct Asked<'d> {
     desk: &'d Desk,
     run: String,

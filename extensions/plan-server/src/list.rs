@@ -23,7 +23,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Returns the filter of the journal. The journal knows no waiting runs and no text.
+    /// Returns the filter of the journal, which can select neither waiting runs nor search words.
     fn filter(&self) -> Result<RunFilter, Problem> {
         let mut filter = RunFilter::new().newest_first();
         filter = match self.state.as_deref() {
@@ -46,7 +46,7 @@ impl List {
         Ok(filter)
     }
 
-    /// Returns `true` if a run has the state, and has the text in its id, in the name of its plan, or in its inputs.
+    /// Returns `true` if a run has the state, and its id, the name of its plan or its inputs contain the search words.
     fn matches(&self, state: &State, run: &RunSummary) -> Result<bool, Problem> {
         let wanted = self.state.as_deref().unwrap_or_default();
         if !wanted.is_empty() && wanted != state.state_of(run) {
@@ -62,13 +62,13 @@ impl List {
         let Some(info) = stored.and_then(|run| run.info) else {
             return Ok(false);
         };
-        // In JSON, quotes and line feeds are escaped. The words of people are not.
+        // JSON escapes quotes and line feeds, and people do not.
         let inputs = serde_json::from_str(&info.inputs).unwrap_or_default();
         Ok(contains(&inputs, &has))
     }
 }
 
-/// Returns `true` if a value, or a value or a name inside, has the text.
+/// Returns `true` if a value, or a value or a name inside, contains the search words.
 fn contains(value: &Value, has: &impl Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => has(text),
@@ -118,7 +118,7 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
                     }
                 }
             }
-            // The rest of the list begins after the last run that the list has, or that had no match.
+            // The next page begins after the last run that was compared.
             let next = next.filter(|_| !is_whole || count > limit);
             let mut answer = json!({"runs": runs, "next": next});
             if asked.count {

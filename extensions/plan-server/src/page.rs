@@ -6,7 +6,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use plan_runtime::Report;
 
-/// What a page of the server may load and do: nothing but what is the server's own.
+/// The content security policy of the page: it loads only files of the server.
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 

@@ -1,4 +1,4 @@
-//! What is left of a plan with mistakes in it: editors complete in what an incomplete plan expands to.
+//! Tests that a plan with mistakes expands to its sound parts, in which editors complete.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn errors(expansion: &str) -> usize {
     messages.collect::<BTreeSet<_>>().len()
 }
 
-/// What the sound parts of the plan become.
+/// Returns the expansion of the sound parts of the plan.
 const LEFT: &[&str] = &[
     "pubstructBroken<>{",
     "pubinput:Input",
@@ -131,7 +131,7 @@ fn one_broken_step() {
 
 #[test]
 fn one_name_for_two() {
-    // Which of the two a reference means is not known, so it is not checked.
+    // The reference is ambiguous, so the macro does not check the reference.
     for (middle, unclear) in [
         ("step before = Foo {};", ").last_field"),
         ("step input = Foo {};", ").first_field"),
@@ -201,7 +201,7 @@ const VALID: &str = r#"
     }
 "#;
 
-/// A token with what is around it, for leaving it out.
+/// A token and the group around the token.
 fn size(stream: &TokenStream) -> usize {
     let trees = stream.clone().into_iter();
     trees
@@ -212,7 +212,7 @@ fn size(stream: &TokenStream) -> usize {
         .sum()
 }
 
-/// Leaves out the tokens at these places, or all tokens after the place in its group.
+/// Removes the tokens at these indexes, or all tokens after the index in its group.
 fn without(stream: TokenStream, places: &[usize], truncate: bool, at: &mut usize) -> TokenStream {
     let mut kept = TokenStream::new();
     let mut cut = false;
@@ -237,7 +237,7 @@ fn without(stream: TokenStream, places: &[usize], truncate: bool, at: &mut usize
     kept
 }
 
-/// Whether the tokens still begin as a plan does: attributes, `pub Whole(…)`.
+/// Returns `true` if the tokens still begin like a plan: attributes, `pub Whole(…)`.
 fn has_head(stream: &TokenStream) -> bool {
     let kinds: String = stream
         .clone()
