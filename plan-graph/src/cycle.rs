@@ -4,19 +4,21 @@
 use crate::graph::{Graph, number};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many edges are looked at in search of the shortest cycle of a component, for each of its steps and edges.
+/// The most edges that a search for the shortest cycle visits, per step and edge of the component.
 const LOOKS: usize = 64;
 
 /// No step, and no component.
 const NONE: u32 = u32::MAX;
 
 impl Graph {
-    /// One cycle for each set of steps that lead to one another, each step leading to the next and the last to the first.
+    /// Returns one cycle for each set of steps that lead to one another. Each step leads to the next, and the last step
+    /// to the first.
     ///
-    /// It is the shortest; among several, the one whose first step comes first. In a set of more than 64 steps, not all cycles
-    /// are looked at: then it is the shortest that was found. The cycles are ordered by their first steps.
+    /// The cycle is the shortest of its set, and among several shortest the one with the earliest first step. In a set
+    /// of more than 64 steps, the search may end early and return the shortest cycle found so far. The cycles are
+    /// ordered by their first steps.
     pub fn cycles(&self) -> Vec<Vec<usize>> {
-        // Where each step leads only to steps before it, as in nearly all plans, there are no cycles.
+        // In nearly all plans each step leads only to earlier steps, and the graph has no cycles.
         let leads_back = |step| self.of(step).iter().all(|&to| to < number(step));
         if (0..self.len()).all(leads_back) {
             return Vec::new();
@@ -49,11 +51,12 @@ impl Graph {
         cycles
     }
 
-    /// The strongly connected component of each step, by Tarjan's algorithm: steps have the same number if they lead to one another.
-    /// What a component leads to has a lower number.
+    /// Returns the strongly connected component of each step, by Tarjan's algorithm: steps that lead to one another
+    /// have one number. A component has a higher number than the components it leads to.
     pub(crate) fn components(&self) -> Vec<u32> {
         let mut components = vec![NONE; self.len()];
-        // When each step was first seen, and the earliest step seen that it is known to lead to and that is still open.
+        // The time at which the search first saw each step, and the earliest open step that is reachable from each
+        // step.
         let (mut seen, mut earliest) = (vec![NONE; self.len()], vec![NONE; self.len()]);
         let (mut clock, mut count) = (0, 0);
         let (mut open, mut path) = (Vec::new(), Vec::new());
@@ -101,11 +104,11 @@ impl Graph {
 struct Search<'g> {
     graph: &'g Graph,
     components: &'g [u32],
-    /// The step from which each step was reached.
+    /// The predecessor of each step in the search.
     before: Vec<u32>,
-    /// The start from which each step was reached last.
+    /// The start of the last search that reached each step.
     reached: Vec<u32>,
-    /// How many more edges are looked at.
+    /// The edges that the search may still visit.
     looks: usize,
 }
 
@@ -115,7 +118,8 @@ impl Search<'_> {
         self.looks = LOOKS * edges.sum::<usize>();
         let mut best = Vec::new();
         for &start in steps {
-            // A shorter cycle than the best contains none of the steps from which the search has started.
+            // Earlier searches have found the shortest cycle through each earlier start, so a shorter cycle contains
+            // none of these starts.
             if let Some(cycle) = self.through(start, best.len()) {
                 best = cycle;
             }

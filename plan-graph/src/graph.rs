@@ -2,23 +2,24 @@
 
 use std::borrow::Borrow;
 
-/// For each step, the steps that it leads to. Whether those are the ones that it needs or the ones that need it is up to the caller.
+/// For each step, the steps that it leads to. The caller decides if these are the steps that it needs, or the steps
+/// that need it.
 ///
-/// Steps are numbered with 32 bits, so that more of a large graph fits a cache. An edge may lead to a step that does not exist,
-/// since a plan that was made by hand may be anything.
+/// Steps are numbered with 32 bits, so that more of a large graph fits a cache. An edge may lead to a missing step,
+/// because a plan built in Rust code may contain any number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// Where the list of each step ends in `targets`.
+    /// The end of each step's list in `targets`.
     ends: Vec<u32>,
     targets: Vec<u32>,
 }
 
 impl Graph {
-    /// The graph in which each step leads to the steps in its list.
+    /// Creates the graph in which each step leads to the steps in its list.
     ///
     /// # Panics
     ///
-    /// If there are 2³² edges or more.
+    /// Panics if there are 2³² edges or more.
     pub fn new<L>(lists: impl IntoIterator<Item = L>) -> Self
     where
         L: IntoIterator<Item: Borrow<usize>>,
@@ -50,7 +51,7 @@ impl Graph {
     pub fn reversed(&self) -> Self {
         let targets = |step| self.of(step).iter().map(|&to| to as usize);
         let exists = |to: &usize| *to < self.len();
-        // Where the list of each step begins, and where its next entry goes.
+        // The start of each step's list, which becomes the position of its next entry.
         let mut next = vec![0; self.len()];
         for to in (0..self.len()).flat_map(targets).filter(exists) {
             next[to] += 1;
@@ -79,7 +80,7 @@ impl Graph {
         self.ends.len()
     }
 
-    /// Whether there are no steps.
+    /// Returns `true` if the graph has no steps.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -96,8 +97,9 @@ impl Graph {
         &self.targets[start as usize..self.ends[step] as usize]
     }
 
-    /// The level of each step: 0 if it leads nowhere, else one more than the highest level among the steps that it leads to.
-    /// `None` for a step of a cycle, and for one that leads to a step without a level or to one that does not exist.
+    /// Returns the level of each step: 0 for a step that leads nowhere, otherwise one more than the highest level among
+    /// the steps that it leads to. `None` for a step of a cycle, and for a step that leads to a missing step or to a
+    /// step without a level.
     pub fn levels(&self) -> Vec<Option<usize>> {
         let sources = self.reversed();
         let mut open: Vec<usize> = (0..self.len()).map(|step| self.of(step).len()).collect();

@@ -1,8 +1,8 @@
-//! HTML and SVG in which no text is ever markup.
+//! A writer of HTML and SVG that escapes all strings.
 
 use std::fmt::{Arguments, Display};
 
-/// How a character is written in text and in attributes, if it would be markup itself.
+/// Returns the escaped form of a character that is special in HTML, for content and attributes.
 ///
 /// ```
 /// use plan_graph::entity;
@@ -41,7 +41,8 @@ pub struct Html {
 }
 
 impl Html {
-    /// Nothing yet. `escape` appends a text so that it is markup neither between tags nor in an attribute's double quotes.
+    /// Creates an empty document. `escape` appends a string without special characters, for content and for
+    /// double-quoted attributes.
     pub fn new(escape: fn(Arguments<'_>, &mut String)) -> Self {
         let out = String::new();
         Self { out, escape }
@@ -64,7 +65,7 @@ impl Html {
         self.out.push_str(markup);
     }
 
-    /// All that was written.
+    /// Returns the document.
     pub fn finish(self) -> String {
         self.out
     }
@@ -105,7 +106,7 @@ impl Tag<'_> {
         self.html.out.push('>');
     }
 
-    /// Writes a text as the content, and ends the element.
+    /// Writes a string as the content, and ends the element.
     pub fn text(self, text: impl Display) {
         self.inside(|html| html.text(text));
     }
@@ -115,7 +116,7 @@ impl Tag<'_> {
         self.inside(|_| ());
     }
 
-    /// Ends an element of HTML that has neither content nor an end tag, such as `<link>`.
+    /// Ends a void element of HTML, such as `<link>`, which has no content and no end tag.
     pub fn void(self) {
         self.html.out.push('>');
     }

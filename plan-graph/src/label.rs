@@ -1,18 +1,18 @@
-//! What is written in a box, and how much room it takes.
+//! Labels of boxes, and the size that a label needs.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How many letters a box has room for.
+/// The most letters of a label.
 const LETTERS: usize = 24;
-/// How high a box is that has two lines of text.
+/// The height of a box with two lines, in pixels.
 pub const HEIGHT: f64 = 44.0;
 
-/// How wide the letters of a text are, counted in letters.
+/// The width of a string, in letters.
 fn letters(text: &str) -> usize {
     text.width()
 }
 
-/// A text on one line, its end cut off where a box has no room for it.
+/// Returns a string on one line, cut to the length of a label.
 pub fn cut(text: &str) -> String {
     let text = text.trim().replace('\n', " ");
     if letters(&text) <= LETTERS {
@@ -26,8 +26,8 @@ pub fn cut(text: &str) -> String {
     text.chars().take_while(fits).collect::<String>() + "…"
 }
 
-/// How wide a box is, for what of two texts is left once they are [`cut`]: a bold one of 13 pixels, which has an icon beside it, and one
-/// of 11.5 pixels below.
+/// Returns the width of a box, in pixels, for two lines that are [`cut`]: a bold one of 13 pixels beside an icon, and
+/// one of 11.5 pixels below.
 pub fn width(id: &str, what: &str) -> f64 {
     let id = letters(&cut(id)) as f64 * 8.2 + 44.0;
     let what = letters(&cut(what)) as f64 * 6.8 + 26.0;

@@ -1,4 +1,4 @@
-//! Where the boxes and the arrows of a graph go. Knows of neither plans nor SVG.
+//! The layout of a graph: positions of boxes and arrows, without knowledge of plans or SVG.
 
 use crate::Graph;
 use dagre::graph::GraphOptions;
@@ -21,31 +21,31 @@ pub type Point = (f64, f64);
 pub struct Boxes<'b> {
     /// The width and the height of each box.
     pub sizes: &'b [(f64, f64)],
-    /// From which box to which; both are there.
+    /// The start and the end of each arrow, as indices of `sizes`.
     pub arrows: &'b [(usize, usize)],
-    /// How many boxes are before each on the longest way to it.
+    /// The number of boxes on the longest path to each box.
     pub levels: &'b [usize],
 }
 
-/// A graph as it is to be drawn.
+/// A graph with positions.
 #[derive(Default, Debug)]
 pub struct Layout {
-    /// How wide all of it is.
+    /// The total width.
     pub width: f64,
-    /// How high all of it is.
+    /// The total height.
     pub height: f64,
     /// The middle of each box.
     pub boxes: Vec<Point>,
     /// The points of each arrow, from its beginning to its end; those between are in the ranks that it passes.
     pub arrows: Vec<Vec<Point>>,
-    /// Whether it goes down, not to the right.
+    /// `true` if the ranks go down, `false` if they go to the right.
     pub down: bool,
 }
 
 /// Lays a graph out: in ranks with few crossings, or in columns if there are too many boxes for that.
 pub fn layout(graph: &Boxes<'_>) -> Layout {
     let down = goes_down(graph);
-    // The layout is another's work. A picture that is less beautiful is better than none.
+    // The layout comes from another crate, which may panic. A plainer layout is better than none.
     let arranged = |graph: &Boxes<'_>| {
         catch_unwind(AssertUnwindSafe(|| arranged(graph, down))).unwrap_or_default()
     };
@@ -54,7 +54,7 @@ pub fn layout(graph: &Boxes<'_>) -> Layout {
             return layout;
         }
     } else if let Some(arrows) = reduced(graph) {
-        // What is needed anyway, by a longer way, does not decide where a box is.
+        // An arrow between boxes that a longer path connects as well has no influence on the layout.
         let graph_of = |arrows| Boxes { arrows, ..*graph };
         let reduced = graph_of(&arrows);
         let layout = (cost(&reduced) <= MOST).then(|| arranged(&reduced));
@@ -77,7 +77,7 @@ pub fn layout(graph: &Boxes<'_>) -> Layout {
     in_columns(graph, down)
 }
 
-/// How many boxes there are, and how many ranks all arrows pass together.
+/// The number of boxes plus the number of ranks that all arrows pass.
 fn cost(graph: &Boxes<'_>) -> usize {
     let span = |(from, to): &(usize, usize)| graph.levels[*from].abs_diff(graph.levels[*to]);
     graph
@@ -110,7 +110,7 @@ fn reduced(graph: &Boxes<'_>) -> Option<Vec<(usize, usize)>> {
     )
 }
 
-/// Whether a page has more room for the graph if it goes down.
+/// Returns `true` if a page has more room for the graph with ranks that go down.
 fn goes_down(graph: &Boxes<'_>) -> bool {
     let ranks = graph.levels.iter().max().map_or(0, |most| most + 1);
     let mut boxes = vec![0_usize; ranks];
@@ -196,7 +196,7 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
         .then_some(layout)
 }
 
-/// Where an arrow leaves a box and where it reaches another: at the sides that face the ranks after and before.
+/// The start and the end of an arrow, at the sides of the boxes that face the next and the previous rank.
 fn ends(graph: &Boxes<'_>, layout: &Layout, (from, to): (usize, usize)) -> (Point, Point) {
     let side = |place: usize, sign: f64| {
         let ((x, y), (width, height)) = (layout.boxes[place], graph.sizes[place]);
@@ -262,7 +262,7 @@ mod tests {
             arrows in prop::collection::btree_set((0..24_usize, 0..24_usize), 0..40),
             (width, cyclic, down) in (40.0..200.0_f64, any::<bool>(), any::<bool>()),
         ) {
-            // Cycles are in no plan that runs, but the report of one that cannot run is drawn, too.
+            // A plan with a cycle does not run, but its report is drawn as well.
             let arrows = arrows.into_iter().filter(|(from, to)| from.max(to) < &count && (cyclic || from < to));
             let arrows: Vec<_> = arrows.collect();
             let sizes = vec![(width, 40.0); count];
@@ -284,7 +284,8 @@ mod tests {
         }
     }
 
-    /// Where each box leads to each later one, arrows are many and long, and all but those to the next are dispensable.
+    /// Each box leads to each later box, so arrows are many and long, and only the arrows to the next box are
+    /// necessary.
     #[test]
     fn dispensable_arrows_do_not_decide() {
         let count = 40;

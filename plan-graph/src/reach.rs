@@ -2,7 +2,7 @@
 
 use crate::Graph;
 
-/// How often each edge is looked at to answer questions about [`Paths`], on average.
+/// The visits per edge, on average, that all questions to one [`Paths`] may take.
 const LOOKS: usize = 256;
 
 impl Graph {
@@ -41,16 +41,17 @@ impl Graph {
     }
 }
 
-/// Answers many questions about the paths of a graph without cycles, in linear time for all of them together; made by [`Graph::paths`].
+/// A cache that answers questions about the paths of an acyclic graph, in linear time for all questions together.
+/// [`Graph::paths`] creates it.
 #[derive(Debug)]
 pub struct Paths<'g> {
     graph: &'g Graph,
     levels: Vec<Option<usize>>,
-    /// The question for which a step was reached last.
+    /// The last question that reached each step.
     reached: Vec<usize>,
     questions: usize,
     open: Vec<usize>,
-    /// How many more edges are looked at.
+    /// The edges that may still be visited.
     looks: usize,
 }
 
@@ -59,12 +60,13 @@ pub struct Paths<'g> {
 pub struct Exhausted;
 
 impl Paths<'_> {
-    /// The first step that `from` leads to directly and from which a path leads to `to`: the path from `from` to `to` through it has two
-    /// edges or more.
+    /// Returns the first successor of `from` from which a path leads to `to`, so that the path from `from` to `to` has
+    /// at least two edges.
     ///
     /// # Errors
     ///
-    /// If the edges that were looked at for this question and those before are 256 times as many as the graph has.
+    /// Returns [`Exhausted`] once all questions together have visited 256 times as many edges and steps as the graph
+    /// has.
     pub fn through(&mut self, from: usize, to: usize) -> Result<Option<usize>, Exhausted> {
         // A step that was reached in vain from one of them is not visited again for the others.
         self.questions += 1;

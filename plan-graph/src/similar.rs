@@ -3,7 +3,7 @@
 /// The longest name that is compared, in bytes.
 const LONGEST: usize = 60;
 
-/// How many names are compared.
+/// The most names that are compared.
 const MOST: usize = 1000;
 
 /// How alike two names must be, where 1 is the same: about a third of the letters may differ.
@@ -12,10 +12,11 @@ const ALIKE: f64 = 0.65;
 /// The likeness of a plural such as `retries` and its singular, which differ in three letters.
 const PLURAL: f64 = 0.9;
 
-/// The one of `known` that was probably meant by `name`: the most similar one, and the first of those that are equally so.
+/// Returns the name in `known` that `name` probably means: the most similar name, and the first of several equally
+/// similar names.
 ///
-/// Upper case, `_`, `-` and spaces make no difference. A comparison costs the product of the lengths, so names of more than 60 bytes have nothing
-/// similar, and only the first thousand names are looked at.
+/// Upper case, `_`, `-` and spaces make no difference. A comparison costs the product of the lengths, so a name of more
+/// than 60 bytes has no similar name, and only the first thousand names are compared.
 ///
 /// ```
 /// use plan_graph::similar;
@@ -64,7 +65,7 @@ fn is_plural(name: &str, known: &str, plain: impl Fn(&str) -> String) -> bool {
     is_of(name, &known) || is_of(&known, name)
 }
 
-/// How many letters of each kind a name has, where several letters are of one kind.
+/// The number of letters of each kind in a name. Several letters share a kind.
 struct Letters {
     kinds: [u8; 32],
     all: u8,
@@ -83,7 +84,7 @@ impl Letters {
         Self { kinds, all }
     }
 
-    /// How alike the names are at most: each letter that one of them has more often is a change.
+    /// An upper bound for the similarity: each letter that is more frequent in one name is a change.
     fn most_alike(&self, other: &Self) -> f64 {
         let kinds = self.kinds.iter().zip(&other.kinds);
         let common: u8 = kinds.map(|(one, other)| one.min(other)).sum();

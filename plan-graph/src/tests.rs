@@ -1,4 +1,4 @@
-//! What graphs say is compared with what a simple model says, and with each other; large graphs are only to be answered at all.
+//! Graphs agree with a simple model and with each other. Large graphs are only tested for an answer.
 
 use crate::Graph;
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn any_lists(most: usize) -> impl Strategy<Value = Lists> {
     })
 }
 
-/// For each step, the steps to which a path leads from it: edges are joined until nothing is new.
+/// Returns the reachable steps of each step: joins edges until no new pair appears.
 fn closure(lists: &Lists) -> Vec<BTreeSet<usize>> {
     let existing = |list: &Vec<usize>| {
         list.iter()
@@ -120,7 +120,7 @@ proptest! {
             for other in 0..of.len() {
                 let both = one == other || (reached[one].contains(&other) && reached[other].contains(&one));
                 prop_assert_eq!(components[one] == components[other], both);
-                // They are numbered in an order in which each comes after those that it leads to.
+                // A component has a number after the components it leads to.
                 prop_assert!(!reached[one].contains(&other) || components[one] >= components[other]);
             }
         }
@@ -230,7 +230,7 @@ fn a_long_chain() {
             .iter()
             .all(|reached| *reached)
     );
-    // From the other end, the search for components goes as deep as the chain is long.
+    // In the reversed graph, the search for components goes as deep as the chain is long.
     assert_eq!(
         graph.reversed().components(),
         (0..MANY as u32).rev().collect::<Vec<_>>()
@@ -266,7 +266,7 @@ fn one_big_cycle() {
     assert_eq!(big.cycles(), [(0..MANY).collect::<Vec<_>>()]);
     assert_eq!(big.levels(), vec![None; MANY]);
     assert!(big.reachable(7).iter().all(|reached| *reached));
-    // Of the cycles in it, a shorter one is named if it is found.
+    // The shorter cycle is preferred.
     let mut shortcut = cycle.clone();
     shortcut[40].push(10);
     assert_eq!(graph(&shortcut).cycles(), [(10..=40).collect::<Vec<_>>()]);
@@ -282,7 +282,7 @@ fn many_small_cycles() {
     assert_eq!(graph(&pairs).cycles(), expected);
 }
 
-/// Where each step is asked about each edge of a dense graph, the questions are not all answered.
+/// A dense graph with a question for each edge of each step exhausts the limit.
 #[test]
 fn questions_end() {
     let count = 600;
