@@ -1,4 +1,4 @@
-//! The requests that run a plan again: the text of a run's plan, a second run, and a retry.
+//! The requests that run a plan again: the source of a run's plan, a second run, and a retry.
 
 use crate::answer::Text;
 use crate::error::{Path, Problem};

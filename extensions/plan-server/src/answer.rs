@@ -28,7 +28,7 @@ impl Room {
     }
 }
 
-/// Bytes that take room until they are dropped.
+/// Bytes that occupy memory of the budget until they are dropped.
 pub(crate) struct Text {
     bytes: Vec<u8>,
     room: Vec<OwnedSemaphorePermit>,
@@ -41,7 +41,7 @@ impl AsRef<[u8]> for Text {
 }
 
 impl Text {
-    /// The JSON of a value between two texts.
+    /// Encodes a value as JSON between two strings.
     pub(crate) fn new(
         room: &Room,
         before: &str,
@@ -64,13 +64,13 @@ impl Text {
         Self::of(room, bytes)
     }
 
-    /// Creates a text from finished bytes.
+    /// Creates a body from finished bytes.
     pub(crate) fn of(room: &Room, bytes: Vec<u8>) -> Result<Self, Problem> {
         let room = vec![room.take(bytes.len())?];
         Ok(Self { bytes, room })
     }
 
-    /// Keeps the room of these permits as well, until the text is dropped.
+    /// Keeps these permits as well, until the body is dropped.
     pub(crate) fn holding_also(mut self, held: Vec<OwnedSemaphorePermit>) -> Self {
         self.room.extend(held);
         self

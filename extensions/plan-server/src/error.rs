@@ -1,4 +1,4 @@
-//! What a client gets when something is wrong, and the bodies of requests.
+//! Error responses, and the bodies of requests.
 
 use crate::limits;
 use axum::body::{Body, to_bytes};
@@ -128,7 +128,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The body of a request as JSON, whatever its content type says.
+/// The body of a request as JSON. The content type of the request is ignored.
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
@@ -155,7 +155,7 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     }
 }
 
-/// What the path of a request names.
+/// The parameters in the path of a request.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
@@ -172,7 +172,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
     }
 }
 
-/// What is asked for after the path.
+/// The parameters in the query string of a request.
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {

@@ -40,7 +40,7 @@ pub(crate) fn profile(name: Option<&str>) -> Result<Profile, Problem> {
     }
 }
 
-/// Findings in the form of the API, with places in units of UTF-16, as browsers count.
+/// Findings in the form of the API. Positions are in UTF-16 code units, as browsers count.
 pub(crate) fn findings_json(text: &str, findings: &[Finding]) -> Value {
     let places = Places::new(text);
     let label = |label: &Label| {
@@ -69,7 +69,7 @@ pub(crate) fn findings_json(text: &str, findings: &[Finding]) -> Value {
         .collect()
 }
 
-/// The beginnings of the lines of a text, in bytes and in units of UTF-16.
+/// The start of each line, in bytes and in UTF-16 code units.
 struct Places(Vec<(usize, usize)>);
 
 impl Places {

@@ -5,7 +5,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Makes a folder, if there is none, that only its owner can read: runs have the values of whoever started them.
+/// Creates a folder that only its owner can read, unless the folder exists: the journals of runs contain the values of
+/// users.
 pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -13,7 +14,7 @@ pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// Locks a folder, so that no other server runs its runs and has its effects.
+/// Locks a folder, so that no other server executes its runs a second time.
 pub(crate) fn lock(folder: &Path) -> Result<File, ServerError> {
     let path = folder.join("lock");
     let mut options = OpenOptions::new();

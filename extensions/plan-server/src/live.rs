@@ -1,4 +1,4 @@
-//! What happens in runs, for those who watch them.
+//! Events of runs, sent to the subscribers of each run.
 
 use crate::desk::Question;
 use crate::limits;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::broadcast;
 
-/// What became of a step, or of an element of one.
+/// The new state of a step, or of an element of a step.
 #[derive(Clone, Default, Serialize)]
 pub(crate) struct StepEvent {
     pub(crate) path: String,
@@ -35,9 +35,10 @@ pub(crate) struct StepEvent {
 
 #[derive(Clone)]
 pub(crate) enum Happened {
-    /// An event as it is sent.
+    /// An event in its encoded form.
     Event(Bytes),
-    /// The run waits for a value, or may have ended, or a question was taken away: its state is to be looked at.
+    /// A sign that the subscriber must read the state again: the run waits for a value, may have ended, or no longer
+    /// needs an answer.
     Changed,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct Live(Mutex<Channels>);
 struct Channels {
     of_runs: HashMap<String, Channel>,
     subscribers: usize,
-    /// Runs in which a plan has finished, which may be their own.
+    /// Runs in which a plan has finished: the plan of the run itself or a called one.
     finished: HashSet<String>,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct Subscriber {
     live: Arc<Live>,
     metrics: Arc<Metrics>,
     run: String,
-    /// Nothing once it is dropped.
+    /// `None` once the subscriber is dropped.
     receiver: Option<broadcast::Receiver<Happened>>,
 }
 
@@ -84,7 +85,7 @@ impl Live {
         let channels = self.channels();
         if let Some(Channel { sender, watched }) = channels.of_runs.get(run) {
             watched.changed();
-            // The receiver of who is too slow says so.
+            // A slow receiver notices by itself that it has missed events.
             let _ = sender.send(event());
         }
     }
@@ -102,12 +103,13 @@ impl Live {
         self.changed(run);
     }
 
-    /// The runs that may have ended since the last time, and those that had not then.
+    /// Takes the runs that may have ended since the last call, and the runs that [`still_open`](Self::still_open) has
+    /// put back.
     pub(crate) fn take_finished(&self) -> HashSet<String> {
         std::mem::take(&mut self.channels().finished)
     }
 
-    /// These have not ended yet.
+    /// Puts back runs that have not ended yet.
     pub(crate) fn still_open(&self, runs: Vec<String>) {
         self.channels().finished.extend(runs);
     }
@@ -147,7 +149,7 @@ impl Live {
 }
 
 impl Subscriber {
-    /// What happens next. Who has missed something looks at the whole.
+    /// Waits for the next event. A subscriber that has missed events gets [`Happened::Changed`].
     pub(crate) async fn next(&mut self) -> Happened {
         match &mut self.receiver {
             Some(receiver) => receiver.recv().await.unwrap_or(Happened::Changed),
@@ -185,7 +187,7 @@ impl Drop for Subscriber {
     }
 }
 
-/// An event, or that the state is to be looked at if the event is too long.
+/// Returns the event, or [`Happened::Changed`] if the event is too long.
 fn of_event(name: &str, value: &impl Serialize) -> Happened {
     let event = event(name, &json!(value));
     if event.len() > limits::EVENT {

@@ -1,4 +1,4 @@
-//! Counts and times, in the text format of Prometheus.
+//! Counters and durations in the format of Prometheus.
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
@@ -145,7 +145,7 @@ impl Metrics {
         all
     }
 
-    /// All of them as text.
+    /// Encodes all metrics in the format of Prometheus.
     pub(crate) fn encode(&self) -> String {
         let mut text = String::new();
         // Nothing that is written to a `String` fails.

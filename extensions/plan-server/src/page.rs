@@ -15,7 +15,8 @@ const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 fn file(content_type: &'static str, text: &'static str) -> impl IntoResponse + Clone {
-    // The page shows a report in a frame without an origin, which is another one than the server's, and the files say nothing of anybody's runs.
+    // The page shows a report in a frame with an opaque origin, which differs from the server's origin. The files
+    // contain no data of runs.
     let headers = [
         (header::CONTENT_TYPE.as_str(), content_type),
         (header::CACHE_CONTROL.as_str(), "no-cache"),
@@ -24,7 +25,7 @@ fn file(content_type: &'static str, text: &'static str) -> impl IntoResponse + C
     (headers, text)
 }
 
-/// Names a file of the page's folder with its address, its type and its text.
+/// Lists files of the page's folder with their addresses, content types and contents.
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
         [$((concat!("/page/", $name), SCRIPT, include_str!(concat!("../page/", $name)))),*]

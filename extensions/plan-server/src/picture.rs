@@ -1,4 +1,4 @@
-//! A plan as a picture before it runs: SVG with classes, which the page colors.
+//! The graph of a plan before it runs, as SVG with classes for the page's colors.
 
 use crate::view::StepView;
 use plan_graph::{Boxes, HEIGHT, Html, Safe, cut, entity, layout, width};
@@ -8,7 +8,7 @@ use std::fmt::{Arguments, Write};
 /// More steps than this are in the list alone.
 const MOST: usize = 400;
 
-/// Appends a text without markup and without invisible characters.
+/// Appends a string, with its markup escaped and its invisible characters removed.
 pub(crate) fn escape(text: Arguments<'_>, out: &mut String) {
     struct Escaped<'o>(&'o mut String);
     impl Write for Escaped<'_> {
@@ -26,7 +26,7 @@ pub(crate) fn escape(text: Arguments<'_>, out: &mut String) {
     let _ = Safe::line(Escaped(out)).write_fmt(text);
 }
 
-/// The picture of these steps; nothing if there are too many.
+/// Returns the graph of these steps as SVG, or `None` if there are too many steps.
 pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
     if steps.is_empty() || steps.len() > MOST {
         return None;
@@ -102,7 +102,8 @@ pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
     Some(html.finish())
 }
 
-/// How many steps one after the other are before each. What is in a cycle, which no plan that was read has, is in the first.
+/// Returns the length of the longest chain of steps before each step. A step in a cycle or after a cycle gets 0; no
+/// plan read from a document has a cycle.
 fn levels(count: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
     let mut needs = vec![Vec::new(); count];
     for (from, to) in arrows {

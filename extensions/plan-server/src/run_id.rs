@@ -1,16 +1,16 @@
-//! Ids of runs, which say how a run was started: so that it is known after a restart without a table of its own.
+//! Ids of runs. An id encodes how its run was started, so that a restarted server needs no table.
 
 use plan_runtime::dynamic::Profile;
 
 /// How a run was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start {
-    /// Whether a person is asked before each call that does not only read.
+    /// `true` if a person approves each call that does more than read.
     pub(crate) asks: bool,
     pub(crate) profile: Profile,
 }
 
-/// The word for a profile that clients know.
+/// The name of a profile in the API.
 pub(crate) fn reading(profile: Profile) -> &'static str {
     match profile {
         Profile::Compat => "compatible",
@@ -53,7 +53,7 @@ impl Start {
     }
 }
 
-/// What a client has named the run with this id, if it has.
+/// Returns the name that the client gave to the run with this id.
 pub(crate) fn request_of(id: &str) -> Option<&str> {
     id.strip_prefix("gs-").or_else(|| id.strip_prefix("gc-"))
 }

@@ -125,7 +125,7 @@ pub(crate) fn start(
     Ok((StatusCode::CREATED, axum::Json(json!({"id": id}))).into_response())
 }
 
-/// What is wrong with inputs, by their names. The run looks at them again.
+/// Returns the errors of inputs by input name. The run checks the inputs again.
 fn wrong_inputs(plan: &Plan, given: &Value) -> Value {
     let mut wrong = serde_json::Map::new();
     for input in &plan.inputs {

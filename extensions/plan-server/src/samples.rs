@@ -3,7 +3,7 @@
 use axum::Json;
 use serde_json::{Value, json};
 
-/// A name, a title, the dialect as the page calls it, and the text.
+/// The name, the title, the dialect in the page's terms, and the source of each sample.
 const SAMPLES: [(&str, &str, &str, &str); 7] = [
     (
         "reply",

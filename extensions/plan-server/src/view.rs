@@ -1,4 +1,4 @@
-//! What a plan would do, for people.
+//! The steps of a plan before it runs, as the page shows them.
 
 use crate::tools::Office;
 use plan_graph::MessageName;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// How many steps are named that a failure would affect. All of all steps would be the square of their number.
+/// The most names of blocked steps for each step. All names would take space quadratic in the number of steps.
 const NAMES: usize = 100;
 
 /// A step of a plan.
@@ -18,24 +18,24 @@ pub(crate) struct StepView {
     pub(crate) path: String,
     /// The tool that it calls, or those, with commas between them.
     pub(crate) tool: Option<String>,
-    /// What the tool does, as it says itself.
+    /// The description in the tool's contract.
     pub(crate) description: String,
     pub(crate) read_only: bool,
     /// `for`, `if`, `loop` or `block`, or an empty string for a plain call.
     pub(crate) form: &'static str,
-    /// Whether it waits for a value from a person.
+    /// `true` if the step waits for a value from a person.
     pub(crate) waits: bool,
     /// The step that it undoes, if it does.
     pub(crate) undoes: Option<String>,
     pub(crate) needs: Vec<String>,
-    /// What cannot run if it fails, as far as there is room for names.
+    /// The steps that a failure of this step blocks, at most [`NAMES`] of them.
     pub(crate) affects: Vec<String>,
-    /// How many steps these are.
+    /// The number of steps that a failure of this step blocks.
     pub(crate) affects_count: usize,
 }
 
 impl StepView {
-    /// What it does, in a word or two.
+    /// A short label for the step's action.
     pub(crate) fn what(&self) -> String {
         let tool = match &self.tool {
             Some(tool) => tool,
@@ -50,7 +50,7 @@ impl StepView {
         }
     }
 
-    /// The classes of the step in the picture.
+    /// The CSS classes of the step in the graph.
     pub(crate) fn classes(&self) -> String {
         let undo = if self.undoes.is_some() { " undo" } else { "" };
         let form = if self.form.is_empty() { "" } else { " is-" };
@@ -111,7 +111,7 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
                 .collect()
         })
         .collect();
-    // What only undoes or cleans up is in nobody's way.
+    // Undo and cleanup steps block no work: a failed cleanup blocks only cleanup.
     let holds_up = |step: &Step, need: usize| match plan.steps[need].role {
         Role::Undo(_) => false,
         Role::Always => step.role == Role::Always,
@@ -171,7 +171,7 @@ fn form(body: &Body) -> &'static str {
     }
 }
 
-/// Whether a body waits for a value somewhere.
+/// Returns `true` if the body contains an `await`.
 fn waits(body: &Body) -> bool {
     match body {
         Body::Await(_) => true,
@@ -201,7 +201,7 @@ fn input(input: &Input) -> Value {
     })
 }
 
-/// What a form has for values of a type.
+/// The kind of form field for values of a type.
 fn kind(type_name: &str) -> &'static str {
     match type_name {
         "String" | "&str" | "char" => "text",
@@ -218,7 +218,7 @@ mod tests {
     use crate::tools::toolbox;
     use plan_runtime::run::Throttle;
 
-    /// What a failure affects is what the library says.
+    /// The blocked steps are equal to the library's `blocked_by`.
     #[test]
     fn a_failure_affects_what_it_blocks() {
         let toolbox = toolbox(Throttle::new());

@@ -92,7 +92,8 @@ fn scenarios() -> Vec<Vec<Value>> {
     all
 }
 
-/// The same text, so that it is one: what an executor hands over that replaces no references.
+/// Quotes each reference, so that a tool gets the reference's source as a string, as from an executor without
+/// references.
 fn unresolved(params: &Value) -> Value {
     match params {
         Value::String(text) if text.contains("${") => {
@@ -113,7 +114,7 @@ fn reference_errors_of_the_scenarios_go_from_24_percent_to_0() {
     let server = Process::start(&folder);
     let all = scenarios();
 
-    // Before: each step has its parameters as they are written.
+    // Before the change, each step gets its parameters as written.
     let mut failed = 0;
     for steps in &all {
         let is_wrong = |step: &Value| {
@@ -241,7 +242,7 @@ fn reference_errors_are_counted_by_reading() {
             "plan_reference_errors_total{{reading=\"{reading}\",found=\"{found}\"}}"
         ))
     };
-    // A spelling that the original executors take for text.
+    // The original executors treat this spelling as a plain string.
     let near = json!({"steps": [step("email_send", json!({"to": "ada@example.org", "subject": "${steps[0].data}"}))]});
     let answer = execute(&server, &near, true);
     let finding = &answer["errors"][0]["extensions"]["findings"][0];
@@ -257,7 +258,7 @@ fn reference_errors_are_counted_by_reading() {
         (count("strict", "before"), count("compatible", "before")),
         (1.0, 1.0)
     );
-    // Nobody can see this one before the list is there.
+    // No check finds this error before the list has arrived.
     let late = json!({"steps": [
         step("facilities_list", json!({"location": "Nowhere"})),
         step("shipments_list", json!({"facility_id": "${step[0].data[0].id}"})),
@@ -270,6 +271,6 @@ fn reference_errors_are_counted_by_reading() {
         "{answer}"
     );
     assert_eq!(count("strict", "during"), 1.0);
-    // It is executed neither twice nor in part before that.
+    // The rejected plan sent no email.
     assert_eq!(folder.effects().len(), 1);
 }

@@ -1,4 +1,5 @@
-//! Clients that are wrong, slow, greedy or curious: each gets an error that says what to do, and the others are served meanwhile.
+//! Clients that are wrong, slow, greedy or curious. Each gets an error with a fix, while the server serves the other
+//! clients.
 
 mod support;
 
@@ -32,17 +33,17 @@ fn connect(server: &Process) -> TcpStream {
     stream
 }
 
-/// What is answered to these bytes, until the server closes the connection.
+/// Sends these bytes and returns the response up to the end of the connection.
 fn raw(server: &Process, request: &[u8]) -> String {
     let mut stream = connect(server);
-    // It may be closed before all was sent.
+    // The server may close the connection before it has read all bytes.
     let _ = stream.write_all(&for_host(server, request));
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// The request with the server's own host in the place of `x`.
+/// Replaces the host `x` of a request with the server's own host.
 fn for_host(server: &Process, request: &[u8]) -> Vec<u8> {
     let host = format!("host: {}\r\n", server.url.strip_prefix("http://").unwrap());
     match std::str::from_utf8(request) {
@@ -65,7 +66,7 @@ fn status(answer: &str) -> u16 {
         .unwrap_or(0)
 }
 
-/// It is an error in the form of all errors, under the headers of all answers.
+/// Checks that a response is an error in the common form, with the common headers.
 fn is_problem(answer: &str, expected: u16) {
     let (head, body) = answer.split_once("\r\n\r\n").expect(answer);
     assert_eq!(status(answer), expected, "{answer}");
@@ -206,7 +207,7 @@ fn bodies_are_bounded_and_read_with_care() {
         );
         is_problem(&post("/api/runs", &json!({"text": text}).to_string()), 422);
     }
-    // A chunk that never ends counts, too.
+    // A chunk without an end is subject to the limit as well.
     let mut stream = connect(&server);
     let head = format!(
         "POST /api/check HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\nconnection: close\r\n{token}\r\n"
@@ -296,7 +297,7 @@ fn what_is_not_http_ends() {
 fn slow_clients_are_cut_off() {
     let folder = Folder::new();
     let server = Process::start(&folder);
-    // A head that comes byte by byte, and one that never goes on.
+    // One head arrives byte by byte, the other stops halfway.
     let began = Instant::now();
     let slow: Vec<thread::JoinHandle<Duration>> = [true, false]
         .into_iter()
@@ -378,7 +379,7 @@ fn clients_that_do_not_read_are_cut_off() {
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     let schema = format!("GET /graphql/schema HTTP/1.1\r\nhost: x\r\n{token}\r\n");
     let began = Instant::now();
-    // The server reads no further request while it cannot answer.
+    // The server reads no second request before it has responded to the first.
     let error = loop {
         if let Err(error) = stream.write_all(schema.as_bytes()) {
             break error;
@@ -393,7 +394,7 @@ fn clients_that_do_not_read_are_cut_off() {
     serves(&server);
 }
 
-/// A plan of this many steps, each of which returns a text of this length.
+/// A plan of this many steps, each of which returns a string of this length.
 fn texts(name: &str, count: usize, length: usize) -> Value {
     let step = json!({"tool": "slow", "params": {"ms": 0, "text": "x".repeat(length)}});
     json!({"requestId": name, "steps": vec![step; count]})
@@ -463,7 +464,7 @@ fn many_who_watch_a_large_run_are_in_nobodys_way() {
     let plan = json!({"steps": [{"id": "all", "for": {"pattern": "x", "list": list, "body": {"tool": "emails_list", "arguments": {}}}}], "output_steps": ["all"]});
     let id = server.begin(&plan.to_string(), &json!({}), "none");
     server.until(&id, |run| !run["ended"].is_null());
-    // They come at one time, and stay until all are there.
+    // All clients connect at one time, and stay until all are connected.
     let streams: Vec<_> = (0..WATCHERS).map(|_| server.events(&id)).collect();
     thread::scope(|scope| {
         for events in streams {
@@ -541,7 +542,7 @@ fn a_folder_has_one_server() {
     serves(&Process::start(&folder));
 }
 
-/// A request that nobody waits for any more takes no place among those that wait for their turn.
+/// A request whose client has gone away occupies no slot in the queue.
 #[test]
 fn clients_that_go_away_take_no_place() {
     let folder = Folder::new();

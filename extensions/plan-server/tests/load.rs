@@ -18,7 +18,7 @@ fn number(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |given| given.parse().unwrap())
 }
 
-/// A plan of seven calls, three of which are beside each other, and one of which fails at first.
+/// A plan of seven calls: three run concurrently, and one fails at first.
 fn plan(at: usize) -> String {
     let subject = format!("plan {at}");
     let send = |subject: &str| json!({"tool": "email_send", "params": {"to": "ada@example.org", "subject": subject}});
@@ -80,7 +80,7 @@ async fn recorded(folder: &Folder) -> HashSet<String> {
     found
 }
 
-/// Of these times, the median, the one that one in a hundred exceeds, and the longest.
+/// Returns the median, the 99th percentile and the maximum of these times.
 fn spread(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let at =
@@ -106,7 +106,7 @@ fn nothing_is_lost_under_load() {
     let folder = Folder::new();
     let server = Process::start(&folder);
 
-    // All of them as fast as eight clients can.
+    // Eight clients start all plans as fast as they can.
     let (next, ids, latencies) = (
         AtomicUsize::new(0),
         Mutex::new(vec![String::new(); count]),
@@ -192,7 +192,7 @@ fn nothing_is_lost_under_load() {
         assert_eq!(watcher.join().unwrap(), "end");
     }
 
-    // Each call has had its effect once, and what was recorded was not called again.
+    // Each call has had its effect once: the resumed runs repeated no recorded call.
     let all = folder.effects();
     let mut first: HashMap<&str, usize> = HashMap::new();
     let mut repeated = 0;

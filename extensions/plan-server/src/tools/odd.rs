@@ -6,7 +6,7 @@ use plan_runtime::{Error, Result, tool};
 use schemars::JsonSchema;
 use std::time::Duration;
 
-/// How long a call to `slow` takes at most.
+/// The longest duration of a call to `slow`, in milliseconds.
 const LONGEST: u64 = 60_000;
 
 /// Takes a time, and gives the text back.
