@@ -1,4 +1,4 @@
-//! What a plan says, with the author's own tokens.
+//! The syntax tree of a plan, with the author's tokens.
 
 mod policy;
 
@@ -44,11 +44,11 @@ pub(crate) struct Header {
     pub(crate) inputs: Vec<Input>,
     /// The names of inputs that could not be read.
     pub(crate) broken: Vec<Ident>,
-    /// Whether there may be other inputs, which could not be read.
+    /// `true` if some inputs could not be parsed, so that unknown names may be inputs.
     pub(crate) unclear_inputs: bool,
-    /// Whether the type of the output cannot be read, so that the braces may be a part of it or of a step.
+    /// `true` if the output type is unreadable, so that the braces may belong to the type or to a step.
     pub(crate) unclear_body: bool,
-    /// Whether no output means that it could not be read, not that it is missing.
+    /// `true` if the output type was unreadable, `false` if it is missing.
     pub(crate) unclear: bool,
     pub(crate) output: Option<Type>,
 }
@@ -68,11 +68,11 @@ pub(crate) struct Step {
     /// A step with a type is a computed value, or one from outside.
     pub(crate) ty: Option<Type>,
     pub(crate) body: Body,
-    /// Whether it is the last expression of a block, which has no name.
+    /// `true` for the last expression of a block, which has no name.
     pub(crate) is_tail: bool,
 }
 
-/// What a step is for.
+/// The role of a step.
 #[derive(Clone, Default)]
 pub(crate) enum Role {
     #[default]
@@ -84,7 +84,7 @@ pub(crate) enum Role {
 }
 
 impl Step {
-    /// Nothing is known of the step any more but its name, and its output if its tool is known.
+    /// Discards all parts of the step except its name and, if the tool is known, its output.
     pub(crate) fn forget(&mut self) {
         self.body = match std::mem::replace(&mut self.body, Body::Broken(None)) {
             Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => Body::Broken(Some(path)),
@@ -93,7 +93,7 @@ impl Step {
         self.policy.fallback = None;
     }
 
-    /// Not even the type of its output is known any more.
+    /// Discards the output type as well.
     pub(crate) fn forget_type(&mut self) {
         self.ty = None;
         self.body = Body::Broken(None);
@@ -114,9 +114,9 @@ pub(crate) enum Body {
     Block(Box<Block>),
     /// `loop |last| { … } while condition`
     Loop(Box<Loop>),
-    /// `await`, at this place: a value from outside, whose type is `Step::ty`.
+    /// `await` at this span: a value from outside the run with the type `Step::ty`.
     Await(Span),
-    /// What could not be read, and was reported; the tool's path if that much is known.
+    /// A body that was unreadable and is already reported, with the tool's path if known.
     Broken(Option<Path>),
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct Loop {
     /// The name of the value of the round before.
     pub(crate) last: Option<Ident>,
     pub(crate) round: Block,
-    /// Whether there is another round.
+    /// The condition for another round.
     pub(crate) again: Value,
 }
 
@@ -165,7 +165,7 @@ pub(crate) enum BlockTail {
     Name(Ident),
     /// A value, whose type is that of the other branches.
     Value(Box<Value>),
-    /// What could not be read, and was reported.
+    /// A tail that was unreadable and is already reported.
     Broken,
 }
 
@@ -185,12 +185,12 @@ impl Block {
 
 /// One way that an `if` can go.
 pub(crate) struct Branch {
-    /// What `&&` joins; nothing for `else`.
+    /// The operands of `&&`; empty for `else`.
     pub(crate) conditions: Vec<Condition>,
     pub(crate) body: Body,
 }
 
-/// Returns the first branch that neither is a value nor ends with one: its type is that of all branches.
+/// Returns the first branch without a value as its result. The type of that branch is the type of all branches.
 pub(crate) fn typed(branches: &[Branch]) -> Option<&Body> {
     let mut typed = branches.iter().filter(|branch| !is_value(branch));
     typed.next().map(|branch| &branch.body)
@@ -208,9 +208,10 @@ pub(crate) fn is_value(branch: &Branch) -> bool {
 pub(crate) enum Condition {
     /// `ready`
     Holds(Value),
-    /// `let Some(x) = …`, with the names that the pattern binds. The expression is the whole of it, the text that of the value.
+    /// `let Some(x) = …`, with the names that the pattern binds. The expression contains the whole condition, its
+    /// source only the value.
     Let(Box<Pat>, Computed, Vec<Ident>),
-    /// What could not be read, and was reported, with the names that it would bind.
+    /// A condition that was unreadable and is already reported, with the names it would bind.
     Broken(Vec<Ident>),
 }
 
@@ -222,11 +223,11 @@ pub(crate) struct For {
 }
 
 pub(crate) enum List {
-    /// A reference that is gone through as it is, for a pattern that is a name.
+    /// A reference to a list, for a pattern that is a single name.
     Reference(Reference, Ident),
-    /// An expression, with what the pattern binds of each element.
+    /// An expression, with the names that the pattern binds for each element.
     Computed(Box<Computed>, Vec<Ident>),
-    /// What could not be read, and was reported.
+    /// A list that was unreadable and is already reported.
     Broken,
 }
 
@@ -247,7 +248,7 @@ pub(crate) enum Value {
     Format(Format),
     Reference(Reference),
     Computed(Computed),
-    /// What could not be read, or refers to something unknown; reported already.
+    /// A value that was unreadable or refers to an unknown name, and is already reported.
     Broken,
 }
 
@@ -282,7 +283,7 @@ pub(crate) enum Rest {
 
 pub(crate) struct Field {
     pub(crate) name: Ident,
-    /// Whether the name is the value, too.
+    /// `true` for the shorthand `name`, in which the name is also the value.
     pub(crate) shorthand: bool,
     pub(crate) value: Value,
 }
@@ -299,13 +300,13 @@ pub(crate) enum Json {
 pub(crate) struct Format {
     pub(crate) template: LitStr,
     pub(crate) parts: Vec<FormatPart>,
-    /// What the placeholders show; several may show the same.
+    /// The values of the placeholders. Several placeholders may show one value.
     pub(crate) args: Vec<Value>,
 }
 
 pub(crate) enum FormatPart {
     Text(String),
-    /// The place of the argument, and the text after the colon.
+    /// The index of the argument, and the format specification after the colon.
     Placeholder {
         arg: usize,
         spec: String,
@@ -336,7 +337,7 @@ impl Reference {
         self.written_to(usize::MAX)
     }
 
-    /// The same up to the part at this place.
+    /// Returns the reference as written, up to the part at this index.
     pub(crate) fn written_to(&self, end: usize) -> String {
         let mut written = text_of(&self.root);
         for hop in self.hops.iter().take(end) {
@@ -400,9 +401,9 @@ pub(crate) enum Test {
     Compare(&'static str, Box<[Test; 2]>),
     /// `a.is_some()`, with the name of the method.
     Ask(&'static str, Reference),
-    /// What `if let Some(x) = a` takes `x` out of.
+    /// `a` in `if let Some(x) = a`.
     Some(Reference),
-    /// What `if let Ok(x) = a` and `if let Err(x) = a` take `x` out of.
+    /// `a` in `if let Ok(x) = a` or `if let Err(x) = a`.
     Outcome(Reference),
     Reference(Reference),
     Scalar(Scalar),

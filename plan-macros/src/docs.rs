@@ -1,9 +1,9 @@
-//! Doc comments and names as text.
+//! Doc comments and names as strings.
 
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, Meta, Path};
 
-/// The text of the doc comments among `attrs`: one space is taken off each line, and empty lines at both ends are.
+/// Returns the doc comments among `attrs`, without the first space of each line and without empty lines at both ends.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
     let mut lines = Vec::new();
     for attr in attrs {

@@ -7,7 +7,7 @@ use syn::Ident;
 
 /// The dependencies of a plan's steps.
 pub(crate) struct StepGraph {
-    /// For each step, those that must end first, each with the name where the plan says so: its references, then `#[after]`.
+    /// The dependencies of each step, each with its name in the source: references first, then `#[after]`.
     edges: Vec<Vec<(usize, Ident)>>,
     /// For each step, how many of them are references.
     references: Vec<usize>,
@@ -15,8 +15,8 @@ pub(crate) struct StepGraph {
     plain: plan_graph::Graph,
 }
 
-/// Steps that wait for each other: each step's place, and the name by which it waits for the next. It begins with an
-/// `#[after]` if it has one, since its author can remove that most easily.
+/// Steps that wait for each other: the index of each step, and the name by which it waits for the next. An `#[after]`
+/// comes first, since the author can remove it most easily.
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl StepGraph {
@@ -30,7 +30,7 @@ impl StepGraph {
         };
         let (mut edges, mut references) = (Vec::new(), Vec::new());
         for step in steps {
-            // What refers to a step that runs later is an error of its own.
+            // A reference to a step that runs later is reported as a separate error.
             let may_need = |(to, _): &(usize, Ident)| match (&step.role, &steps[*to].role) {
                 (_, Role::Work) | (Role::Always, Role::Always) => true,
                 (_, Role::Undo(_) | Role::Always) => false,
@@ -58,7 +58,7 @@ impl StepGraph {
         }
     }
 
-    /// Whether a step needs another, directly or through others.
+    /// Returns `true` if a step depends on another, directly or indirectly.
     pub(crate) fn is_needed(&self, step: usize, needed: usize) -> bool {
         self.reached(step)[needed]
     }
@@ -75,14 +75,14 @@ impl StepGraph {
         needs.map(|&index| index as usize).collect()
     }
 
-    /// Whether a value goes from one step to another: the dependency is not only an order.
+    /// Returns `true` if one step reads the value of another, so that the dependency is more than an order.
     #[cfg(feature = "docs-svg")]
     pub(crate) fn reads(&self, step: usize, from: usize) -> bool {
         let mut references = self.edges[step].iter().take(self.references[step]);
         references.any(|(index, _)| *index == from)
     }
 
-    /// The length of the longest path to each step; 0 for a step that waits for itself, whatever the path.
+    /// Returns the length of the longest path to each step; 0 for a step in or after a cycle.
     #[cfg(feature = "docs-svg")]
     pub(crate) fn levels(&self) -> Vec<usize> {
         let levels = self.plain.levels().into_iter();

@@ -1,4 +1,4 @@
-//! The types that JSON has to hold, and how rustc is made to say of each once that it cannot.
+//! Types that must be serializable to JSON, and checks by which rustc reports each other type once.
 
 use crate::docs::text_of;
 use crate::parse::owned::KNOWN;
@@ -12,11 +12,11 @@ use syn::{
     PathSegment, Type, TypePath,
 };
 
-/// The types in a type of which only rustc knows whether JSON can hold them: `Email` in `Vec<Email>`.
+/// Returns the parts of a type that only rustc can check for JSON: `Email` in `Vec<Email>`.
 fn unknown_parts(ty: &Type) -> Vec<&Type> {
     match ty {
         Type::Tuple(tuple) => tuple.elems.iter().flat_map(unknown_parts).collect(),
-        // What is in a `Box`.
+        // The content of a `Box`.
         Type::Slice(slice) => unknown_parts(&slice.elem),
         Type::Array(array) if is_short(&array.len) => unknown_parts(&array.elem),
         Type::Path(path) => match path.path.segments.last() {
@@ -42,7 +42,8 @@ fn is_short(length: &Expr) -> bool {
     }
 }
 
-/// Whether it is the `Result` of the standard library, and not an alias that has an error of its own.
+/// Returns `true` for the `Result` of the standard library, with both parameters, and `false` for an alias with a fixed
+/// error.
 fn is_full_result(segment: &PathSegment) -> bool {
     segment.ident == "Result" && type_arguments(segment).count() == 2
 }
@@ -59,7 +60,7 @@ fn type_arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
     })
 }
 
-/// Whether the type is a `Result` with an output that JSON can hold.
+/// Returns `true` for a `Result` whose output is serializable to JSON.
 pub(crate) fn is_known_result(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.last().is_some_and(|last| {
@@ -77,14 +78,14 @@ pub(crate) fn output_of(ty: &Type) -> &Type {
     }
 }
 
-/// What makes rustc say that JSON cannot hold the type, and say nothing more of the type that is returned: items, and the type. `written`
-/// are the tokens for the type, and `prefix` is what names of items begin with.
+/// Returns items by which rustc reports a type that is not serializable to JSON, and a type without further errors.
+/// `written` contains the tokens of the type, and `prefix` starts the names of the items.
 pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenStream, TokenStream) {
     let parts = unknown_parts(ty);
     if parts.is_empty() {
         return (TokenStream::new(), written);
     }
-    // The same places as those of the attribute below, so that rustc says the same of both, which it does once.
+    // The spans are equal to the spans of the attribute below, so that rustc merges both errors into one.
     let checks = checks(&parts, &quote!(__plan), "json");
     let is_json = is_json(prefix);
     (
@@ -93,7 +94,7 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
     )
 }
 
-/// Returns the place of the last name of a path. rustc reports there that a module has no such type.
+/// Returns the span of the last name of a path, at which rustc reports a type missing from a module.
 fn place(ty: &Type) -> Span {
     match ty {
         Type::Path(TypePath { path, .. }) => {
@@ -104,7 +105,7 @@ fn place(ty: &Type) -> Span {
     }
 }
 
-/// Whether [`checked`] writes a constant.
+/// Returns `true` if [`checked`] writes a constant.
 pub(crate) fn is_checked(ty: &Type) -> bool {
     !unknown_parts(ty).is_empty()
 }
@@ -126,7 +127,7 @@ pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStrea
     (quote!(type #written #no_parameters = #ty; #items), checked)
 }
 
-/// A type of which rustc says nothing, instead of one that was refused with this error.
+/// A placeholder for a type that was rejected with this error. rustc reports no further error about the placeholder.
 pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
     quote!(<() as #check::Checked<{ #error true }>>::Itself)
 }
@@ -139,9 +140,10 @@ pub(crate) struct Owner<'a> {
 }
 
 impl Owner<'_> {
-    /// Returns the attribute of a field by which serde's derives assume that JSON can hold its type. rustc then reports the type once, and not for
-    /// each use in the derived code. `json` is the function that checks the type. The items before the struct place the errors of a type with
-    /// several parts, since all tokens of a string literal have one span.
+    /// Returns the attribute of a field by which serde's derives assume that its type is serializable to JSON. rustc
+    /// then reports the type once, and not for each use in the derived code. `json` is the function that checks the
+    /// type. The items before the struct place the errors of a type with several parts, since all tokens of a string
+    /// literal have one span.
     pub(crate) fn granted(
         &self,
         field: &Ident,
@@ -185,7 +187,8 @@ impl Owner<'_> {
         (items, quote!(#[cfg_attr(not(doc), serde(bound = #bound))]))
     }
 
-    /// Returns `true` for a field whose JSON is not that of its type alone, or whose type cannot be written in a text.
+    /// Returns `true` for a field whose JSON depends on more than its type, or whose type cannot be written in a string
+    /// literal.
     fn says_other(&self, ty: &Type, attrs: &[Attribute]) -> bool {
         const OTHER: &[&str] = &[
             "with",
@@ -207,7 +210,7 @@ impl Owner<'_> {
             ),
             _ => false,
         };
-        // A struct that contains itself would take itself for granted; and `$crate` means nothing in a text.
+        // A recursive struct would assume its own bound, and `$crate` has no meaning in a string literal.
         let cannot_say = |token: &TokenTree| match token {
             TokenTree::Ident(name) => name == self.ident || name == "Self",
             TokenTree::Punct(punct) => punct.as_char() == '$',
@@ -218,7 +221,7 @@ impl Owner<'_> {
     }
 }
 
-/// Checks that JSON can hold each of these types, at its own place.
+/// Checks that JSON can hold each of these types, at the span of the type.
 fn checks(parts: &[&Type], check: &TokenStream, json: &str) -> TokenStream {
     let checks = parts.iter().map(|part| {
         let at = place(part);

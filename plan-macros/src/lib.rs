@@ -1,18 +1,19 @@
 //! The macros of `plan-runtime`, which re-exports them: depend on that crate, not on this one.
 //!
-//! `plan!` goes through five stages, which `expand::plan` calls one after the other:
+//! `plan!` has five stages, which `expand::plan` calls in order:
 //!
-//! | stage | knows | its checks are about |
+//! | stage | input and result | checks |
 //! |---|---|---|
-//! | `syntax` | tokens; cuts them into parts, and keeps them all | nothing |
-//! | `parse` | the parts; makes the `ast` | the language's own syntax, with `mistakes` for wrong forms |
-//! | `names` | which names there are, and what each value mentions | names |
-//! | `graph` | what each step waits for | the order of steps |
-//! | `expand` | all of it; writes the Rust | types: it emits an expression that rustc refuses exactly then |
+//! | `syntax` | tokens; splits them into parts, and keeps all tokens | none |
+//! | `parse` | the parts; builds the `ast` | the language's own syntax, with `mistakes` for wrong forms |
+//! | `names` | the `ast`; resolves the names in each value | names |
+//! | `graph` | the dependencies of each step | the order of steps |
+//! | `expand` | the results of all stages; writes the Rust | types: emits expressions for rustc to check |
 //!
-//! Each stage after `syntax` gets the same `report`, calls `report.error(token, …)`, and continues: a value with an error becomes
-//! `Value::Broken`, about which nothing more is reported. Editors get another expansion of the same parts, in `ide`. The other
-//! macros are `tool` and `shape`; `options` reads the attributes of all, `host` is about the process that expands, and `json` is about the types of arguments and outputs.
+//! Each stage after `syntax` gets one shared `report`, calls `report.error(token, …)`, and continues: a value with an
+//! error becomes `Value::Broken`, which causes no second error. Editors get another expansion of the parts, in `ide`.
+//! The other macros are `tool` and `shape`; `options` reads the attributes of all macros, `host` describes the process
+//! that expands, and `json` checks the types of arguments and outputs.
 
 mod ast;
 mod docs;

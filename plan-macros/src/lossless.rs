@@ -1,4 +1,4 @@
-//! What hands over values of tools in Rust, where they would come back from JSON as they were.
+//! Passing values between tools as Rust values, for types that a round trip through JSON does not change.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -22,7 +22,7 @@ pub(crate) fn hand_over(ty: &TokenStream, check: &TokenStream) -> TokenStream {
     })
 }
 
-/// The method of a tool that says how its outputs, of this type, are handed over.
+/// Writes the tool's method that returns how its outputs, of this type, are passed on.
 pub(crate) fn of_output(ty: &TokenStream, check: &TokenStream) -> TokenStream {
     let hand_over = hand_over(ty, check);
     quote! {
@@ -32,7 +32,7 @@ pub(crate) fn of_output(ty: &TokenStream, check: &TokenStream) -> TokenStream {
     }
 }
 
-/// Whether these fields, or their struct, have attributes for serde or for the compiler.
+/// Returns `true` if the attributes contain one of serde or a `cfg`, which may change the names of fields.
 pub(crate) fn are_renamed<'a>(attrs: impl IntoIterator<Item = &'a Attribute>) -> bool {
     let mut attrs = attrs.into_iter();
     attrs.any(|attr| {
@@ -75,7 +75,7 @@ pub(crate) fn take<'a>(
     }
 }
 
-/// The same for a struct that serde may know under other names. Nothing, if serde does not read all of its fields as they are.
+/// Like [`take`], for a struct whose fields may have other names in serde. Empty if serde transforms or skips a field.
 pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStream {
     if !input.generics.params.is_empty() {
         return TokenStream::new();
@@ -120,7 +120,7 @@ pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStr
     take(fields, check)
 }
 
-/// The implementation of `Lossless` for a type, if serde writes all of it, and reads what it writes.
+/// The implementation of `Lossless` for a type, if serde writes and reads all of its fields.
 pub(crate) fn derive(
     input: &DeriveInput,
     output: &Container<'_>,
@@ -199,7 +199,7 @@ pub(crate) fn derive(
     }
 }
 
-/// Whether a type parameter is `?Sized`.
+/// Returns `true` if a type parameter is `?Sized`.
 fn has_unsized_parameter(generics: &Generics) -> bool {
     let predicates = generics.where_clause.iter().flat_map(|it| &it.predicates);
     let clauses = predicates.filter_map(|predicate| match predicate {
@@ -219,23 +219,23 @@ fn text(ty: &Type) -> String {
 #[derive(Default)]
 struct Types<'a> {
     all: BTreeMap<String, &'a Type>,
-    /// Those that have to be an `Option`.
+    /// The fields that must be an `Option`.
     options: BTreeMap<String, &'a Type>,
-    /// Those that have to be empty by default.
+    /// The fields that must be empty by default.
     collections: BTreeMap<String, &'a Type>,
-    /// Whether serde takes what is missing from a default of the whole type.
+    /// `true` if serde takes missing fields from a default of the whole type.
     has_default: bool,
 }
 
 impl<'a> Types<'a> {
-    /// Whether serde reads of these fields what it writes.
+    /// Returns `true` if serde reads these fields as it writes them.
     fn fields(&mut self, style: Style, written: &[Field<'a>], read: &[Field<'a>]) -> bool {
         let mut names = BTreeSet::new();
         written.iter().zip(read).all(|(written, read)| {
             let attrs = &written.attrs;
             let may_be_left_out = match attrs.skip_serializing_if() {
                 None => true,
-                // What follows would be in its place.
+                // The following fields would move into the gap.
                 Some(_) if matches!(style, Style::Tuple) => false,
                 Some(test) => self.is_restored(written, &test.to_token_stream().to_string()),
             };
@@ -252,7 +252,7 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Whether what `skip_serializing_if` leaves out is read as it was.
+    /// Returns `true` if a field omitted by `skip_serializing_if` keeps its value when read.
     fn is_restored(&mut self, field: &Field<'a>, test: &str) -> bool {
         match (field.attrs.default(), test.split_once(" :: ")) {
             (Default::None, _) if self.has_default => false,

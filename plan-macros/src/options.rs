@@ -11,8 +11,8 @@ use syn::{Expr, Ident, LitStr, Path, Token, Type};
 /// The options that are a name without a value.
 const FLAGS: &[&str] = &["read_only", "secret"];
 
-/// Reads the `key = value` pairs of an attribute and hands each known one to `value`, which parses what follows the `=`.
-/// A flag (`read_only`) is a key alone. Whatever is wrong with one pair, the others are still read.
+/// Reads the `key = value` pairs of an attribute and passes each known key to `value`, which parses the tokens after
+/// the `=`. A flag (`read_only`) is a key alone. An error in one pair does not affect the other pairs.
 pub(crate) fn read(
     tokens: TokenStream,
     known: &[&str],
@@ -106,8 +106,8 @@ pub(crate) fn ident(key: &str, input: ParseStream) -> syn::Result<Ident> {
     input.parse()
 }
 
-/// The path of the runtime crate: the one that `option` gave, or that of the dependency. Where there is none, all that uses it would be an
-/// error, so this is the only one.
+/// Returns the path of the runtime crate: the path given by `option`, or the path of the dependency. A missing crate is
+/// reported here once, since each use of the crate would be an error.
 pub(crate) fn path(given: Option<Path>, option: &str, report: &mut Report) -> Option<Path> {
     if given.is_some() {
         return given;
@@ -151,7 +151,7 @@ fn list(known: &[&str]) -> String {
     }
 }
 
-/// The options with their values, of which one is expected.
+/// Describes the expected options with their values.
 fn forms(known: &[&str]) -> String {
     let form = |name: &&str| {
         let value = if FLAGS.contains(name) { "" } else { " = …" };

@@ -42,14 +42,14 @@ pub(crate) enum Optional {
 pub(crate) enum Catch {
     #[default]
     No,
-    /// `#[catch]` with its place.
+    /// `#[catch]` with its span.
     Whole(Span),
     /// `#[catch(each)]`
     Each,
 }
 
 impl Policy {
-    /// Returns the place of an attribute.
+    /// Returns the span of an attribute.
     pub(crate) fn place(&self, attribute: StepAttribute) -> Option<Span> {
         let mut places = self.places.iter();
         places.find_map(|(known, place)| (*known == attribute).then_some(*place))

@@ -1,4 +1,4 @@
-//! What `for` and `if let` bind: the names for rustc, and the value that holds them all at run time.
+//! The bindings of `for` and `if let`: the names for rustc, and the value that holds them all at run time.
 
 use super::builder::{Builder, TemplateData};
 use super::computed::{self, Reads, starts_at};
@@ -11,7 +11,7 @@ use crate::ast::Computed;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
-/// What a header binds.
+/// The kind of a header's bindings.
 #[derive(Clone, Copy)]
 pub(super) enum Binds {
     /// The names of a `for`, of each element.
@@ -22,7 +22,7 @@ pub(super) enum Binds {
     One,
 }
 
-/// What a `for` goes through, if the type of this place is known.
+/// The list of a `for`. Its type is known if the type of `place` is known.
 fn known(place: &TokenStream, expr: TokenStream) -> TokenStream {
     let mut spans = expr.clone().into_iter().map(|tree| tree.span());
     let start = spans.next().unwrap_or_else(Span::call_site);
@@ -33,10 +33,10 @@ fn known(place: &TokenStream, expr: TokenStream) -> TokenStream {
         .into_token_stream()
 }
 
-/// Lowers `for … in …` or `if let …`, of which only the header is Rust's, into a value that holds the bound values, and binds
-/// the names. The header is in the code twice: for the types of the names, and for evaluation. One mistake is one
-/// error: the types come from code that is never reached, which is not borrow-checked. If a mistake makes the types unknown, the type of a
-/// `for`'s list is unknown as well.
+/// Lowers `for … in …` or `if let …`, in which only the header is Rust, into a value that contains the bound values,
+/// and binds the names. The header is in the code twice: for the types of the names, and for evaluation. rustc reports
+/// each error once, because the types come from unreachable code, which rustc does not borrow-check. If an error makes
+/// the types unknown, the type of a `for`'s list is unknown as well.
 pub(super) fn bind(
     computed: &Computed,
     header: impl Fn(&TokenStream) -> TokenStream,
@@ -151,7 +151,7 @@ fn collect(bound: &[Ident]) -> TokenStream {
     let Some(first) = bound.first() else {
         return quote!(__plan::encode(&true));
     };
-    // rustc reports values that JSON cannot hold. All names have one place, so rustc makes one report.
+    // rustc reports values that are not serializable to JSON. All names have one span, so rustc merges the reports.
     let at = first.span();
     let values = bound.iter().map(|name| located(name.clone(), at));
     quote_spanned!(at=> __plan::encode(&(#(__plan::bound_value(&#values),)*)))

@@ -24,7 +24,7 @@ pub(super) fn errors(
     }
 }
 
-/// The error, at the name by which the first of the steps waits.
+/// Returns the error, at the name by which the first step waits.
 fn error(steps: &[Step], cycle: &Cycle) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()

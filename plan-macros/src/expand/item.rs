@@ -23,7 +23,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Type};
 
-/// Expands a plan, with the mistakes that were found in it.
+/// Expands a plan with the errors found in it.
 pub(crate) fn expand(
     plan: &Plan,
     names: &Names<'_>,
@@ -43,7 +43,7 @@ pub(crate) fn expand(
             let allowed = allowed.filter(|attr| attr.path().is_ident("allow"));
             let allowed: Vec<&Attribute> = allowed.collect();
             let case = case.map(|case| quote!(#(#allowed)* #case));
-            // What is deprecated is to be used elsewhere no more; here it is defined.
+            // A deprecated plan is a warning at its uses, not at its definition.
             let is_deprecated = |attr: &Attribute| attr.path().is_ident("deprecated");
             let old = head
                 .attrs
@@ -192,7 +192,7 @@ fn definition(
     let broken = cx.names.unread_inputs().iter();
     let broken = broken.map(|name| quote!(#[allow(missing_docs)] #vis #name: #unknown));
     let no_parameters = no_parameters(name.span());
-    // A derive is before the attributes that belong to it, and after those that may change what it sees.
+    // A derive precedes the attributes that belong to it, and follows the attributes that may change its input.
     let belongs =
         |attr: &&Attribute| attr.path().is_ident("serde") || attr.path().is_ident("shape");
     let first = attrs.iter().take_while(|attr| !belongs(attr)).count();
@@ -272,7 +272,7 @@ fn begin(cx: &Context<'_>) -> TokenStream {
         0 => quote!(::core::result::Result::Ok(__plan::Vec::new())),
         _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
     };
-    // No other code calls `run`: if two plans have one name, each such call would be a further error.
+    // No other code calls `run`, because two plans with one name would cause an error for each call.
     quote! {
         fn begin<'__app>(self, __app: &'__app __App) -> ::core::option::Option<__plan::Run<'__app, __App, <Self as __plan::Tool>::Output>> {
             let __inputs = #inputs;
@@ -367,7 +367,7 @@ fn tool(head: &Header, ty: &Type, output_type: &TokenStream, cx: &Context<'_>) -
     });
     quote! {
         impl __plan::Tool for #name {
-            // The only place of the type outside of the checks, so that an unknown one is one error.
+            // The only use of the type outside of the checks, so that an unknown type is one error.
             type Output = #output_type;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;

@@ -1,4 +1,5 @@
-//! From a checked plan to Rust: the plan as a `static`, the checks that only rustc can make, and what runs it.
+//! The expansion of a checked plan to Rust: the plan as a `static`, the checks that only rustc can make, and the code
+//! that runs the plan.
 
 mod binding;
 mod builder;
@@ -111,7 +112,7 @@ struct Context<'a> {
     graph: &'a StepGraph,
     /// The plan's steps and those of its blocks, by their numbers.
     steps: &'a [&'a Step],
-    /// The first mistake found so far.
+    /// The first error found so far.
     error: Option<TokenStream>,
     /// The tools of each step.
     tools: Vec<Vec<Tool<'a>>>,

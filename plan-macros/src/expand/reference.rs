@@ -19,7 +19,7 @@ struct Chain<'c, 'a> {
     /// The step or the input of the first name. A local value has none.
     source: Option<Source>,
     way: Way,
-    /// The type of the place.
+    /// The type at the end of the path.
     ty: TypeId,
     path: Vec<SegmentData<String>>,
     /// A constant for whether the reference has led to a flattened field. Only a field after a `?` needs the constant.
@@ -31,7 +31,8 @@ struct Chain<'c, 'a> {
 /// Lowers a reference to data and a chain, which must be in the code that is only type-checked.
 ///
 /// The author's tokens keep their spans, and the tokens around them take the spans of their neighbors, so that rustc's
-/// messages point at the author's text. The names of the chain's own variables take the hygiene of the reference's first token.
+/// messages point at the author's code. The names of the chain's own variables take the hygiene of the reference's
+/// first token.
 pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered {
     let mut root = reference.root.clone();
     let local = builder.cx.names.local(reference);
@@ -90,7 +91,7 @@ pub(super) fn lower(reference: &Reference, builder: &mut Builder<'_>) -> Lowered
     Lowered::new(check, TemplateData::Reference(data))
 }
 
-/// Returns the place of a reference's first name, the part of the place, and the type.
+/// Returns the source of a reference's first name, the part of the source, and the type.
 fn start(
     local: Option<Local>,
     source: Option<Source>,
@@ -205,7 +206,7 @@ impl Chain<'_, '_> {
         }
     }
 
-    /// Goes on to the type of a part.
+    /// Continues to the type of a part.
     fn part(&mut self, part: PartKey) {
         self.ty = self.builder.table.type_id(TypeKey::Part(self.ty, part));
     }
@@ -324,7 +325,7 @@ impl Chain<'_, '_> {
             .bind(quote_spanned!(at=> let #known = <#ty as __plan::HasShape<_>>::KNOWN;));
     }
 
-    /// Checks that a key of a flattened map is not a field beside it, which the JSON has at the same place.
+    /// Checks that a key of a flattened map differs from the fields beside the map, which share its JSON object.
     fn not_beside(&mut self, key: &str, at: Span) {
         let fields = std::mem::take(&mut self.fields);
         let check = || CheckKey::Beside(self.ty, key.to_owned());
@@ -339,8 +340,8 @@ impl Chain<'_, '_> {
         self.builder.evaluate(quote_spanned!(at=> #inside;));
     }
 
-    /// Checks that an index is within the array that the reference has led to. rustc knows the length of the array: the length of the
-    /// variable that this returns. Returns `None` if the index of the type is checked already.
+    /// Checks that an index is within the array before it. rustc knows the length of the array: the length of the
+    /// returned variable. Returns `None` if the index of the type is checked already.
     fn within(&mut self, index: &LitInt) -> Option<Ident> {
         let number = index.base10_parse::<usize>().ok()?;
         let check = CheckKey::Index(self.ty, number);
@@ -376,7 +377,7 @@ fn is_optional(hop: &Hop) -> bool {
     matches!(hop, Hop::Optional(_))
 }
 
-/// Returns the place and the name of a field.
+/// Returns the span and the name of a field.
 pub(super) fn field_name(member: &Member) -> (Span, String) {
     match member {
         Member::Named(ident) => (ident.span(), text_of(ident)),

@@ -1,4 +1,4 @@
-//! What plans expand to, for readers: first all of a small plan, and then steps with other values.
+//! The expansion of plans, for readers: a complete small plan, and then steps with other values.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p plan-macros` updates the snapshots.
 
@@ -42,7 +42,7 @@ fn inside(scope: &syn::ItemConst) -> Option<Vec<Item>> {
         {
             Some(item.clone())
         }
-        // The data of all of them.
+        // The data of all steps.
         Stmt::Item(item @ Item::Static(_)) => Some(item.clone()),
         _ => None,
     });

@@ -1,4 +1,4 @@
-//! What starts the actions of a plan, and what they ask of an application.
+//! The code that starts the actions of a plan, and its bounds on an application.
 
 use super::tool::Tool;
 use super::way::ends;
@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Returns the code that starts each action by its number in the plan, and `begin`, the code that begins the plan as a step of another plan.
 pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let handed = handed(cx);
-    // One arm for all that start in the same way, which most steps of a long plan do.
+    // Steps that start in one form share an arm, as most steps of a long plan do.
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
     let mut known = HashMap::new();
     let mut call_index = 0;
@@ -131,8 +131,8 @@ impl<'a> Leaves<'a> {
     }
 }
 
-/// Returns a bound for each tool that an application must have. The bound of the first tool is checked before the others. A bound names its tool by the
-/// alias of the tool's type, so that rustc has one thing to say of a path that leads nowhere.
+/// Returns a bound for each tool that an application must have. The bound of the first tool is checked before the
+/// others. A bound names its tool by the alias of the tool's type, so that rustc reports an unknown path once.
 pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     let bound = |tool: &Tool<'_>| {
         let (start, end) = ends(tool.path);
@@ -147,7 +147,8 @@ pub(super) fn first<'c>(cx: &'c Context<'_>) -> Option<&'c Ident> {
     cx.tools.iter().flatten().next().map(|tool| &tool.arguments)
 }
 
-/// The type by which an application is asked about the first tool before all others. Of one tool alone, rustc says all that it knows.
+/// The type by which rustc checks the first tool of an application before the others. With a single tool, rustc reports
+/// all details.
 pub(super) fn first_type(cx: &Context<'_>) -> Option<TokenStream> {
     let tools = tools(cx);
     let tool = &tools.first()?.arguments;

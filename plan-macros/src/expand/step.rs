@@ -46,7 +46,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
             items = checks;
             Some(checked)
         }
-        // Where nothing is around the call, the path itself is as good.
+        // A call without a wrapper needs only the path itself.
         None => match cx.names.body(&step.body) {
             Body::Call(literal) => {
                 let (path, at) = (&literal.path, ends(&literal.path).0);
@@ -65,7 +65,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     let ty = if checks.is_empty() {
         ty
     } else {
-        // Where the branches differ, rustc reports nothing that depends on their type.
+        // If the types of the branches differ, rustc reports no errors that depend on them.
         let joins = format_ident!("{output}Joins");
         items = quote!(const #joins: ::core::primitive::bool = { #checks true };);
         ty.map(|ty| quote!(<#ty as __plan::Checked<{ #joins }>>::Itself))

@@ -1,7 +1,7 @@
-//! Rust expressions as tests, which a run evaluates as data where the types of all that they are about allow it.
+//! Rust expressions as tests, which a run evaluates as data if the types of all operands allow it.
 //!
-//! Beside the expression, the data has its form, and a constant for the known facts about each type: the types on the path to a value, for the
-//! places of their fields in JSON, and the type of the value.
+//! Beside the expression, the data contains the form of the test, and a constant for the known facts about each type:
+//! the types on the path to a value, which determine the JSON names of fields, and the type of the value.
 
 use super::builder::{Builder, TemplateData};
 use super::local;
@@ -25,7 +25,7 @@ struct Questions<'b, 'a> {
 }
 
 enum AnswerOf {
-    /// A question about the type at this place.
+    /// A question about the type at this index.
     Type(Ident, usize),
     /// A constant, as an expression for its answer.
     Constant(TokenStream),
@@ -184,7 +184,7 @@ impl Questions<'_, '_> {
     }
 }
 
-/// How many elements a tuple has at most that the standard library gives a default.
+/// The largest tuple for which the standard library implements `Default`.
 const WIDEST: usize = 12;
 
 /// A tuple, of tuples where there are many: what is written is in proportion to the elements.
@@ -200,7 +200,7 @@ fn tree(elements: &[TokenStream]) -> TokenStream {
     quote!((#(#parts,)*))
 }
 
-/// The places of the values that a reference leads through: from that of its name to its own.
+/// The values on the path of a reference, from its first name to its last part.
 fn values(reference: &Reference) -> Vec<TokenStream> {
     // A name is a reference already.
     let mut way = reference.root.to_token_stream();
@@ -221,7 +221,7 @@ fn values(reference: &Reference) -> Vec<TokenStream> {
     values
 }
 
-/// The place of a value of the same type as this operand, as far as that may be an enum.
+/// A value of the operand's type, if the type may be an enum.
 fn compared(test: &Test) -> TokenStream {
     match test {
         Test::Reference(reference) => values(reference).pop().unwrap_or_default(),

@@ -12,7 +12,7 @@ use quote::{quote, quote_spanned};
 use syn::Lit;
 
 impl Builder<'_> {
-    /// Lowers a value at a place whose type rustc knows.
+    /// Lowers a value whose expected type rustc knows.
     pub(super) fn value(&mut self, value: &Value) -> Lowered {
         match self.cx.names.value(value) {
             Value::Scalar(scalar) => Lowered::new(self::scalar(scalar), scalar_data(scalar)),
@@ -82,7 +82,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Lowers a value with this type, which is declared at that place.
+    /// Lowers a value with the type that is declared at the given span.
     pub(super) fn value_of(
         &mut self,
         value: &Value,
@@ -114,13 +114,13 @@ impl Builder<'_> {
         (checks, TemplateData::List(data))
     }
 
-    /// Returns a check that a value fits its place.
+    /// Returns a check that a value fits the expected type.
     fn fits(&self, place: &str, it: TokenList, start: Span, end: Span) -> TokenList {
         let present = path(&[self.arrival, "present"], start, end).parens(it, end);
         path(&[place, "fit"], start, end).parens(present, end)
     }
 
-    /// Lowers a value at a place whose type is the type of the value.
+    /// Lowers a value without an expected type: the value determines the type.
     pub(super) fn inferred(&mut self, value: &Value) -> Lowered {
         match self.cx.names.value(value) {
             Value::Reference(reference) => {
@@ -160,7 +160,7 @@ impl Builder<'_> {
                 Lowered::new(quote!((#(#checks,)*)), data)
             }
             Value::Broken => {
-                // The error takes the place of the type, so that rustc reports nothing else; it is shown once.
+                // The error is emitted as the type, so that rustc reports the error once and no other.
                 let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
                 Lowered::new(quote!(__plan::any::<#ty>()), TemplateData::NULL)
             }
@@ -168,7 +168,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Lowers a value at a place where any JSON is allowed.
+    /// Lowers a value for an argument that accepts any JSON.
     fn untyped(&mut self, value: &Value) -> TemplateData {
         match self.cx.names.value(value) {
             Value::Some(_, _, value) => self.untyped(value),

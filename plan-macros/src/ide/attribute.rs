@@ -15,11 +15,11 @@ pub(super) struct IdePolicy {
     pub(super) whole: Wrap,
     /// That of each element of a `for`.
     pub(super) each: Wrap,
-    /// Whether a loop gives the values of all rounds.
+    /// `true` if a loop returns the values of all rounds.
     pub(super) collects: bool,
 }
 
-/// What is around an output.
+/// The wrapper of an output.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Wrap {
     #[default]
@@ -31,7 +31,7 @@ pub(super) enum Wrap {
 }
 
 impl Wrap {
-    /// What is left of it around an output that may be `None` already.
+    /// Returns the rest of the wrapper, for an output that may be `None` already.
     pub(super) fn around(self, may_be_absent: bool) -> Self {
         match self {
             Self::Option if may_be_absent => Self::Nothing,
@@ -121,7 +121,7 @@ impl IdeExpansion {
         }
     }
 
-    /// Whether a name begins an amount, and is not an option that is being typed.
+    /// Returns `true` if a name begins an amount, and `false` for an incomplete option.
     fn begins_value(&self, name: &Ident) -> bool {
         let text = text_of(name);
         self.known.contains(&text) || text.starts_with(char::is_uppercase)
@@ -139,7 +139,7 @@ impl IdeExpansion {
     }
 }
 
-/// Whether the content of an attribute's brackets is a doc comment.
+/// Returns `true` if the content of an attribute's brackets is a doc comment.
 pub(super) fn is_doc(attribute: &TokenStream) -> bool {
     Tokens::new(attribute.clone()).is_ident(0, "doc")
 }

@@ -1,5 +1,5 @@
-//! Whether references and literals fit the arguments that they are given to, where rust-analyzer looks for it. The IDE expansion itself cannot say: in
-//! it, a value may be of another type than its place.
+//! Checks for rust-analyzer that references and literals fit their arguments. The IDE expansion itself cannot check,
+//! because it converts any type to any other.
 
 use super::{IdeExpansion, unplaced};
 use crate::ast::{Hop, Reference};
@@ -53,8 +53,8 @@ impl IdeExpansion {
         let (Some(first), second) = (trees.next(), trees.next()) else {
             return;
         };
-        // The expected value has the span of all tokens, so that they are underlined. But no generated name has the span of a name
-        // that the author wrote, where an editor would find it, too.
+        // The expected value has the span of all tokens, so that an editor underlines them. No generated name has the
+        // span of a name from the author, because an editor would find the generated name as well.
         let inner = match (&first, &second) {
             (_, Some(TokenTree::Group(group))) => group.span_open(),
             (_, Some(second)) => second.span(),
@@ -72,7 +72,7 @@ impl IdeExpansion {
         self.checks.borrow_mut().push(check);
     }
 
-    /// What has the value of the name that a reference begins with, if all after it are fields and indices.
+    /// Returns the struct that contains the first name of a reference, if only fields and indices follow the name.
     fn values_of(&self, reference: &Reference) -> Option<TokenStream> {
         let is_plain = |hop: &Hop| matches!(hop, Hop::Field(..) | Hop::Index(..) | Hop::Key(..));
         let root = text_of(&reference.root);
@@ -86,12 +86,12 @@ impl IdeExpansion {
     }
 }
 
-/// Returns `true` for a text.
+/// Returns `true` for a string literal.
 fn is_text(expr: &Expr) -> bool {
     matches!(expr, Expr::Lit(text) if matches!(text.lit, Lit::Str(_)))
 }
 
-/// Whether it is a number, a `bool` or a `char`.
+/// Returns `true` for a number, a `bool` or a `char`.
 fn is_scalar(expr: &Expr) -> bool {
     match expr {
         Expr::Lit(literal) => matches!(

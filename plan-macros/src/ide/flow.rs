@@ -1,4 +1,4 @@
-//! What a step does, as an expression, and its output type.
+//! The action of a step as an expression, and its output type.
 
 use super::attribute::{self, IdePolicy, Wrap};
 use super::fit::enclosed;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// The output of the work of a step.
 struct Output {
     ty: TokenStream,
-    /// Whether the output is an `Option` because the work may be skipped.
+    /// `true` if the output is an `Option` because the work may be skipped.
     may_be_absent: bool,
 }
 
@@ -28,7 +28,7 @@ impl Output {
     }
 }
 
-/// What a block ends with.
+/// The last expression of a block.
 enum BlockEnd {
     /// A call, an `if` or a `for`.
     Work(FlowTokens),
@@ -68,7 +68,7 @@ pub(super) fn names_in_blocks(tokens: &TokenStream, names: &mut BTreeSet<String>
     }
 }
 
-/// Whether the last branch is an `else`.
+/// Returns `true` if the last branch is an `else`.
 fn is_exhaustive(branches: &[BranchTokens]) -> bool {
     branches.last().is_some_and(|last| last.condition.is_none())
 }
@@ -103,8 +103,8 @@ impl IdeExpansion {
         quote!(#function #given)
     }
 
-    /// All that is around a call is at one place, and none of it has the span of a token. Where the branches of an `if` differ, an editor
-    /// underlines the block, which is all in the plan then.
+    /// All tokens around a call have one span, and none of them has the span of a token. If the branches of an `if`
+    /// differ, an editor underlines the whole block.
     fn expression(&self, flow: &FlowTokens, policy: IdePolicy, at: Span) -> TokenStream {
         let editor = &self.editor;
         match flow {

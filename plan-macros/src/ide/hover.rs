@@ -1,5 +1,5 @@
-//! Steps and inputs a second time: with their doc comments, which a local cannot have; inputs as the fields of the plan's struct that
-//! they are from outside; and as items where a step is referred to before it is declared.
+//! A second copy of steps and inputs: with doc comments, which a local cannot have; inputs as fields of the plan's
+//! struct; and items for steps used before their declaration.
 
 use super::uses::NameUses;
 use super::{IdeExpansion, attribute, unplaced};
@@ -77,8 +77,8 @@ impl IdeExpansion {
         ahead
     }
 
-    /// The steps that are referred to before they are declared, as items, which are in scope before their declaration, too. Without a value,
-    /// since a hover would show it.
+    /// The steps used before their declaration, as items, which are in scope there as well. They have no value, because
+    /// a hover would show the value.
     pub(super) fn items_ahead(&self, plan: &PlanTokens) -> TokenStream {
         let ahead = steps(plan).filter(|(_, _, name)| self.ahead.contains(&text_of(name)));
         let items = ahead.map(|(statement, step, name)| {
@@ -89,7 +89,7 @@ impl IdeExpansion {
         items.collect()
     }
 
-    /// Where a statement mentions steps and inputs.
+    /// Returns the uses of steps and inputs in a statement.
     fn uses(&self, statement: &Statement) -> Vec<Ident> {
         let mut uses = NameUses::of(&self.known);
         for attribute in statement.attributes() {
@@ -107,8 +107,8 @@ impl IdeExpansion {
     }
 }
 
-/// Each use of an argument in the body of a tool's function as that of a field of the tool's struct, so that a rename in a plan
-/// reaches it.
+/// Writes each use of an argument in the body of a tool's function as a use of the field in the tool's struct, so that
+/// a rename in a plan renames the argument.
 pub(crate) fn arguments<'a>(
     krate: &Path,
     structure: &Ident,

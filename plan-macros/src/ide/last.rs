@@ -1,4 +1,4 @@
-//! Steps that run when the work has ended: they see what others gave in another form.
+//! Steps that run after the work. They see the outputs of other steps in another form.
 
 use super::IdeExpansion;
 use super::attribute::{self, IdeRole, Wrap};
@@ -37,7 +37,7 @@ impl IdeExpansion {
     }
 }
 
-/// Replaces the names that references begin with. In the braces of a literal, a name alone is that of a field, too.
+/// Replaces the first names of references. In the braces of a literal, a name alone is a field as well.
 fn with_views(
     tokens: TokenStream,
     in_braces: bool,

@@ -1,12 +1,14 @@
-//! What an editor sees of a plan: the author's tokens as plain Rust, in the order in which they are written, over locals of the types
-//! that the plan gives them. It is not what rustc sees.
+//! The expansion of a plan for editors: the author's tokens as plain Rust, in source order, over locals with the types
+//! of the plan. rustc compiles another expansion.
 //!
-//! rust-analyzer finds out what to offer at a cursor by expanding twice, with and without a marker there, and comparing both at the
-//! offset of the marker. So the output before a token must not depend on that token: all decisions here are about the places of
-//! tokens, none about whether they make sense.
+//! rust-analyzer computes completions by two expansions, with and without a marker at the cursor, and compares them at
+//! the offset of the marker. The output before a token must therefore not depend on that token: all decisions here are
+//! about positions of tokens, never about their meaning.
 //!
-//! `syntax/` cuts a plan for this expansion and for the compiler's. Each part keeps the tokens that do not belong to it, and the expansion emits all tokens in their order. `fit.rs` checks types apart from the
-//! expansion, in which `__plan_arg` converts any type to any other. `hover.rs` writes each use a second time, as a documented field, because a local has no documentation.
+//! `syntax/` splits a plan for this expansion and for the compiler's. Each part keeps its extra tokens, and the
+//! expansion emits all tokens in source order. `fit.rs` checks types apart from the expansion, in which `__plan_arg`
+//! converts any type to any other. `hover.rs` writes each use a second time, as a documented field, because a local has
+//! no documentation.
 
 mod attribute;
 mod fit;
@@ -34,14 +36,14 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use uses::NameUses;
 
-/// What the IDE expansion says of itself, where an editor shows it.
+/// The documentation of the IDE expansion, which an editor shows.
 const NOTE: &str = "An editor sees this of the plan. rustc compiles another expansion.";
 
-/// What makes the IDE expansion of a plan.
+/// The builder of the IDE expansion of a plan.
 struct IdeExpansion {
     /// The runtime crate.
     krate: TokenStream,
-    /// Where it has what only the expansion names.
+    /// The path of the runtime's items that only the expansion names.
     editor: TokenStream,
     /// The names of steps.
     steps: BTreeSet<String>,
@@ -51,12 +53,14 @@ struct IdeExpansion {
     bound: BTreeSet<String>,
     /// The names of steps that are referred to before they are declared.
     ahead: BTreeSet<String>,
-    /// Whether references fit the arguments that they are given to, each as a body of its own: an editor's time grows with the square of a body.
+    /// Checks that references fit their arguments, each as a separate body: an editor's time grows with the square of a
+    /// body's length.
     checks: RefCell<Vec<TokenStream>>,
 }
 
-/// What an editor sees where nothing is written yet, or a part of one word: it may become items or an expression. Among items, the block
-/// is a mistake, in which an editor expands no macro, so that it looks into the items. Elsewhere it looks into the block first.
+/// Returns the expansion of an empty plan or of a single partial word, which may become items or an expression. Among
+/// items, the block is an error in which an editor expands no macro, so that the editor uses the items. Elsewhere the
+/// editor uses the block.
 pub(crate) fn begun(plan: &PlanTokens) -> Option<impl Fn(&TokenStream) -> TokenStream + use<>> {
     let word = match (&plan.head, plan.statements.as_slice()) {
         (None, []) => None,
@@ -73,7 +77,7 @@ pub(crate) fn begun(plan: &PlanTokens) -> Option<impl Fn(&TokenStream) -> TokenS
     Some(move |errors: &TokenStream| quote!(#block & #items & #editor::items! { #errors }))
 }
 
-/// Where the runtime crate has what the expansion names.
+/// The path of the runtime's items that the expansion names.
 fn editor(plan: &PlanTokens) -> TokenStream {
     let krate = krate(plan);
     quote!(#krate::check::editor)
@@ -148,7 +152,7 @@ impl IdeExpansion {
     /// All before the last expression, and the tokens of that. Between two statements, something may be half typed.
     fn statements(&self, source: &[Statement]) -> (TokenStream, TokenStream) {
         let mut statements = TokenStream::new();
-        // What is written where a statement begins, and what may be the last expression.
+        // The tokens at the start of a statement, and the tokens that may be the last expression.
         let (mut begun, mut last) = (TokenStream::new(), TokenStream::new());
         for statement in source {
             if !last.is_empty() {
@@ -189,7 +193,7 @@ impl IdeExpansion {
         (statements, last)
     }
 
-    /// A place where a statement may begin, with the tokens there.
+    /// A position at which a statement may begin, with the tokens there.
     fn gap(&self, tokens: &TokenStream) -> TokenStream {
         let editor = &self.editor;
         if self.known.contains("step") {
@@ -206,7 +210,7 @@ impl IdeExpansion {
         policy: attribute::IdePolicy,
     ) -> TokenStream {
         let editor = &self.editor;
-        // What is referred to before it is declared is an item.
+        // A name that is used before its declaration is an item.
         let name = match &step.name {
             Some(name) if !self.ahead.contains(&text_of(name)) => quote!(#name),
             _ => quote!(_),
@@ -249,12 +253,12 @@ fn bound_in(plan: &PlanTokens) -> BTreeSet<String> {
     bound
 }
 
-/// The same tokens at the place of the macro: not another place at which the author wrote them.
+/// Moves tokens to the span of the macro, so that an editor finds no second occurrence in the author's source.
 pub(crate) fn unplaced(tokens: TokenStream) -> TokenStream {
     placed(tokens, Span::mixed_site())
 }
 
-/// The place before a token, where no token is, so that an editor shows nothing.
+/// The position before a token. No token is there, so an editor shows nothing.
 pub(crate) fn before(token: Span) -> Span {
     if proc_macro::is_available() {
         token.unwrap().start().into()

@@ -1,4 +1,5 @@
-//! Where names are mentioned, in tokens that may be half typed. A closure, a `let`, a `for` and the arms of a `match` may bind a name again.
+//! Uses of names in possibly incomplete tokens. A closure, a `let`, a `for` and the arms of a `match` may shadow a
+//! name.
 
 use crate::docs::text_of;
 use crate::syntax::tokens::Tokens;
@@ -30,13 +31,13 @@ impl<'a> NameUses<'a> {
         self.walk(tokens, Bound::new());
     }
 
-    /// One sequence of tokens, in which `let` and closures bind names for what follows.
+    /// Walks one sequence of tokens, in which `let` and closures bind names for the following tokens.
     fn walk(&mut self, tokens: TokenStream, mut bound: Bound) {
         let mut tokens = Tokens::new(tokens);
         let mut before = Before::default();
-        // What the `let` binds whose value has not ended.
+        // The names bound by a `let` whose value has not ended.
         let mut next = Bound::new();
-        // What is bound around an `if` or `while` whose block has not begun, and around a closure.
+        // The names in scope around an `if` or `while` before its block, and around a closure.
         let (mut around_block, mut around_closure) = (None, None);
         while let Some(tree) = tokens.next() {
             match &tree {
@@ -191,18 +192,19 @@ fn fields(group: &Group) -> TokenStream {
     patterns
 }
 
-/// Whether the name before these tokens is a value: not that of a field, a function, or a macro, and not the start of a path.
+/// Returns `true` if the name before these tokens is a value, and not a field, a function, a macro or the start of a
+/// path.
 fn is_value(after: &Tokens) -> bool {
     let is_macro = after.is_punct(0, '!') && !after.is_punct(1, '=');
     let is_call = after.peek_group(0, Delimiter::Parenthesis).is_some();
     !after.is_punct(0, ':') && !is_macro && !is_call
 }
 
-/// What precedes a token.
+/// The tokens before the current token.
 #[derive(Default)]
 struct Before {
     puncts: [char; 2],
-    /// Whether a value ends here, so that a `|` is an operator.
+    /// `true` if a value ends here, so that a `|` is an operator.
     is_value: bool,
 }
 
@@ -220,17 +222,17 @@ impl Before {
         };
     }
 
-    /// Whether a name here is one: not that of a field, a lifetime, or the end of a path.
+    /// Returns `true` for a plain name, and `false` for a field, a lifetime or the end of a path.
     fn is_name(&self) -> bool {
         !matches!(self.puncts, [':', ':'] | [_, '\'']) && !self.is_dot()
     }
 
-    /// Whether the name before these tokens is that of an argument: `format!("{a}", a = b)`.
+    /// Returns `true` if the name before these tokens is a named argument: `format!("{a}", a = b)`.
     fn names(&self, after: &Tokens) -> bool {
         self.puncts[1] == ',' && after.is_punct(0, '=') && !after.is_punct(1, '=')
     }
 
-    /// Whether one dot precedes, and not the two of a range.
+    /// Returns `true` after a single dot, and `false` after the two dots of a range.
     fn is_dot(&self) -> bool {
         self.puncts[1] == '.' && self.puncts[0] != '.'
     }

@@ -1,4 +1,5 @@
-//! Values as plain Rust: the author's tokens, with what may be of another type than its place wrapped.
+//! Values as plain Rust: the author's tokens, with a wrapper around each value that may have another type than
+//! expected.
 
 use super::IdeExpansion;
 use super::fit::enclosed;
@@ -9,7 +10,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 impl IdeExpansion {
-    /// The author's tokens. What has values inside it is gone into, so that each is wrapped for itself.
+    /// Returns the author's tokens, with each inner value wrapped separately.
     pub(super) fn value(&self, tokens: TokenStream) -> TokenStream {
         self.expanded(tokens, |_| false)
     }
@@ -127,7 +128,7 @@ impl IdeExpansion {
                 quote!(#name: #name.__plan_arg() #comma)
             }
             FieldKind::Rest(dots, rest) if rest.is_empty() => quote!(#dots #editor::any()),
-            // The name of a half-typed field is written once, as it is.
+            // The name of a half-typed field is written once, unchanged.
             FieldKind::Name(name) => quote!(#name #comma),
             FieldKind::Rest(dots, rest) => quote!(#dots #rest),
             FieldKind::Broken(tokens) => {
@@ -176,7 +177,7 @@ impl IdeExpansion {
         }
     }
 
-    /// What is between commas. After the last comma, more can begin.
+    /// Returns the members between commas. A new member can begin after the last comma.
     fn members(
         &self,
         content: TokenStream,
@@ -221,13 +222,13 @@ fn elements(tokens: TokenStream) -> TokenStream {
     trees.collect()
 }
 
-/// Whether the brackets are those of `[..]`.
+/// Returns `true` if the brackets belong to `[..]`.
 fn is_every(group: &Group) -> bool {
     let trees: Vec<TokenTree> = group.stream().into_iter().collect();
     trees.len() == 2 && trees.iter().all(|tree| is_sign(tree, '.'))
 }
 
-/// Whether there is an operator, or a call.
+/// Returns `true` if the tokens contain an operator or a call.
 fn is_computed(tokens: &TokenStream) -> bool {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_call = |pair: &[TokenTree]| match pair {

@@ -1,4 +1,4 @@
-//! Forms of other languages, and of asynchronous functions, in place of the work of a step.
+//! Forms of other languages, and of asynchronous functions, as the work of a step.
 
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
@@ -40,7 +40,7 @@ pub(super) fn flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake> {
     ))
 }
 
-/// The text without the parentheses around all of the text.
+/// Removes parentheses around the whole string.
 fn unwrapped(text: &str) -> &str {
     let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
     inside.filter(|it| !it.contains(['(', ')'])).unwrap_or(text)

@@ -1,4 +1,4 @@
-//! Steps whose failures are values: a reference says which of the two it means.
+//! Steps whose failures are values, and references to either the `Result` or its content.
 
 use super::{ComputedNames, Names, Outcome, Source, braces, each};
 use crate::ast::{Body, Catch, Hop, Optional, Reference, Role, Step, Test};
@@ -18,7 +18,7 @@ pub(super) struct CaughtSteps {
     work: HashSet<Source>,
     /// The steps whose output is a list of `Result`s.
     each: HashSet<Source>,
-    /// The steps whose output is one `Result` of a list: the place of the attribute, and the number of lists in each other.
+    /// The steps whose output is one `Result` of a list: the span of the attribute, and the depth of nested lists.
     lists: HashMap<Source, (Span, usize)>,
 }
 
@@ -53,7 +53,8 @@ impl CaughtSteps {
         steps
     }
 
-    /// Returns the place of the `#[catch]` of a step that is one `Result` of a list, if a reference asks for the `Result` of each element.
+    /// Returns the span of `#[catch]` on a step that is one `Result` of a list, if a reference needs the `Result` of
+    /// each element.
     pub(super) fn each_meant(
         &self,
         reference: &Reference,
@@ -86,18 +87,19 @@ impl CaughtSteps {
         Some((source, at, written))
     }
 
-    /// Returns the place of the `#[catch]` of a step that is one `Result` of a list without lists in it.
+    /// Returns the span of `#[catch]` on a step that is one `Result` of a list without inner lists.
     pub(super) fn list(&self, source: Source) -> Option<Span> {
         let (at, depth) = *self.lists.get(&source)?;
         (depth == 1).then_some(at)
     }
 
-    /// How many lists are around the `Result` that a step is, for a step with this role, if it is one.
+    /// Returns the number of lists around the `Result` of a step, for a reader with this role. Returns `None` if the
+    /// step is no `Result`.
     pub(super) fn lists(&self, name: &Ident, source: Source, role: &Role) -> Option<usize> {
         let caught = self.caught.get(&source).copied();
         match role {
             Role::Always if self.work.contains(&source) => Some(0),
-            // It sees what the call gave.
+            // The undo step sees the output of the call.
             Role::Undo(undone) if undone.unraw() == name.unraw() => {
                 caught.filter(|lists| *lists > 0)
             }
@@ -105,7 +107,7 @@ impl CaughtSteps {
         }
     }
 
-    /// What is wrong with a reference that leads into a `Result`, and where.
+    /// Returns the span and the message of an error in a reference into a `Result`.
     pub(super) fn mistake(
         &self,
         reference: &Reference,
@@ -159,7 +161,7 @@ impl CaughtSteps {
         }
     }
 
-    /// Whether a name is that of a step that is a `Result`.
+    /// Returns `true` if a name belongs to a step that is a `Result`.
     pub(super) fn is_caught(&self, name: &Ident, source: Source, role: &Role) -> bool {
         self.lists(name, source, role) == Some(0)
     }
@@ -211,7 +213,7 @@ pub(super) fn truths(test: &Test) -> Vec<&Reference> {
     }
 }
 
-/// The message about the `Result` of a step in the place of a condition.
+/// Writes the error for the `Result` of a step as a condition.
 pub(super) fn no_condition(reference: &Reference) -> String {
     let written = reference.written();
     format!(
@@ -220,7 +222,7 @@ pub(super) fn no_condition(reference: &Reference) -> String {
     )
 }
 
-/// How many lists are around the `Result` that a step gives, if it gives one.
+/// Returns the number of lists around the `Result` of a step, or `None` if the step returns no `Result`.
 fn lists(step: &Step) -> Option<usize> {
     match step.policy.catch {
         Catch::No => None,

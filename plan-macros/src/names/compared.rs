@@ -1,10 +1,10 @@
-//! A pattern that is compared with a value in a condition, in place of `let`: `if Some(x) == maybe`.
+//! A pattern that a condition compares with a value instead of using `let`: `if Some(x) == maybe`.
 
 use crate::parse::value_text;
 use quote::ToTokens;
 use syn::{BinOp, Expr, Ident};
 
-/// A pattern in place of an operand of `==`.
+/// A pattern used as an operand of `==`.
 pub(super) struct ComparedPattern<'e> {
     pub(super) pattern: &'e Expr,
     /// The names in the pattern.

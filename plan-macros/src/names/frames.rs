@@ -5,7 +5,7 @@ use crate::docs::text_of;
 use std::collections::HashSet;
 use syn::Ident;
 
-/// What is around a value: the names that `for` and `if let` bind, outermost first, and the block.
+/// The scope of a value: the names bound by `for` and `if let`, outermost first, and the block.
 #[derive(Default)]
 pub(crate) struct Frames {
     bound: Vec<Frame>,
@@ -15,7 +15,8 @@ pub(crate) struct Frames {
 
 pub(super) struct Frame {
     pub(super) names: Vec<(String, Option<usize>)>,
-    /// What the names are bound to could not be read, so nothing is known of them. Such a frame is not expanded.
+    /// `true` if the value behind the names was unreadable, so that their types are unknown. Such a frame is not
+    /// expanded.
     pub(super) broken: bool,
     /// The names that something mentions.
     pub(super) used: HashSet<String>,
@@ -37,7 +38,7 @@ impl Frames {
         self.bound.push(frame);
     }
 
-    /// How many frames are expanded.
+    /// The number of expanded frames.
     pub(super) fn count(&self) -> usize {
         self.bound.iter().filter(|frame| !frame.broken).count()
     }
@@ -55,14 +56,14 @@ impl Frames {
         bound.into_iter().filter(is_unused)
     }
 
-    /// Says that a value mentions a name.
+    /// Marks a name as used.
     pub(super) fn mention(&mut self, name: &Ident) {
         if let Some((index, _)) = self.find(name) {
             self.bound[index].used.insert(text_of(name));
         }
     }
 
-    /// Where a name is bound, if it is.
+    /// Returns the binding of a name.
     pub(crate) fn get(&self, name: &Ident) -> Option<Local> {
         let (index, part) = self.find(name)?;
         let outer = self.bound[..index].iter().filter(|frame| !frame.broken);
@@ -72,7 +73,7 @@ impl Frames {
         })
     }
 
-    /// Whether the name is bound to what could not be read.
+    /// Returns `true` if the name is bound to an unreadable value.
     pub(crate) fn is_broken(&self, name: &Ident) -> bool {
         self.find(name)
             .is_some_and(|(index, _)| self.bound[index].broken)

@@ -1,5 +1,5 @@
-//! Which names a plan has, and whether each that it uses is one of them: `resolve` goes through the values, `computed` through the Rust
-//! expressions among them.
+//! The names of a plan, and errors about unknown names: `resolve` visits the values, `computed` visits the Rust
+//! expressions inside them.
 
 mod braces;
 mod caught;
@@ -25,7 +25,7 @@ use facts::{FactTable, Facts};
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 
-/// What a name in a value means.
+/// The meaning of a name in a value.
 enum Meaning {
     /// A `for` or an `if let` binds it.
     Local(Local),
@@ -63,16 +63,16 @@ pub(crate) struct Names<'t> {
 #[derive(Default)]
 struct Scope {
     sources: HashMap<String, Source>,
-    /// The names of inputs that could not be read, and of steps of which not even the type is known; reported already. `_` stands for an
+    /// The names of unreadable inputs, and of steps with an unknown type; all are already reported. `_` stands for an
     /// unknown name.
     broken: HashSet<String>,
-    /// What a block is in.
+    /// The enclosing scope of a block.
     around: Option<usize>,
     /// The number of its first step.
     first: usize,
     /// The step that a block is of.
     owner: String,
-    /// Whether it is the block of a loop that does not name the value of the round before.
+    /// `true` for the block of a loop that does not name the value of the previous round.
     repeats: bool,
 }
 
@@ -182,13 +182,13 @@ impl<'t> Names<'t> {
         number - self.scopes[self.scope_of(Source::Step(number))].first
     }
 
-    /// Whether a step, an input, a `for` or an `if let` has this name.
+    /// Returns `true` if a step, an input, a `for` or an `if let` has this name.
     pub(crate) fn is_taken(&self, name: &str) -> bool {
         let mut scopes = self.scopes.iter();
         scopes.any(|scope| scope.sources.contains_key(name)) || self.bound.contains_key(name)
     }
 
-    /// What a name in a value means, with `frames` around it.
+    /// Returns the meaning of a name in a value inside `frames`.
     fn find(&self, name: &Ident, frames: &Frames) -> Meaning {
         if self.is_broken(frames.scope, name) {
             Meaning::Broken
@@ -205,9 +205,9 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// Whether it was reported where the name is declared that it cannot be one.
+    /// Returns `true` if the declaration of the name was reported as an error.
     fn is_broken(&self, scope: usize, name: &Ident) -> bool {
-        // Nearly always, and every name is asked.
+        // A fast path for nearly all plans, because every name comes here.
         if self.scopes.iter().all(|scope| scope.broken.is_empty()) {
             return false;
         }

@@ -7,7 +7,7 @@ use crate::report::Report;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 
-/// What a step is for, with the number of the one that it undoes.
+/// The role of a step, with the number of the step that it rolls back.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Reader {
     Work,
@@ -15,7 +15,7 @@ pub(crate) enum Reader {
     Always,
 }
 
-/// What a step is for; `Work` if it undoes a step that does not exist.
+/// Returns the role of a step; `Work` if the step is the undo of a missing step.
 pub(crate) fn reader(step: &Step, names: &Names<'_>) -> Reader {
     match &step.role {
         Role::Work => Reader::Work,
@@ -61,10 +61,10 @@ struct RoleCheck<'a> {
     report: &'a mut Report,
 }
 
-/// Gives for the steps of a scope what says whether one needs another, directly or through others.
+/// For the steps of a scope, returns a function that is `true` if one step depends on another, directly or indirectly.
 pub(crate) type Order<'o> = dyn Fn(&[Step], usize) -> Box<dyn Fn(usize, usize) -> bool> + 'o;
 
-/// Says what is wrong about the roles of steps.
+/// Reports errors about the roles of steps.
 pub(crate) fn check(plan: &Plan, names: &Names<'_>, order: &Order<'_>, report: &mut Report) {
     let is_work = |step: &Step| matches!(step.role, Role::Work);
     if names.steps().iter().copied().all(is_work) {
@@ -250,7 +250,7 @@ impl RoleCheck<'_> {
         }
     }
 
-    /// What is wrong with a name in a step that undoes none, or in the output.
+    /// Reports an invalid name in a step that is no undo step, or in the output.
     fn refers(&mut self, by: Option<&Step>, name: &Ident, source: Source) {
         let Some(to) = self.place(source) else {
             return;
@@ -297,7 +297,7 @@ impl RoleCheck<'_> {
     }
 }
 
-/// Why a step cannot be undone by the one at this place.
+/// Returns the reason why the step at this index cannot undo a step.
 fn cannot_be_undone(steps: &[Step], place: usize, undone: usize) -> Option<String> {
     let step = &steps[undone];
     let name = text_of(&step.name);

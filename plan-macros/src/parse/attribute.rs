@@ -20,7 +20,7 @@ pub(super) struct Attributes {
     pub(super) unclear: bool,
 }
 
-/// Reads attributes. What is only written wrong is reported and read; `None` is for what cannot be read.
+/// Reads attributes. A misspelled attribute is reported and read. Returns `None` for unreadable attributes.
 pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec<Attribute>> {
     let before = report.len();
     let mut tokens = Tokens::new(stream);
@@ -76,7 +76,7 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
             quote!(#[#content])
         });
     }
-    // One is enough: the first may be a part of the next.
+    // One error is enough, because the first attribute may be a part of the next.
     report.keep_first(before);
     match Attribute::parse_outer.parse2(written) {
         Ok(attrs) => Some(attrs).filter(|_| is_clear),

@@ -3,14 +3,14 @@
 use crate::ast::{Body, Role};
 use crate::report::Report;
 
-/// Reports each wait in what a step of this kind does, which comes after the work.
+/// Reports each `await` in a step of this kind, which runs after the work.
 pub(super) fn late(body: &Body, kind: &str, report: &mut Report) {
     if let Body::Await(at) = body {
         let message = format!("{kind} cannot wait for a value\nhelp: wait in a step before");
         report.error_at(*at, message);
     }
     body.blocks(&mut |block| {
-        // The others were looked at already.
+        // Steps of other roles were checked already.
         let work = block
             .steps
             .iter()

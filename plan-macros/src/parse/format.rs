@@ -11,8 +11,8 @@ use proc_macro2::Span;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, LitStr, Macro, Token};
 
-/// Reads `format!("…", …)`. `None` makes it a computed value, in which rustc reads it: if the text is not a literal, if
-/// arguments are missing or unused, and if a width or a precision is itself an argument.
+/// Reads `format!("…", …)`. Returns `None` for a call that rustc must read as a computed value: the format string is
+/// not a literal, an argument is missing or unused, or a width or precision is an argument.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
     let mut inner = Report::default();
@@ -44,7 +44,7 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     if !(0..explicit).all(is_used) {
         return None;
     }
-    // What is neither a reference nor an expression has no place in a text of its own.
+    // Only references, expressions and scalars can be formatted.
     let shows = |value: &Value| {
         matches!(
             value,
@@ -81,7 +81,7 @@ fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<V
                 loop {
                     match chars.next()? {
                         '}' => break,
-                        // A fill character can be anything, a brace too; rustc knows.
+                        // The fill character may even be a brace, so only rustc can read this specification.
                         '{' => return None,
                         other => inside.push(other),
                     }

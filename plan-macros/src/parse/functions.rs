@@ -8,13 +8,14 @@ use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, Type};
 
-/// Those that read an argument: a value of its type may not be what they expect.
+/// Functions that read an argument. They may reject values of the argument's type.
 pub(crate) const READ: &[&str] = &["with", "deserialize_with"];
 
-/// Those that read or write an input.
+/// Functions that read or write an input.
 pub(crate) const READ_OR_WRITE: &[&str] = &["with", "deserialize_with", "serialize_with"];
 
-/// Reports such functions, at the attribute of each, and says whether there are none. `what` is an argument or an input.
+/// Reports such functions, each at its attribute, and returns `true` if there are none. `what` is "argument" or
+/// "input".
 pub(crate) fn refuse(
     attrs: &[Attribute],
     what: &str,
@@ -25,7 +26,7 @@ pub(crate) fn refuse(
 ) -> bool {
     let before = report.len();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-        // Other mistakes in it are for the derives of serde to report.
+        // The derives of serde report other errors in the attribute.
         let _ = attr.parse_nested_meta(|meta| {
             let value = value(&meta)?;
             let name_of = meta.path.get_ident().map(Ident::to_string).unwrap_or_default();
@@ -51,7 +52,7 @@ pub(crate) fn refuse(
     report.len() == before
 }
 
-/// What is after the name of an option.
+/// Reads the value of an option.
 fn value(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<Expr>> {
     if let Ok(value) = meta.value() {
         return value.parse().map(Some);

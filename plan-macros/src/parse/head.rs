@@ -172,16 +172,16 @@ impl Inputs {
             match input(tokens) {
                 Ok(input) => self.push(Input { attrs, ..input }, report),
                 Err(mistake) => {
-                    // It may have taken those after it.
+                    // The input may contain the inputs after it.
                     let mut types = one.ty.clone().into_iter();
                     self.unclear |= types.any(|tree| is_sign(&tree, ','));
-                    // What refers to it is not wrong.
+                    // A reference to the input is no error.
                     self.broken.extend(one.name.clone());
                     if !(is_part && was_wrong) {
                         report.push(mistake);
                     }
                     if is_part {
-                        // It may be a part of the input before it.
+                        // The parameter may be a part of the previous input.
                         self.unclear = true;
                         self.broken.extend(self.read.pop().map(|input| input.name));
                     }

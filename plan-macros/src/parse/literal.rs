@@ -33,7 +33,7 @@ pub(super) fn unnamed(
         let fields = Fields::Unnamed(paren, values);
         return Value::Literal(Literal { path, fields });
     }
-    // Without references and texts in it, the call is plain Rust and asks nothing of its type.
+    // Without references and strings, the call is plain Rust and needs no expected type.
     report
         .ok(syn::parse2(tokens))
         .map_or(Value::Broken, classify)
@@ -80,7 +80,7 @@ fn null(inner: &Value) -> Option<Mistake> {
     ))
 }
 
-/// Whether the value contains a string, or a lower-case name that is not a path.
+/// Returns `true` if the value contains a string, or a lower-case name that is not a path.
 fn needs_template(value: &Value) -> bool {
     match value {
         Value::Scalar(Scalar {

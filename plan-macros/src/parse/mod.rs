@@ -1,4 +1,4 @@
-//! From tokens to [`ast`](crate::ast). Every stage of it records what is wrong and goes on with what follows.
+//! The parser from tokens to [`ast`](crate::ast). Every stage records errors and continues with the next part.
 
 mod amount;
 mod attribute;
@@ -30,7 +30,7 @@ use flow::StepReader;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Type;
 
-/// Reads the parts of `plan!`; `None` if not even its form is known.
+/// Reads the parts of `plan!`. Returns `None` if the form of the input is unknown.
 pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
     let krate = krate(&source.inner, report);
     if let Some(begun) = begun(&source) {
@@ -89,7 +89,7 @@ struct PlanBody {
     reader: StepReader,
     steps: Vec<Step>,
     tail: Option<Tail>,
-    /// Whether attributes precede the tail.
+    /// `true` if attributes precede the tail.
     stray_attrs: bool,
 }
 
@@ -103,7 +103,7 @@ impl PlanBody {
         let mut before = report.len();
         for mut statement in statements {
             before = report.len();
-            // A keyword as a name is one mistake, where the name is given.
+            // A keyword as a name is reported once, at its declaration.
             let is_unreadable = statement.mentions(&keywords);
             ended |= !statement.semicolon;
             match statement.take_kind() {
@@ -114,7 +114,7 @@ impl PlanBody {
                 }
             }
         }
-        // What is wrong with the last statement may be that it has taken the output.
+        // An error in the last statement may mean that the statement contains the output.
         if let Some(head) = head
             && (self.tail.is_some() || report.len() == before)
         {
@@ -139,18 +139,18 @@ impl PlanBody {
         let beside = self.steps.len().saturating_sub(1);
         self.steps.extend(read);
         if is_part {
-            // It is not known to which step it belongs.
+            // The statement may belong to either step.
             self.steps[beside..].iter_mut().for_each(Step::forget);
         }
     }
 
-    /// Reports a last expression before a step, and says whether it may be a part of that step.
+    /// Reports a last expression before a step. Returns `true` if the expression may be a part of that step.
     fn refuse_tail(&mut self, report: &mut Report) -> bool {
         let stray_attrs = std::mem::take(&mut self.stray_attrs);
         let Some(tail) = self.tail.take() else {
             return false;
         };
-        // It may be a part of the step before it, of which something was reported.
+        // The expression may be a part of the previous step, which has an error already.
         let before = self.steps.last();
         let is_reported = before.is_some_and(|step| matches!(step.body, Body::Broken(_)));
         let is_part = stray_attrs || mistakes::is_part(&tail.tokens);
@@ -218,7 +218,7 @@ fn type_name(tokens: &TokenStream) -> Option<Ident> {
     (syntax::value::is_type_name(&name) && !is_constant).then_some(name)
 }
 
-/// Whether the type is `()`.
+/// Returns `true` for the type `()`.
 fn is_nothing(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }

@@ -13,7 +13,7 @@ use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Expr, ExprMacro, Macro, Member};
 
-/// What follows a value among others.
+/// The tokens that may follow a value in a list.
 pub(super) const NEXT: &str = "`,` or the end of the value";
 
 /// Reads a value that is all of `tokens`. A message about a missing value points at `end`; the next parameter names what follows
@@ -27,7 +27,7 @@ pub(super) fn all(tokens: TokenStream, end: Span, next: &str, report: &mut Repor
     value
 }
 
-/// Reads a value up to a comma or the end. What cannot be read is reported and skipped.
+/// Reads a value up to a comma or the end. An unreadable value is reported and skipped.
 pub(super) fn value(input: ParseStream<'_>, end: Span, report: &mut Report) -> Value {
     read(syntax::item(input, false), end, NEXT, report)
 }
@@ -90,7 +90,7 @@ fn checked(reference: Reference, report: &mut Report) -> Value {
     }
 }
 
-/// Whether it ends with the name of a method that an `Option` or a `Result` has, which hardly any field has.
+/// Returns `true` if the reference ends with the name of a method of `Option` or `Result`, which hardly any field has.
 fn is_method_without_call(reference: &Reference) -> bool {
     let Some(Hop::Field(_, Member::Named(name))) = reference.hops.last() else {
         return false;
@@ -136,7 +136,7 @@ fn known_macro(call: Macro, report: &mut Report) -> Value {
     })
 }
 
-/// What an expression is in a plan.
+/// Classifies an expression as a value of a plan.
 pub(super) fn classify(expr: Expr) -> Value {
     match expr {
         Expr::Group(group) => classify(*group.expr),

@@ -73,7 +73,7 @@ impl ShapeFields<'_> {
         }
     }
 
-    /// Returns the place of a field in JSON. `next` is the next index of a tuple.
+    /// Returns the name or index of a field in JSON. `next` is the next index of a tuple.
     fn place(&self, field: &Field, derive: Derive, next: &mut usize) -> TokenStream {
         let (check, attrs) = (self.check, &field.attrs);
         let (is_skipped, side, name) = match derive {
@@ -119,7 +119,7 @@ impl ShapeFields<'_> {
         quote!(#check::FieldPlace::LeftOut(#reason))
     }
 
-    /// serde reads a field that is not there as `None`, unless a function of the author's reads it.
+    /// serde reads a missing field as `None`, unless the author's own function reads the field.
     fn required(&self, field: &Field) -> TokenStream {
         let attrs = &field.attrs;
         let has_default = !attrs.default().is_none() || !self.container_default().is_none();
@@ -214,7 +214,7 @@ impl ShapeFields<'_> {
     }
 }
 
-/// The attribute that leaves a field or a variant out, as it is written.
+/// Returns the attribute that skips a field or a variant, as written.
 pub(super) fn skipped(attrs: &[Attribute], side: &str) -> String {
     let both = attrs
         .iter()

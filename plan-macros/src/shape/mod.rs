@@ -1,4 +1,4 @@
-//! `#[derive(Shape)]`: what the serde attributes of a type say of its JSON.
+//! `#[derive(Shape)]`: the form of a type's JSON, derived from its serde attributes.
 
 mod fields;
 mod parts;
@@ -130,7 +130,7 @@ fn has_serde(input: &DeriveInput) -> bool {
     attrs.any(|attr| attr.path().is_ident("serde"))
 }
 
-/// Whether this is an enum without fields, whose values JSON may tell apart.
+/// Returns `true` for an enum without fields, whose variants are distinct in JSON.
 fn is_of_units(input: &DeriveInput) -> bool {
     match &input.data {
         syn::Data::Enum(data) => {
@@ -141,7 +141,7 @@ fn is_of_units(input: &DeriveInput) -> bool {
     }
 }
 
-/// Derives the message about text in place of a value of an enum, which lists variants.
+/// Derives the error for a string in place of an enum value, which lists the variants.
 fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
     let syn::Data::Enum(data) = &input.data else {
         return None;
@@ -151,7 +151,7 @@ fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
     }
     let ident = &input.ident;
     let name = text_of(ident);
-    // At the place of the enum, rustc gives no advice about the derived code.
+    // With the span of the enum, rustc gives no advice about the derived code.
     let words = ["TakesTextAs", "TextFor", "TextOf", "VariantOf"];
     let [takes_text, text_for, literal, variant] = words.map(|word| {
         let name = format!("{word}{}", name.to_upper_camel_case());
@@ -182,7 +182,7 @@ fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
     })
 }
 
-/// The first variants of an enum, with `…` for their fields, in a text with placeholders.
+/// Lists the first variants of an enum, with `…` for their fields, as a format string.
 fn variants(name: &str, data: &syn::DataEnum) -> String {
     const SHOWN: usize = 4;
     let shown = data.variants.iter().take(SHOWN).map(|variant| {
@@ -200,11 +200,11 @@ fn variants(name: &str, data: &syn::DataEnum) -> String {
     shown.join(", ")
 }
 
-/// What `#[shape(…)]` says before a type.
+/// The options in `#[shape(…)]` on a type.
 struct Options {
     /// The path of the runtime crate, if there is one.
     krate: Option<Path>,
-    /// The type that this one is the shape of, if it is that of another one. Where its name is wrong, there is none.
+    /// The type described by this one, for `#[shape(remote = …)]`. The inner `None` means an invalid name.
     remote: Option<Option<Type>>,
 }
 
@@ -263,19 +263,19 @@ fn input_fields(input: &DeriveInput) -> Box<dyn Iterator<Item = &syn::Field> + '
     }
 }
 
-/// What serde's attributes say of a type.
+/// The parts of the derived code that depend on serde's attributes.
 struct Shaped {
     /// The value of `SHAPE`.
     shape: TokenStream,
-    /// What says whether values come back from JSON as they were.
+    /// The implementation of `Lossless`.
     lossless: TokenStream,
-    /// What says which types are in it.
+    /// The implementation that lists the types of the fields.
     parts: TokenStream,
 }
 
-/// Reads the attributes as serde's own derives understand them.
+/// Reads the attributes with the rules of serde's derives.
 ///
-/// Where the shape is that of another type, serde's own `remote` changes nothing: that type does not use what serde derives for this one.
+/// For the shape of another type, serde's own `remote` is ignored: that type does not use the derived code of this one.
 fn shape(
     input: &DeriveInput,
     krate: &Path,

@@ -1,4 +1,4 @@
-//! What says which types are in a type.
+//! The types inside a type, for the search for secrets.
 
 use super::secret;
 use proc_macro2::TokenStream;
@@ -25,7 +25,7 @@ pub(super) fn derive_opaque(input: &DeriveInput, krate: &Path) -> TokenStream {
     }
     for attr in &input.attrs {
         if attr.path().is_ident("serde") {
-            // What is wrong with it is for serde's own derives to say.
+            // serde's own derives report errors in the attribute.
             let _ = attr.parse_nested_meta(|meta| {
                 let names = ["into", "from", "try_from"];
                 let is_other = names.iter().any(|name| meta.path.is_ident(name));
@@ -51,7 +51,7 @@ pub(super) fn derive_opaque(input: &DeriveInput, krate: &Path) -> TokenStream {
     implementations(input, &parts, &known, krate)
 }
 
-/// The implementations for a type of which this is known.
+/// The implementations for a type with this known content.
 fn implementations(
     input: &DeriveInput,
     parts: &[Type],
@@ -81,7 +81,8 @@ fn implementations(
     if parts.is_empty() {
         return searchable;
     }
-    // The trait of `T::Item` may be private, and rustc does not let it be in what a public type says. What such a type is, is not known then.
+    // The trait of `T::Item` may be private, and rustc rejects a private trait in the interface of a public type. The
+    // content of `T::Item` is then unknown.
     let is_private = matches!(input.vis, Visibility::Inherited);
     let is_parameter = |part: &Type| matches!(part, Type::Path(path) if path.qself.is_none() && path.path.segments.len() == 1);
     let parts = parts.iter().filter(|part| is_private || is_parameter(part));
@@ -102,7 +103,7 @@ fn implementations(
     }
 }
 
-/// The types of which it is not known here what is in them.
+/// Returns the types whose content depends on a parameter.
 fn parts(generics: &Generics, output: &Container<'_>) -> Vec<Type> {
     let mut parts = Parts {
         generics,

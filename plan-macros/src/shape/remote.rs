@@ -9,7 +9,8 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Expr, ExprLit, Fields, Lit, LitStr, Member, Path, Type, token};
 
-/// Parses the path of the type: a text, as for serde's `remote`, or without quotes, as rustc writes it where it knows a better name.
+/// Parses the path of the type: a string, as for serde's `remote`, or tokens without quotes, as in rustc's suggestion
+/// of a better name.
 pub(super) fn ty(input: ParseStream) -> syn::Result<Type> {
     let (at, ty) = if input.peek(LitStr) {
         let text: LitStr = input.parse()?;
@@ -76,7 +77,8 @@ pub(super) fn derive(
     let used = used(input, fields);
     let confusions = confusions(input, &remote, &check);
     let implementation = implementation(&remote, &checks(fields, &remote, &check), &shape, check);
-    // The struct may be private to its module, and rustc lets nothing else infer it then. So the parameter is a public type in its place.
+    // The struct may be private to its module, and rustc then infers it for no other code. The parameter is therefore a
+    // public type.
     quote! {
         #errors
 
@@ -113,7 +115,7 @@ fn implementation(
             };
         },
     );
-    // Where a type has two shapes, rustc points at both.
+    // For a type with two shapes, rustc points at both.
     let at = remote.span();
     body.set_span(at);
     let has_shape = placed(check, at);
@@ -143,7 +145,7 @@ pub(super) fn report_serde(
     });
 }
 
-/// Reports serde's own `remote` where `#[shape(remote = …)]` is meant. A type that is its own remote has values.
+/// Reports serde's own `remote` if the author means `#[shape(remote = …)]`. A type that is its own remote has values.
 pub(super) fn report_serde_alone(input: &DeriveInput, report: &mut Report) {
     of_serde(input, |path, value| {
         let Some(Expr::Lit(ExprLit {
@@ -173,7 +175,7 @@ fn of_serde(input: &DeriveInput, mut found: impl FnMut(&Path, Option<&Expr>)) {
         .iter()
         .filter(|attr| attr.path().is_ident("serde"))
     {
-        // Other mistakes in it were reported.
+        // Other errors in the attribute are already reported.
         let _ = attr.parse_nested_meta(|meta| {
             let mut value = None;
             if let Ok(given) = meta.value() {
@@ -189,16 +191,17 @@ fn of_serde(input: &DeriveInput, mut found: impl FnMut(&Path, Option<&Expr>)) {
     }
 }
 
-/// Whether a path is that of the struct itself.
+/// Returns `true` if a path names the struct itself.
 fn is_itself(remote: &Type, input: &DeriveInput) -> bool {
     matches!(remote, Type::Path(path) if path.path.is_ident("Self") || path.path.is_ident(&input.ident))
 }
 
-/// Has rustc say where the struct is the type itself, under another path, and where serde's derives make it a type of its own.
+/// Writes checks by which rustc rejects a struct that is the type itself under another path, or a separate type because
+/// of serde's derives.
 fn confusions(input: &DeriveInput, remote: &Type, check: &TokenStream) -> TokenStream {
     let ident = &input.ident;
     let name = text_of(ident);
-    // Where the evaluation of the constant fails, rustc points at these.
+    // If the evaluation of the constant fails, rustc points at these spans.
     let (at, at_name) = (
         placed(check.clone(), remote.span()),
         placed(check.clone(), ident.span()),
@@ -226,7 +229,8 @@ fn refuse(token: &impl ToTokens, report: &mut Report) {
     );
 }
 
-/// Has rustc look for each field in the type, with the type that it has here. Of a tuple all must be here: they decide where the others are.
+/// Writes checks by which rustc looks up each field in the type, with the declared type of the field. A tuple must list
+/// all fields, because they decide the indices of the others.
 fn checks(fields: &Fields, remote: &Type, check: &TokenStream) -> TokenStream {
     let members = fields.iter().zip(fields.members()).enumerate();
     let bound = |index: usize| format_ident!("__field{index}", span = Span::mixed_site());
@@ -242,7 +246,7 @@ fn checks(fields: &Fields, remote: &Type, check: &TokenStream) -> TokenStream {
     });
     let types = members.map(|(index, (field, _))| {
         let (bound, ty, at) = (bound(index), &field.ty, field.ty.span());
-        // At the type, where rustc says that it is another one.
+        // rustc reports another type at this span.
         let variable = Ident::new("__field", at);
         let check = placed(check.clone(), at);
         quote_spanned! {at=>
@@ -263,7 +267,7 @@ fn checks(fields: &Fields, remote: &Type, check: &TokenStream) -> TokenStream {
     }
 }
 
-/// Uses the struct and its fields: nothing else does, and rustc would say that they are never used.
+/// Uses the struct and its fields, because rustc would otherwise report unused code.
 fn used(input: &DeriveInput, fields: &Fields) -> TokenStream {
     let ident = &input.ident;
     let members: Vec<Member> = fields.members().collect();

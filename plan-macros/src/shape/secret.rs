@@ -1,4 +1,4 @@
-//! `#[shape(secret)]`, and what finds the secrets inside of a type.
+//! `#[shape(secret)]`, and the search for secrets inside a type.
 
 use crate::docs::text_of;
 use crate::json;
@@ -10,8 +10,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::{Attribute, GenericParam, Generics, Ident, Meta, Type};
 
-/// How many types are looked at that the tokens of a type do not show: those that an alias hides, if one of them has no `Shape`. What is in
-/// more is taken for secret.
+/// The number of visited types that the tokens of a type do not show, such as types behind an alias when one of them
+/// has no `Shape`. With more such types, the value counts as secret.
 const HIDDEN: usize = 4;
 
 /// Reports what is wrong with an attribute of a field.
@@ -31,14 +31,14 @@ pub(crate) fn check(attr: &Attribute, report: &mut Report) {
     }
 }
 
-/// Whether an option is not even similar to `secret`.
+/// Returns `true` if an option is not even similar to `secret`.
 fn is_for_serde(tokens: TokenStream) -> bool {
     let first = tokens.into_iter().next().map(|token| token.to_string());
     first
         .is_some_and(|first| plan_graph::similar(&first, ["secret"]).is_none() && first != "secret")
 }
 
-/// Whether one of the attributes is `#[shape(secret)]`.
+/// Returns `true` if one of the attributes is `#[shape(secret)]`.
 pub(crate) fn is_marked(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| match &attr.meta {
         Meta::List(list) if list.path.is_ident("shape") => list
@@ -50,12 +50,14 @@ pub(crate) fn is_marked(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// A function that says what is inside of a type; `None` if it is known to have no secrets. `around` are the parameters of the type that it is in.
+/// Writes a function that returns the content of a type, or `None` for a type that has no secrets. `around` contains
+/// the parameters of the enclosing type.
 pub(crate) fn inside(ty: &Type, around: &Generics, check: &TokenStream) -> Option<TokenStream> {
     may_be_inside(ty).then(|| function(ty, &ty.to_token_stream(), around, check))
 }
 
-/// The constant of a tool that says what is inside of its output, where its type, `ty`, may have secrets. `around` are the parameters of the tool.
+/// Writes the constant of a tool that describes the content of its output, if the type `ty` may have secrets. `around`
+/// contains the parameters of the tool.
 pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Option<TokenStream> {
     may_be_inside(ty).then(|| {
         let output = quote!(<Self as #check::Tool>::Output);
@@ -64,8 +66,8 @@ pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Op
     })
 }
 
-/// Asks about the output of a tool and about its arguments, where a plan that calls it knows more of them: which types the parameters are, and which
-/// shapes the crate of the plan declares.
+/// Searches the output and the arguments of a tool at the call in a plan, where the types of the parameters and the
+/// shapes of the plan's crate are known.
 pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> TokenStream {
     let output = quote_spanned!(at=> <#tool as #check::IsTool>::Output);
     Question {
@@ -74,13 +76,13 @@ pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> Toke
         steps: depth(tool.clone()) + HIDDEN,
         is_generic: false,
         named: TokenStream::new(),
-        // Where a type has two shapes.
+        // The error for a type with two shapes points here.
         at: Span::call_site().located_at(at),
     }
     .expand(check)
 }
 
-/// Whether there may be secrets inside of a type with these tokens.
+/// Returns `true` if a type with these tokens may contain secrets.
 pub(crate) fn may_be_inside(ty: &Type) -> bool {
     // A type of the user's may have the name of serde_json's.
     let is_value = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name == "Value");
@@ -120,12 +122,12 @@ fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStrea
 /// A question about a type.
 struct Question<'a> {
     name: &'a TokenStream,
-    /// Others that may be in it.
+    /// Other types that may be inside the type.
     others: Vec<TokenStream>,
-    /// How many types are looked at.
+    /// The number of types to visit.
     steps: usize,
     is_generic: bool,
-    /// What says that types are named as they are called.
+    /// Statements that record the names of generic types.
     named: TokenStream,
     at: Span,
 }
@@ -160,13 +162,13 @@ impl Question<'_> {
     }
 }
 
-/// What is in a type that may be of another crate: its parameters.
+/// The visitor of types inside a type of another crate: its parameters.
 struct HiddenIn<'a> {
     around: &'a Generics,
     parameters: Vec<&'a Type>,
-    /// The types that have parameters, and what they are called.
+    /// The types with parameters, and their names.
     named: Vec<(&'a Type, &'a Ident)>,
-    /// How many types have to be looked at.
+    /// The number of types to visit.
     count: usize,
     is_hidden: bool,
 }
@@ -192,7 +194,7 @@ impl<'a> Visit<'a> for HiddenIn<'a> {
     }
 }
 
-/// Whether what looks like a type may be a constant: `N` in `ArrayVec<Card, N>`.
+/// Returns `true` if an apparent type may be a constant: `N` in `ArrayVec<Card, N>`.
 fn may_be_constant(ty: &Type, around: &Generics) -> bool {
     let Type::Path(path) = ty else { return false };
     let Some(name) = path.path.segments.last().map(|last| &last.ident) else {
@@ -202,7 +204,7 @@ fn may_be_constant(ty: &Type, around: &Generics) -> bool {
     !is_type && !name.to_string().contains(char::is_lowercase)
 }
 
-/// How many types there are in these tokens.
+/// The number of types in these tokens.
 fn depth(tokens: TokenStream) -> usize {
     tokens
         .into_iter()

@@ -1,4 +1,4 @@
-//! `#[tool]` on a function: the struct of its arguments, and what calls it.
+//! `#[tool]` on a function: the struct of its arguments, and the call of the function.
 
 use super::options::ToolOptions;
 use super::parameters::Parameters;
@@ -17,8 +17,8 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Ident, ItemFn, Path, Type, parse_quote};
 
-/// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation. If parameters could not be parsed,
-/// rustc has reported an error.
+/// Expands `#[tool] async fn` to the unchanged function, the struct of its arguments, the contract and the
+/// implementation. If the parameters are unparsable, rustc has reported an error.
 pub(super) fn expand(
     options: TokenStream,
     mut item: ItemFn,
@@ -47,7 +47,7 @@ pub(super) fn expand(
         signature.fill(&mut item, unknown);
     }
     if is_silent {
-        // The body does not know all parameters.
+        // Some parameters are missing, so the author's body would not compile.
         item.block = parse_quote!({ ::core::unimplemented!() });
         item.attrs.push(parse_quote!(#[allow(unused_variables)]));
     }
@@ -61,7 +61,7 @@ pub(super) fn expand(
         function: &item,
         signature: &signature,
     };
-    // An `impl` has no place for other items.
+    // An `impl` cannot contain other items.
     let is_method = item.sig.receiver().is_some();
     let tool = if is_method {
         TokenStream::new()
@@ -134,13 +134,13 @@ fn without_parameters(item: &ItemFn) -> TokenStream {
 }
 
 struct Expansion<'a> {
-    /// If there is a mistake: a type of which rustc says nothing.
+    /// A placeholder type without further errors, if an error was reported.
     unknown: Option<TokenStream>,
     krate: &'a Path,
     name: &'a str,
     read_only: bool,
     ident: &'a Ident,
-    /// The attributes of the function that are meant for the struct.
+    /// The attributes on the function that belong to the struct.
     for_struct: Vec<Attribute>,
     function: &'a ItemFn,
     signature: &'a Signature,
@@ -195,7 +195,7 @@ impl Expansion<'_> {
                 Some(ty) => ty.to_token_stream(),
                 None => self.unknown.to_token_stream(),
             };
-            // A doc comment that says nothing would end up in the argument's JSON Schema.
+            // An empty doc comment would end up in the argument's JSON Schema.
             let undocumented = docs::text(attrs)
                 .is_empty()
                 .then(|| quote!(#[allow(missing_docs)]));
@@ -233,7 +233,7 @@ impl Expansion<'_> {
         } = self;
         let cfgs = self.cfgs();
         let output = match (self.outcome(), &self.unknown) {
-            // All of it is at the type, where rustc says that the type is private.
+            // All tokens have the span of the type, at which rustc reports a private type.
             (Some(outcome), _) => {
                 quote_spanned!(outcome.span()=> type Output = <#outcome>::Output;)
             }
@@ -268,7 +268,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// What makes the arguments of values that are handed over.
+    /// Writes the method that takes the arguments from values in Rust.
     fn take(&self, check: &TokenStream) -> TokenStream {
         let arguments = &self.signature.arguments;
         let attrs = arguments.iter().flat_map(|argument| &argument.attrs);
@@ -304,7 +304,7 @@ impl Expansion<'_> {
         let result = quote!(#krate::Result<<Self as #krate::Tool>::Output>);
         let call = self.call(&result);
         let context = quote!(#krate::run::CallContext);
-        // Where rustc says why the future is not `Send`.
+        // rustc reports a future that is not `Send` at this span.
         let future = quote_spanned! {self.function.sig.ident.span()=>
             impl ::core::future::Future<Output = #result> + ::core::marker::Send
         };
@@ -327,7 +327,7 @@ impl Expansion<'_> {
                 const USES_CONTEXT: ::core::primitive::bool = false;
             }
         };
-        // Where an application lacks the tool, the header is shown.
+        // For an application without the tool, rustc shows this header.
         let implementation = quote_spanned! {ident.span()=>
             impl #generics #krate::Call<#application> for #ident { #call }
         };
@@ -357,10 +357,10 @@ impl Expansion<'_> {
         });
         let mut arguments: Vec<TokenStream> = arguments.collect();
         if let Some(ContextParameter { place, ty }) = &self.signature.context {
-            // At the type, where rustc says that it is another.
+            // rustc reports another type of the context at this span.
             arguments.insert(*place, quote_spanned!(ty.span()=> __context,));
         }
-        // At the return type, where rustc says that the error does not convert.
+        // rustc reports an error type without a conversion at the return type.
         let outcome = self.outcome();
         let span = outcome.as_ref().map_or_else(Span::call_site, Spanned::span);
         let mut called = function.clone();
@@ -372,7 +372,7 @@ impl Expansion<'_> {
         quote!(#unused #future)
     }
 
-    /// The return type as one that a tool can have, if it may be one.
+    /// Returns the return type wrapped for a check that a tool can have it.
     fn outcome(&self) -> Option<TokenStream> {
         let output = self.signature.output.as_ref()?;
         let span = output.span();
@@ -385,7 +385,7 @@ impl Expansion<'_> {
         })
     }
 
-    /// What an editor sees of the arguments in the body.
+    /// Writes the uses of the arguments in the body, for editors.
     fn arguments(&self) -> TokenStream {
         let body = self.function.block.to_token_stream();
         let arguments = self.signature.arguments.iter();

@@ -1,4 +1,4 @@
-//! What the signature of a function says of a tool, and what a tool cannot have.
+//! The contract of a tool from a function's signature, and errors about signatures that a tool cannot have.
 
 use super::types::{self, Lifetimes, has_no_impl_trait, is_owned};
 use crate::docs::text_of;
@@ -13,14 +13,14 @@ use syn::{
     Token, Type, TypeReference, parse_quote,
 };
 
-/// What a function says of the tool that it is.
+/// The parts of a function that define its tool.
 pub(super) struct Signature {
     /// The type that the first parameter refers to.
     pub(super) application: Option<Application>,
     pub(super) arguments: Vec<Argument>,
     /// The parameter that gets the context of the call.
     pub(super) context: Option<ContextParameter>,
-    /// The return type, if it is one that a tool can have.
+    /// The return type, if a tool can have it.
     pub(super) output: Option<Type>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Application {
 
 /// A parameter with `#[context]`.
 pub(super) struct ContextParameter {
-    /// How many arguments are before it.
+    /// The number of arguments before the context.
     pub(super) place: usize,
     pub(super) ty: Type,
 }
@@ -40,12 +40,12 @@ pub(super) struct ContextParameter {
 pub(super) struct Argument {
     pub(super) attrs: Vec<Attribute>,
     pub(super) ident: Ident,
-    /// Its type, if it is one that an argument can have.
+    /// The type of the argument, if an argument can have it.
     pub(super) ty: Option<Type>,
 }
 
-/// Reads the signature, adds all that a tool cannot have to `report`, and takes the attributes that are meant for the
-/// struct off the parameters.
+/// Reads the signature, reports each part that a tool cannot have, and moves the attributes for the struct off the
+/// parameters.
 pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
     qualifiers(item, report);
     let mut signature = Signature {
@@ -134,7 +134,7 @@ impl Signature {
         });
     }
 
-    /// Replaces each `_` in the signature, which is in place of a type that was reported.
+    /// Replaces each `_` in the signature, which stands for a rejected type.
     pub(super) fn fill(&mut self, item: &mut ItemFn, unknown: &TokenStream) {
         let fill = |ty: &mut Type| {
             if matches!(ty, Type::Infer(_)) {
@@ -337,7 +337,7 @@ fn has_context_type(input: &PatType) -> bool {
     last.is_some_and(|last| last.ident == "CallContext" && last.arguments.is_none())
 }
 
-/// Reports an attribute that is meant as `#[context]`, and corrects the attribute.
+/// Reports an attribute that resembles `#[context]`, and corrects the attribute.
 fn correct_context(input: &mut PatType, report: &mut Report) {
     if !has_context_type(input) || input.attrs.iter().any(is_context) {
         return;

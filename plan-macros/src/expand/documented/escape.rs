@@ -1,9 +1,10 @@
-//! Text in Markdown and in HTML: nothing in it is ever markup of either, ends a cell or a line.
+//! Strings for Markdown and HTML, escaped so that they contain no markup and end no cell or line.
 
 use plan_graph::is_unseen;
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// A text on one line. A character that could be markup is written as its number, which Markdown and HTML both read.
+/// A string on one line. A character that could be markup is written as a numeric character reference, which Markdown
+/// and HTML both decode.
 pub(super) struct Text<'t>(pub(super) &'t str);
 
 impl Display for Text<'_> {
@@ -11,7 +12,7 @@ impl Display for Text<'_> {
         let mut before = ' ';
         for c in self.0.trim().chars() {
             match c {
-                // No more than one space, as Markdown would have it.
+                // Markdown merges spaces as well.
                 c if c.is_whitespace() => {
                     if before != ' ' {
                         f.write_char(' ')?;
@@ -21,7 +22,8 @@ impl Display for Text<'_> {
                 }
                 c if is_unseen(c) => f.write_char('\u{fffd}')?,
                 ' ' | ',' | '.' | ';' | '(' | ')' | '?' | '/' | '%' | '\'' => f.write_char(c)?,
-                // Between words these are nothing, nor is the last but in addresses, of which rustdoc would have links made.
+                // Between words these characters are no markup. A `:` matters only in a URL, because rustdoc warns about
+                // bare URLs.
                 '-' | '+' | '=' if before.is_alphanumeric() => f.write_char(c)?,
                 ':' if !self.0.contains("://") => f.write_char(c)?,
                 c if c.is_ascii_punctuation() => write!(f, "&#{};", u32::from(c))?,

@@ -1,12 +1,13 @@
-//! What the documentation of a plan's struct says after the author's own words: its inputs and its steps, as tables in Markdown, and
-//! with the feature `docs-svg` a picture of its graph.
+//! The generated documentation of a plan's struct, after the author's own: inputs and steps as tables in Markdown and,
+//! with the feature `docs-svg`, the graph.
 //!
-//! rustc gets it only under `cfg(doc)`. A derive that the author has put on a plan must not see it: `JsonSchema` of schemars and
-//! `Parser` of clap take a struct's documentation for their own texts. And `missing_docs` still asks for the author's words. An
-//! editor, which shows documentation without `cfg(doc)`, has an expansion of its own, in which it is not conditional.
+//! rustc sees the documentation only under `cfg(doc)`. Derives on the plan must not see the documentation: `JsonSchema`
+//! of schemars and `Parser` of clap use a struct's documentation for their own strings. `missing_docs` must still
+//! require the author's documentation. An editor shows documentation without `cfg(doc)`, so its expansion contains the
+//! documentation unconditionally.
 //!
-//! A tool's name is text, not a link: a link to a tool that is less public than the plan would be a warning in the author's crate, and
-//! whether it is cannot be known here.
+//! A tool's name is not a link. A link to a tool that is less public than the plan causes a warning in the author's
+//! crate, and the macro cannot know the visibility of the tool.
 
 mod escape;
 #[cfg(feature = "docs-svg")]
@@ -31,7 +32,7 @@ pub(super) enum Audience {
     Editor,
 }
 
-/// The attribute that adds to the documentation of a plan's struct. It is after all others.
+/// The attribute that extends the documentation of a plan's struct. The attribute follows all others.
 pub(super) fn attribute(head: &Header, cx: &Context<'_>, reader: Audience) -> TokenStream {
     let own = docs::text(&head.attrs);
     // After a code block that is not closed, a table would be part of an example that rustdoc runs.
@@ -50,7 +51,7 @@ pub(super) fn attribute(head: &Header, cx: &Context<'_>, reader: Audience) -> To
     }
 }
 
-/// The picture of the graph, if there is to be one.
+/// The graph, or an empty string if no graph is needed.
 #[cfg(feature = "docs-svg")]
 fn picture(cx: &Context<'_>) -> String {
     if is_rustdoc() {
@@ -65,7 +66,7 @@ fn picture(_: &Context<'_>) -> String {
     String::new()
 }
 
-/// Whether a block of code or a comment begins in a text and does not end in it.
+/// Returns `true` if Markdown leaves a code block or a comment open at its end.
 fn is_open(markdown: &str) -> bool {
     let mut fence: Option<&str> = None;
     for line in markdown.lines() {
@@ -89,8 +90,8 @@ fn is_open(markdown: &str) -> bool {
     fence.is_some() || comment("<!--") > comment("-->")
 }
 
-/// Whether documentation is made, for which alone a graph is laid out: macros run in the process of rustdoc, which a macro cannot ask
-/// for `cfg(doc)`. Nothing but the picture depends on it, so where rustdoc has another name, only that is missing.
+/// Returns `true` in the process of rustdoc, since only rustdoc needs the layout of a graph. A macro cannot read
+/// `cfg(doc)`. Under another name of rustdoc, only the graph is missing.
 #[cfg(feature = "docs-svg")]
 fn is_rustdoc() -> bool {
     static IS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();

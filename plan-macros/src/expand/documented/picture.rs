@@ -26,7 +26,7 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
         .zip(&does)
         .map(|(name, does)| (width(name, does), HEIGHT))
         .collect();
-    // Whether a value goes along it; if not, it is order alone.
+    // `true` for an arrow with a value, `false` for order alone.
     let mut arrows: BTreeMap<(usize, usize), bool> = BTreeMap::new();
     for to in 0..steps.len() {
         for from in cx.graph.needs(to) {
@@ -43,7 +43,8 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
     let mut html = Html::new(|text, out| {
         let _ = write!(out, "{}", Text(&text.to_string()));
     });
-    // The picture keeps its size, and scrolls. `div` is a tag after which Markdown reads HTML up to an empty line.
+    // The graph keeps its size, and the frame scrolls. `div` is a tag after which Markdown reads HTML up to an empty
+    // line.
     html.markup("<div style=\"overflow:auto;max-height:64rem;margin:.75em 0\">");
     html.tag("svg")
         .attr("width", wide)
@@ -104,7 +105,7 @@ fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
     if optional || may_be_skipped(&step.body) {
         rect = rect.markup("stroke-dasharray=\"4 3\"");
     }
-    // The colors that rustdoc gives to code, or, without them, those of the text.
+    // The colors of code in rustdoc, or else the color of the surrounding prose.
     rect.markup(
         "stroke-width=\"1.2\" style=\"fill:var(--code-block-background-color,transparent);stroke:var(--type-link-color,currentColor)\"",
     )

@@ -1,4 +1,4 @@
-//! That the documentation says what the plan says, and that no name and no text in it breaks it.
+//! The documentation matches the plan, and no name or string breaks the Markdown.
 
 use super::super::Context;
 use super::escape::{Code, Text};
@@ -11,7 +11,7 @@ use proc_macro2::TokenStream;
 use proptest::prelude::*;
 use quote::quote;
 
-/// What `look` makes of a plan.
+/// Calls `look` with a plan.
 fn with<T>(plan: TokenStream, look: impl FnOnce(&Context<'_>) -> T) -> T {
     let mut report = Report::default();
     let plan = parse::parse(crate::syntax::scan(plan), &mut report).expect("it is a plan");
@@ -89,7 +89,7 @@ fn a_plan_without_words_is_told_of() {
     );
 }
 
-/// A row has as many cells as the head, whatever its texts are.
+/// A row has as many cells as the header, for any strings.
 #[test]
 fn texts_end_no_cell() {
     let intent = "two || pipes\n\n```\n</svg></table> `a|b` [x](y) \\| *b* https://x.y";
@@ -196,7 +196,7 @@ fn what_cannot_be_seen_is_in_no_documentation() {
 }
 
 proptest! {
-    /// Markup becomes numeric character references only, and reading them gives the text.
+    /// Special characters become numeric character references, and decoding restores the string.
     #[test]
     fn text_is_never_markup(text in "\\PC*|[ -~\n\t]*|[`|\\\\<>&#\\[\\]*_:/ a-]*") {
         let written = Text(&text).to_string();
@@ -275,7 +275,7 @@ mod pictures {
         let inside = svg.trim_end();
         assert!(inside.starts_with("<div ") && inside.ends_with("</svg></div>"));
         assert!(!inside.contains("\n\n"));
-        // Each tag is closed by name, which is what rustdoc's lint on HTML looks at.
+        // Each tag has its closing tag, which rustdoc's lint on HTML requires.
         for tag in [
             "div", "svg", "g", "rect", "text", "title", "path", "marker", "defs",
         ] {

@@ -1,4 +1,4 @@
-//! What a step does, what it needs and what happens when it fails, as Rust that people read.
+//! The action, the dependencies and the failure policy of a step, as short Rust for readers.
 
 use super::super::Context;
 use super::escape::Code;
@@ -9,10 +9,10 @@ use crate::parse::{path_text, pattern_text, tidy, value_text};
 use plan_graph::StepAttribute;
 use quote::quote;
 
-/// How many characters of an expression are shown.
+/// The most characters of an expression.
 const MOST: usize = 60;
 
-/// What a step does, in Markdown: `FetchEmails`; if `ready` then `Send` else `Keep`.
+/// Describes the action of a step in Markdown: `FetchEmails`; if `ready` then `Send` else `Keep`.
 pub(super) fn action(step: &Step, names: &Names<'_>) -> String {
     let mut parts = Vec::new();
     body(&step.body, step, names, &mut parts);
@@ -98,7 +98,7 @@ fn condition(condition: &Condition, names: &Names<'_>) -> String {
     }
 }
 
-/// What a step does, with its tools and without its conditions and lists.
+/// Describes the action of a step by its tools, without conditions and lists.
 #[cfg(feature = "docs-svg")]
 pub(super) fn action_in_short(step: &Step, names: &Names<'_>) -> String {
     fn collect(body: &Body, names: &Names<'_>, words: &mut Vec<String>) {
@@ -126,7 +126,7 @@ pub(super) fn action_in_short(step: &Step, names: &Names<'_>) -> String {
     words.join(" ")
 }
 
-/// The names of the inputs and the steps that a step waits for, each once, in the order in which it mentions them.
+/// Returns the inputs and steps that a step waits for, without duplicates, in the order of their first mention.
 pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mentioned = cx.names.mentions(step).iter();
@@ -156,7 +156,7 @@ pub(super) fn policies(step: &Step, names: &Names<'_>) -> Vec<String> {
     role.into_iter().chain(policies).collect()
 }
 
-/// A value as it was written, where it is short.
+/// Returns the source of a value, if the source is short.
 pub(super) fn text(value: &Value, names: &Names<'_>) -> String {
     match names.value(value) {
         Value::Reference(reference) => reference.written(),

@@ -1,4 +1,4 @@
-//! The expansions of plans with mistakes, and of plans that the runtime writes.
+//! Expansions of plans with errors, and of plans written by the runtime.
 
 mod recovery;
 mod written;

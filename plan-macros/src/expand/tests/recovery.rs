@@ -1,4 +1,4 @@
-//! Tests that a plan with mistakes expands to its sound parts, in which editors complete.
+//! Tests that a plan with errors expands to its sound parts, in which editors complete.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use proptest::prelude::*;
@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The expansion without spaces, which `proc_macro2` puts in places of its own choice.
+/// Returns the expansion without spaces, because `proc_macro2` inserts spaces at its own choice.
 fn expand(plan: &str) -> String {
     let tokens = TokenStream::from_str(plan).expect("tokens");
     crate::expand::plan(tokens).to_string().replace(' ', "")
 }
 
-/// The number of messages in `compile_error!`. rustc shows a message of one place once.
+/// Returns the number of distinct messages in `compile_error!`. rustc shows a message once per span.
 fn errors(expansion: &str) -> usize {
     let errors = expansion.split("compile_error!{\"").skip(1);
     let messages = errors.map(|rest| rest.split("\"}").next());
@@ -33,7 +33,7 @@ const LEFT: &[&str] = &[
     ").tail_field",
 ];
 
-/// Expands a plan that has one mistake in a step in the middle.
+/// Expands a plan with one error in its middle step.
 fn broken(middle: &str) -> String {
     expand(&format!(
         "pub Broken(input: Input) -> Output {{

@@ -1,4 +1,4 @@
-//! What `Plan::to_rust` writes is a plan without mistakes, as far as the macro can tell.
+//! The macro finds no error in the output of `Plan::to_rust`.
 
 #[path = "../../../../plan-runtime/tests/support/plans.rs"]
 mod plans;
@@ -18,7 +18,8 @@ fn source(plan: &Plan) -> Option<String> {
     Some(inside.strip_suffix('}')?.to_owned())
 }
 
-/// The mistakes that the macro finds in a source, but for names in computed values, whose code is random.
+/// Returns the errors that the macro finds in a source, except unknown names in computed values, because their code is
+/// random.
 fn mistakes(source: &str) -> Vec<String> {
     let tokens = TokenStream::from_str(source).expect("tokens");
     let expansion = crate::expand::plan(tokens).to_string();

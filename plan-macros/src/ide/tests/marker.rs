@@ -35,12 +35,12 @@ fn expanded(plan: TokenStream) -> String {
 
 /// The plan with the cursor somewhere: with the marker there, and without it.
 pub(super) struct Cursor {
-    /// The place, counted down as it is walked to.
+    /// The position of the cursor, counted down during the walk.
     place: usize,
-    /// Whether the tokens after the cursor are kept.
+    /// `true` if the tokens after the cursor are kept.
     rest: bool,
     pub(super) found: bool,
-    /// Whether something can be completed here.
+    /// `true` if completion makes sense here.
     sensible: bool,
 }
 
@@ -112,7 +112,7 @@ impl Cursor {
     }
 }
 
-/// Where nothing is completed: in names that are made up, in attributes that are not the plan's own, and in the midst of tokens.
+/// Returns `true` for positions without completion: generated names, foreign attributes, and the inside of a token.
 fn is_apart(text: &str) -> bool {
     let before = text.split(MARKER).next().unwrap_or_default();
     let words: Vec<&str> = before.split_whitespace().collect();

@@ -11,7 +11,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
 
 impl Finder<'_> {
-    /// Names in a macro's tokens: expressions where the macro is known to take them.
+    /// Visits names in a macro's tokens: as expressions in the known macros.
     pub(super) fn visit_tokens(&mut self, call: &mut Macro) {
         match &*last_name(&call.path) {
             "vec" | "dbg" => self.visit_arguments(call, Access::Move),
@@ -92,7 +92,7 @@ impl Finder<'_> {
         });
     }
 
-    /// The names in the text of `format!("{name}")`.
+    /// Visits the names in the format string of `format!("{name}")`.
     fn visit_captures(&mut self, tokens: TokenStream) {
         let named = named_arguments(tokens.clone());
         let text = tokens.into_iter().find_map(|tree| match tree {
@@ -131,7 +131,7 @@ impl Finder<'_> {
     }
 }
 
-/// The names before a `=`: arguments of `format!` that its text names.
+/// Returns the names before a `=`: arguments of `format!` that its format string names.
 fn named_arguments(tokens: TokenStream) -> Vec<Ident> {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let names = trees.windows(2).filter_map(|pair| match pair {

@@ -52,15 +52,15 @@ pub(super) fn analyze(
 struct Finder<'a> {
     names: &'a Names<'a>,
     frames: &'a Frames,
-    /// Whether a name is that of a step that is a `Result`.
+    /// Returns `true` for the name of a step that is a `Result`.
     is_caught: &'a dyn Fn(&Ident) -> bool,
     report: &'a mut Report,
     /// The names that the expression binds, innermost scope last.
     scopes: Vec<HashSet<String>>,
     found: ComputedNames,
-    /// How many closures, async blocks and macros are around, in which `return` and `?` are the author's own.
+    /// The number of enclosing closures, async blocks and macros, in which `return` and `?` are the author's own.
     nested: usize,
-    /// How many macros are around that may give names a meaning of their own.
+    /// The number of enclosing macros that may redefine names.
     foreign: usize,
     ok: bool,
 }
@@ -71,7 +71,7 @@ impl Finder<'_> {
         self.scopes.iter().any(|scope| scope.contains(&name))
     }
 
-    /// Whether the name is bound around the expression, or is a step's or an input's.
+    /// Returns `true` if the name is bound around the expression, or belongs to a step or an input.
     fn is_known(&self, name: &Ident) -> bool {
         self.frames.get(name).is_some() || self.names.get_in(self.frames.scope, name).is_some()
     }
@@ -90,12 +90,12 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether the name is a step's or an input's here; an unknown one is reported.
+    /// Returns `true` if the name belongs to a visible step or input, and reports an unknown name.
     fn mention(&mut self, name: &Ident) -> bool {
         self.mention_or(name, "")
     }
 
-    /// The same for a name that may also be meant as a function.
+    /// Like `mention`, for a name that may be meant as a function.
     fn mention_argument(&mut self, name: &Ident) -> bool {
         let help = format!("help: if it is a function, write its path: `self::{name}`\n");
         self.mention_or(name, &help)
@@ -153,7 +153,7 @@ impl Finder<'_> {
         root(expr, &|asked| self.asked_step(asked)).filter(|name| self.is_plans(name))
     }
 
-    /// The step in `step?`, if it is a `Result`: what is in it is a place, as a field is.
+    /// Returns the step in `step?`, if it is a `Result`. Its content is a place expression, like a field.
     fn asked_step(&self, asked: &Expr) -> Option<Ident> {
         let is_caught = |name: &Ident| {
             self.nested == 0
@@ -224,7 +224,7 @@ fn taken(expr: &Expr, name: &Ident, lender: &str) -> Expr {
     Expr::Verbatim(quote_spanned!(end=> #path::#lender #arguments .plan_taken()))
 }
 
-/// A reference to what `expr` leads to, and where the expression begins and ends.
+/// Returns a reference to the value of `expr`, and the first and last span of the expression.
 fn borrowed(expr: &Expr, name: &Ident) -> (TokenStream, Span, Span) {
     let start = name.span();
     match source(expr) {

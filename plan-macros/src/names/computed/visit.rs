@@ -17,7 +17,7 @@ use syn::{
 /// The use of an operand.
 #[derive(Clone, Copy)]
 pub(super) enum Access {
-    /// The value is read in its place.
+    /// The value is borrowed.
     Borrow,
     /// The value is moved. A part of an output or an input is cloned, since other steps may use it.
     Move,
@@ -72,7 +72,7 @@ impl Finder<'_> {
         self.visit(expr, access);
     }
 
-    /// Visits a place, in which Rust dereferences a name alone by itself.
+    /// Visits a place expression, in which Rust dereferences a lone name automatically.
     fn visit_place(&mut self, expr: &mut Expr) {
         if let Some(name) = source(expr) {
             self.mention(&name);
@@ -134,7 +134,7 @@ impl Finder<'_> {
             Expr::Return(back) if self.nested == 0 => self.refuse_return(back),
             Expr::Await(wait) if self.nested == 0 => {
                 let (token, message) = self.await_message(wait);
-                // An unknown name before `.await` is a part of the mistake.
+                // An unknown name before `.await` is a part of this error.
                 if !source(&wait.base).is_some_and(|name| self.is_unknown(&name)) {
                     self.visit_expr_mut(&mut wait.base);
                 }
@@ -355,8 +355,8 @@ impl VisitMut for Finder<'_> {
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }
 
-/// A range whose type is that of its end: rustc has nothing to say of the type of a range whose first part has an unknown function. The parts
-/// are computed in their order.
+/// A range whose type is the type of its end: rustc reports no error about the type of a range whose start contains an
+/// unknown function. The operands are evaluated in source order.
 fn turned(range: &ExprRange) -> Expr {
     let (first, last, at) = (&range.start, &range.end, range.limits.span());
     let [start, end] = ["start", "end"].map(|name| Ident::new(name, Span::mixed_site()));
@@ -371,7 +371,7 @@ fn turned(range: &ExprRange) -> Expr {
     in_parens(&range, at)
 }
 
-/// A `?` that fails the step. It is a `match`, so that rustc puts what it has to say at the `?`.
+/// A `?` that fails the step. The expansion is a `match`, so that rustc reports errors at the `?`.
 fn failing(ask: &ExprTry) -> Expr {
     let at = ask.question_token.span();
     // rustc would find the author's own parentheses unnecessary here.
@@ -385,7 +385,7 @@ fn failing(ask: &ExprTry) -> Expr {
     in_parens(&quote!(match #asked { #value => #check }), parens)
 }
 
-/// What is in the `Result` of a step, which stays the plan's.
+/// The content of the `Result` of a step. The plan keeps ownership.
 fn caught(name: &Ident) -> Expr {
     Expr::Verbatim(quote_spanned!(name.span()=> __plan::caught_value(#name)))
 }
