@@ -1,4 +1,4 @@
-//! From the options of a run to its driver.
+//! The creation of a driver from the options of a run.
 
 use super::super::admission::{allowance, may_run};
 use super::super::clock::Clock;
@@ -29,7 +29,8 @@ use std::sync::Arc;
 pub(in crate::run) type PlanOf<'f> = &'f dyn Fn(&Action) -> Option<&'static Plan>;
 
 impl<'x> Driver<'x> {
-    /// Begins a run. These are its limits unless the options have others. With `is_called`, a step calls the plan.
+    /// Begins a run with these limits, unless the options override them. `is_called` is `true` for a plan called by a
+    /// step.
     pub(in crate::run) fn begin(
         executable: Executable<'x>,
         inputs: Result<Vec<StoredValue>, Cause>,
