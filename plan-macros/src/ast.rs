@@ -84,7 +84,7 @@ pub(crate) enum Role {
 }
 
 impl Step {
-    /// Discards all parts of the step except its name and, if the tool is known, its output.
+    /// Discards the step's content except its name and, for a known tool, its output.
     pub(crate) fn forget(&mut self) {
         self.body = match std::mem::replace(&mut self.body, Body::Broken(None)) {
             Body::Call(Literal { path, .. }) | Body::Broken(Some(path)) => Body::Broken(Some(path)),
@@ -183,7 +183,7 @@ impl Block {
     }
 }
 
-/// One way that an `if` can go.
+/// A branch of an `if`.
 pub(crate) struct Branch {
     /// The operands of `&&`; empty for `else`.
     pub(crate) conditions: Vec<Condition>,
@@ -384,7 +384,7 @@ pub(crate) struct Computed {
     /// As the author wrote it.
     pub(crate) written: TokenStream,
     pub(crate) expr: Expr,
-    /// The same as data, if it has the form of a test.
+    /// The expression as data, if it has the form of a test.
     pub(crate) test: Option<Box<Test>>,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct StepGraph {
 }
 
 /// Steps that wait for each other: the index of each step, and the name by which it waits for the next. An `#[after]`
-/// comes first, since the author can remove it most easily.
+/// comes first, because the author can remove an `#[after]` most easily.
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl StepGraph {

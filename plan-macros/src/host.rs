@@ -9,8 +9,8 @@ use syn::{Ident, Path, parse_quote};
 
 const EDITOR: &str = "RUST_ANALYZER_INTERNALS_DO_NOT_USE";
 
-/// Returns `true` if an editor expands, and not a compiler. rust-analyzer sets this variable for the process in which macros run, which
-/// refuses to start without it, and for nothing else.
+/// Returns `true` in an editor, and `false` in a compiler. rust-analyzer sets this variable only for its macro process,
+/// which does not start without the variable.
 pub(crate) fn is_editor() -> bool {
     static IS_EDITOR: OnceLock<bool> = OnceLock::new();
     *IS_EDITOR.get_or_init(|| {
@@ -60,8 +60,8 @@ pub(crate) fn is_dependency() -> bool {
     !missing
 }
 
-/// Whether rustc was called with dependencies of which none is the runtime crate. Another crate may have its name, if the root of the crate,
-/// which `read` gives the text of, has an `extern crate`.
+/// Returns `true` if rustc was called with dependencies, but without the runtime crate. An `extern crate` in the root
+/// of the crate, whose source `read` returns, may import another crate under the runtime's name.
 fn is_missing(arguments: &[String], read: impl FnOnce(&str) -> Option<String>) -> bool {
     let externs: Vec<&String> = arguments
         .windows(2)
@@ -129,7 +129,7 @@ mod tests {
         assert!(!is_missing(&["src/lib.rs", "--extern", flows], root));
         let named = Some("extern crate facade as plan_runtime;");
         assert!(!is_missing(&["src/lib.rs", "--extern", facade], named));
-        // The text is not known, or the dependencies are in a file.
+        // The source of the root is unavailable, or the dependencies are in a file.
         assert!(!is_missing(&["-", "--extern", facade], root));
         assert!(!is_missing(&["src/lib.rs", "--extern", facade], None));
         assert!(!is_missing(&["src/lib.rs", "@/target/arguments"], root));

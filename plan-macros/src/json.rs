@@ -115,7 +115,8 @@ pub(crate) fn is_json(prefix: &str) -> Ident {
     format_ident!("{prefix}IsJson")
 }
 
-/// The same for an alias of the type: rustc has other words for an unknown type if more than the type is in the alias.
+/// Like [`checked`], for an alias of the type: rustc words an unknown type differently if the alias contains more than
+/// the type.
 pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStream) {
     let mut written = format_ident!("{name}Written");
     written.set_span(name.span());
@@ -127,7 +128,7 @@ pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStrea
     (quote!(type #written #no_parameters = #ty; #items), checked)
 }
 
-/// A placeholder for a type that was rejected with this error. rustc reports no further error about the placeholder.
+/// A placeholder for a type that was rejected with this error. The placeholder causes no second error.
 pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
     quote!(<() as #check::Checked<{ #error true }>>::Itself)
 }

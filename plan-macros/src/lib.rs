@@ -35,9 +35,9 @@ mod unparsed;
 
 use proc_macro::TokenStream;
 
-/// Makes a plan: a `static` description of steps that call tools, checked by rustc.
+/// Declares a plan: a `static` description of steps that call tools, checked by rustc.
 ///
-/// `plan_runtime` re-exports it, and documents it.
+/// `plan_runtime` re-exports and documents this macro.
 #[cfg_attr(
     rust_analyzer,
     doc = r#"
@@ -61,16 +61,16 @@ pub fn plan(plan: TokenStream) -> TokenStream {
     expand::plan(plan.into()).into()
 }
 
-/// The same items: see `ide::begun`.
+/// Returns the items unchanged, for the expansion of `ide::begun`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn items(items: TokenStream) -> TokenStream {
     items
 }
 
-/// Makes a tool of an `async fn`: the struct of its arguments, its contract and its implementation.
+/// Declares a tool from an `async fn`: the struct of its arguments, its contract and its implementation.
 ///
-/// `plan_runtime` re-exports it, and documents it.
+/// `plan_runtime` re-exports and documents this macro.
 #[cfg_attr(
     rust_analyzer,
     doc = r#"
@@ -92,9 +92,9 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     tool::attribute(options.into(), item.into()).into()
 }
 
-/// Describes how serde writes a type as JSON, from its serde attributes.
+/// Describes the JSON of a type, from its serde attributes.
 ///
-/// `plan_runtime` re-exports it, and documents it.
+/// `plan_runtime` re-exports and documents this macro.
 #[cfg_attr(
     rust_analyzer,
     doc = r#"
@@ -115,9 +115,9 @@ pub fn derive_shape(item: TokenStream) -> TokenStream {
     shape::derive(item.into()).into()
 }
 
-/// Makes the contract of a tool from the struct of its arguments: `#[tool(output = Receipt)]`.
+/// Implements the contract of a tool for the struct of its arguments: `#[tool(output = Receipt)]`.
 ///
-/// `plan_runtime` re-exports it, and documents it.
+/// `plan_runtime` re-exports and documents this macro.
 #[proc_macro_derive(Tool, attributes(tool))]
 pub fn derive_tool(item: TokenStream) -> TokenStream {
     tool::derive(item.into()).into()

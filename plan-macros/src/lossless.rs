@@ -12,7 +12,7 @@ use syn::{
     parse_quote,
 };
 
-/// How values of a type are handed over, if they are.
+/// Writes an expression for the `HandOver` of a type, whose value is `None` if the type is not lossless.
 pub(crate) fn hand_over(ty: &TokenStream, check: &TokenStream) -> TokenStream {
     quote!({
         #[allow(unused_imports)]
@@ -269,7 +269,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The same of variants.
+    /// Like `fields`, for variants.
     fn variants(&mut self, written: &[Variant<'a>], read: &[Variant<'a>]) -> bool {
         let mut names = BTreeSet::new();
         written.iter().zip(read).all(|(written, read)| {

@@ -109,7 +109,7 @@ impl Report {
         });
     }
 
-    /// Adds several errors, such as all errors of another report.
+    /// Adds several errors, for example from another report.
     pub(crate) fn extend(&mut self, mistakes: impl IntoIterator<Item = Mistake>) {
         self.mistakes.extend(mistakes);
     }

@@ -1,5 +1,5 @@
-//! Structs and enums with a syntax error. rustc reports the error before it calls a derive, so the derives only keep rustc from further errors where
-//! the type is used.
+//! Structs and enums with a syntax error. rustc reports the error before it calls a derive, so the derives only prevent
+//! further errors at the uses of the type.
 
 use crate::options;
 use crate::report::Report;
@@ -20,7 +20,7 @@ use syn::{
 pub(crate) enum ParsedType {
     /// A type without a syntax error.
     Whole(DeriveInput),
-    /// All of the type. Only separators are missing or wrong, and rustc knows all fields as well.
+    /// The whole type. Only separators are missing or wrong, and rustc has parsed all fields as well.
     Separators(DeriveInput),
     /// A struct without its fields, or an enum whose fields are not known, and the struct or a variant that rustc cannot read.
     Fields(DeriveInput, Path),
@@ -188,7 +188,8 @@ pub(crate) fn shape(input: &DeriveInput, unread: &Path) -> TokenStream {
     }
 }
 
-/// Returns implementations in place of missing ones of serde's derives. Without them, each use of the type would be an error.
+/// Returns implementations that replace missing implementations of serde's derives. Without them, each use of the type
+/// would be an error.
 pub(crate) fn serde(
     input: &DeriveInput,
     krate: &Path,

@@ -18,11 +18,11 @@ pub(super) enum Binds {
     Each,
     /// The names of a pattern, together.
     Together,
-    /// The one name of `Some(…)`, `Ok(…)` or `Err(…)`, as the whole value in it.
+    /// The only name in `Some(…)`, `Ok(…)` or `Err(…)`, bound to the whole inner value.
     One,
 }
 
-/// The list of a `for`. Its type is known if the type of `place` is known.
+/// Writes the list of a `for` by `check::known`, which hides its type after an error in the type of `place`.
 fn known(place: &TokenStream, expr: TokenStream) -> TokenStream {
     let mut spans = expr.clone().into_iter().map(|tree| tree.span());
     let start = spans.next().unwrap_or_else(Span::call_site);

@@ -31,7 +31,7 @@ impl Lowered {
     }
 }
 
-/// The trait that decides whether a value may be absent where the value is given to an argument.
+/// The trait that decides if an argument accepts a value that may be `None`.
 pub(super) const ALLOWS: &str = "Allows";
 
 /// An item while its parts are lowered.
@@ -47,7 +47,7 @@ pub(super) struct Builder<'a> {
     pub(super) checks: TokenStream,
     /// The bindings and checks so far, in order: a name that a loop binds may mean something else before and after it.
     bindings: Vec<Binding>,
-    /// Constants that rustc evaluates alone: an error in them is no error of the places that use the step.
+    /// Constants that rustc evaluates separately, so that an error in them causes no error at the uses of the step.
     pub(super) apart: TokenStream,
     /// The bindings that give the slots of computed values their types without the code of the values.
     pub(super) types: TokenStream,
@@ -63,7 +63,8 @@ pub(super) struct Builder<'a> {
     pub(super) frames: Vec<LocalFrame>,
     /// The plan and the enclosing blocks, the innermost last.
     pub(super) levels: Vec<Level>,
-    /// The trait that decides whether a value may be absent at the current place: in a list, a tuple, `Some` or a condition, it is another.
+    /// The trait that decides if a value may be `None` here. Lists, tuples, `Some` and conditions have other traits
+    /// than arguments.
     pub(super) arrival: &'static str,
     /// The constant that does not compile if JSON cannot hold the type that the step declares.
     pub(super) is_json: Option<Ident>,
@@ -145,7 +146,7 @@ impl<'a> Builder<'a> {
         self.check_type(Span::call_site(), quote!(::core::primitive::bool), check);
     }
 
-    /// Lowers a value that arrives at another place.
+    /// Lowers a value under another rule for `None`.
     pub(super) fn arriving<T>(
         &mut self,
         arrival: &'static str,
@@ -164,7 +165,7 @@ impl<'a> Builder<'a> {
         let bindings = self.bindings_in(is_function);
         let (apart, checks, constants) = (self.apart, self.checks, self.constants);
         if is_function {
-            // No lint about names is for the author: the name is the macro's own, whatever it is made of.
+            // The macro invents this name, so no lint about names concerns the author.
             let mut name = name;
             name.set_span(Span::mixed_site());
             // The code after `return` is type-checked, but not borrow-checked.
@@ -180,13 +181,13 @@ impl<'a> Builder<'a> {
         item
     }
 
-    /// Makes a name of the macro's own.
+    /// Creates an unused name with the macro's own hygiene.
     pub(super) fn fresh(&mut self, prefix: &str) -> Ident {
         self.fresh_at(prefix, Span::mixed_site())
     }
 
-    /// Makes a name at a place of the author's. The name has that place's hygiene, since all of an expression must have one if rustc is
-    /// to point at it, so the name differs from all names of the plan.
+    /// Creates an unused name with the hygiene of this span from the author's code. rustc can only point at an
+    /// expression whose tokens share one hygiene.
     pub(super) fn fresh_at(&mut self, prefix: &str, span: Span) -> Ident {
         loop {
             let name = format!("__{prefix}{}", self.count);

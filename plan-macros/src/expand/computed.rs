@@ -36,7 +36,7 @@ pub(super) fn compute(
         refs,
         values,
     } = reads(computed, &scope, builder);
-    // A panic names the place of the call, so it is the author's.
+    // A panic reports the span of the call, so the call has a span of the author.
     let at = starts_at(&computed.written);
     let names = builder.cx.names.names_in(computed);
     let asks = names.asks;
@@ -103,7 +103,7 @@ pub(super) struct Reads<'c> {
     pub(super) sources: Sources<'c>,
     /// The closure that looks for the values.
     pub(super) look: TokenStream,
-    /// The places of bound names.
+    /// The sources of bound names.
     pub(super) locals: TokenStream,
     /// The pattern that names the bound values.
     pub(super) refs: TokenStream,
@@ -146,7 +146,7 @@ fn parameter(sources: &Sources<'_>, scope: &Ident) -> TokenStream {
     }
 }
 
-/// Returns the places of bound names, and the pattern that names their values.
+/// Returns the sources of bound names, and the pattern that names their values.
 fn locals(mentions: &[(Ident, Local)], builder: &Builder<'_>) -> (TokenStream, TokenStream) {
     let (mut locals, mut refs) = (quote!(()), quote!(()));
     for (depth, frame) in builder.frames.iter().enumerate().rev() {

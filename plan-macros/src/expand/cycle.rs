@@ -24,7 +24,7 @@ pub(super) fn errors(
     }
 }
 
-/// Returns the error, at the name by which the first step waits.
+/// Returns the error. It points at the name by which the first step waits.
 fn error(steps: &[Step], cycle: &Cycle) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()

@@ -1,6 +1,7 @@
 //! Steps and their bodies: the call of a tool, `if` and `for` around it, and blocks.
 //!
-//! rustc checks a block where it checks the step around it, with the author's names. Only the data and the code that runs know of the inputs.
+//! rustc checks a block together with the enclosing step, with the author's names. Only the data and the code of the
+//! run use the inputs.
 
 use super::binding::{Binds, bind};
 use super::builder::{BodyData, Builder, Lowered, TemplateData};
@@ -179,7 +180,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
         BodyData::Call(constant, lowered.data)
     }
 
-    /// Lowers a branch. A value has the type `ty`, which is declared at that place.
+    /// Lowers a branch. A value has the type `ty`, declared at its span.
     fn branch(&mut self, branch: &Branch, ty: Option<&(TokenStream, Span)>) -> BranchData<String> {
         let around = self.builder.frames.len();
         // Between others, a pattern that always matches names a value, which rustc has no objections to.
@@ -255,7 +256,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
     }
 }
 
-/// Lowers a block. A value at its end has the type `ty`, which is declared at that place.
+/// Lowers a block. A value at its end has the type `ty`, declared at its span.
 fn block(block: &Block, ty: Option<&(TokenStream, Span)>, builder: &mut Builder<'_>) -> BodyData {
     let mut data = enter(block, None, builder);
     if let (BlockTail::Value(value), Some(ty)) = (&block.tail, ty) {
@@ -387,6 +388,6 @@ fn wrong_duration(value: &Value) -> Option<(Span, String)> {
         return None;
     };
     let error = parse::duration_in(text).err()?;
-    // A text with a name in braces has its own warning.
+    // A string with a name in braces has a separate warning.
     (!text.value().contains(['{', '}'])).then(|| (text.span(), error.to_string()))
 }

@@ -8,7 +8,7 @@ use quote::quote;
 
 /// The names that a `for` or an `if let` binds, while its braces are lowered.
 pub(super) struct LocalFrame {
-    /// The binding of its place.
+    /// The variable that contains the source of the bound value.
     pub(super) place: Ident,
     /// The names that are bound.
     pub(super) names: Vec<Ident>,
@@ -17,7 +17,7 @@ pub(super) struct LocalFrame {
 }
 
 impl LocalFrame {
-    /// Returns an expression for the place of a part, or of the whole.
+    /// Returns an expression for the source of a part, or of the whole value.
     pub(super) fn part(&self, part: Option<usize>) -> TokenStream {
         let place = &self.place;
         match part {
@@ -26,7 +26,7 @@ impl LocalFrame {
         }
     }
 
-    /// Returns an expression for the place of a name that is bound here.
+    /// Returns an expression for the source of a name of this frame.
     pub(super) fn place_of(&self, name: &Ident) -> Option<TokenStream> {
         let part = self.names.iter().rposition(|bound| bound == name)?;
         let place = &self.place;

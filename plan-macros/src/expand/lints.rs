@@ -10,7 +10,8 @@ use quote::{quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::Attribute;
 
-/// Lets rustc warn of inputs, computed steps and bound names that nothing uses, and of text that looks like `format!`.
+/// Writes code by which rustc warns of unused inputs, computed steps and bound names, and of strings that look like
+/// `format!`.
 pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
     if cx.error.is_some() {
         // A use of them may be in the part with the error.
@@ -84,7 +85,8 @@ pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
     used
 }
 
-/// Deprecated constants for strings with names in braces. Only the warning of a deprecated constant has a text of the macro's choice.
+/// Writes deprecated constants for strings with names in braces. Only the warning about a deprecated constant can
+/// contain the macro's own message.
 pub(super) fn braces(names: &Names<'_>) -> TokenStream {
     let texts = names.braces().iter().enumerate().map(|(index, (at, call))| {
         let name = braces_name(index, *at);

@@ -140,7 +140,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The form in which a step sees the output of another step.
+/// A step's view of the output of another step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum View {
     /// As the plan's work does.
@@ -170,7 +170,7 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the form in which a step sees the output of another step.
+    /// Returns the view of a step on the output of another step.
     fn view(&self, source: Source, reader: Reader) -> View {
         let Source::Step(index) = source else {
             return View::Output;

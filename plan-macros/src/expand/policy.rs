@@ -108,7 +108,7 @@ fn amount(amount: Amount, value: &Value, builder: &mut Builder<'_>) -> Option<Se
     }
 }
 
-/// Whether the output of the step is an `Option` or a `Result` because of its policy.
+/// Returns `true` if the policy of the step makes its output an `Option` or a `Result`.
 pub(super) fn wraps(step: &Step) -> bool {
     is_caught(step) || is_optional(step)
 }

@@ -211,7 +211,7 @@ impl Chain<'_, '_> {
         self.ty = self.builder.table.type_id(TypeKey::Part(self.ty, part));
     }
 
-    /// Makes a name of the macro's own, with the hygiene of the reference.
+    /// Creates an unused name with the hygiene of the reference.
     fn fresh(&mut self, prefix: &str, at: Span) -> Ident {
         let at = at.resolved_at(self.way.root.span());
         self.builder.fresh_at(prefix, at)

@@ -48,7 +48,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the place of a step or an input in a run of this plan or block.
+    /// Returns the source of a step's or an input's value in a run of this plan or block.
     pub(super) fn place(&self, source: Source) -> SourceData {
         let level = self.level();
         match source {
@@ -60,7 +60,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the place of a local value in a run of this plan or block.
+    /// Returns the source of a local value in a run of this plan or block.
     pub(super) fn place_of_local(&self, local: Local) -> SourceData {
         let level = self.level();
         match local.frame.checked_sub(level.frames) {
@@ -69,7 +69,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the place of a local value, and the part of that place, if several names are bound together.
+    /// Returns the source of a local value and, if several names are bound together, the part of the value.
     pub(super) fn part_of_local(&self, local: Local) -> (SourceData, Option<usize>) {
         match self.place_of_local(local) {
             place @ SourceData::Local(_) => (place, local.part),

@@ -5,7 +5,7 @@ use plan_graph::notation::Constant;
 use proc_macro2::{Ident, Span};
 use std::collections::{HashMap, HashSet};
 
-/// The number of a type. Places with equal numbers have the same type.
+/// The number of a type. Values with equal numbers have one type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct TypeId(usize);
 
@@ -40,7 +40,7 @@ pub(super) enum PartKey {
     Pointer,
 }
 
-/// A constant that several places share.
+/// A constant with several uses.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum ConstantKey {
     Tool(String),
@@ -78,7 +78,7 @@ pub(super) struct Table {
     shared: HashMap<ConstantKey, Constant>,
     types: HashMap<TypeKey, TypeId>,
     checks: HashSet<CheckKey>,
-    /// The place of the first question about the fields of each type.
+    /// The span of the first check of the fields of each type.
     asked: HashMap<TypeId, Span>,
     /// The items that contain the constants, in order.
     pub(super) items: Vec<Ident>,
@@ -114,8 +114,8 @@ impl Table {
         self.checks.insert(check)
     }
 
-    /// Returns the place at which rustc is asked about the fields of a type. All questions about a type are at the place of the first
-    /// question, so that rustc reports a missing answer once.
+    /// Returns the span at which rustc checks the fields of a type. All checks of a type have the span of the first
+    /// check, so that rustc reports each error once.
     pub(super) fn asked_at(&mut self, ty: TypeId, at: Span) -> Span {
         *self.asked.entry(ty).or_insert(at)
     }

@@ -4,7 +4,7 @@
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt};
 
-/// A name at another place, with its own hygiene.
+/// Moves a name to another span and keeps its hygiene.
 pub(super) fn located(mut name: Ident, at: Span) -> Ident {
     name.set_span(at.resolved_at(name.span()));
     name

@@ -10,12 +10,12 @@ use syn::Path;
 /// A tool that a step calls.
 pub(super) struct Tool<'p> {
     pub(super) path: &'p Path,
-    /// The path as text.
+    /// The path as a string.
     pub(super) text: String,
     /// The name of the type of the tool.
     pub(super) alias: Ident,
-    /// The name of the type of the arguments as a literal, which the author's path is written for once: rustc has other words
-    /// for a path that leads nowhere in a literal than in a type.
+    /// The alias for the arguments in a struct literal. The author's path is used once as a literal, because rustc
+    /// words an unknown path in a literal differently from one in a type.
     pub(super) arguments: Ident,
 }
 

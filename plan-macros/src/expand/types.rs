@@ -11,8 +11,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// The output types of a step's bodies. They are written with the aliases of the step's tools: the author's path to a tool is
-/// written once, so that rustc has one message about it.
+/// The output types of a step's bodies, written with the aliases of the step's tools. The author's path to a tool
+/// occurs once, so that rustc reports an unknown path once.
 pub(super) struct OutputTypes<'t> {
     /// The tools of the step that are not in the types so far.
     tools: std::slice::Iter<'t, Tool<'t>>,
@@ -191,7 +191,7 @@ pub(super) fn place(body: &Body) -> Span {
     }
 }
 
-/// Returns the place where a step declares its type.
+/// Returns the span at which rustc reports errors about a step's type.
 pub(super) fn place_of_step(step: &Step) -> Span {
     match (&step.body, &step.ty) {
         (_, Some(ty)) => ty.span(),

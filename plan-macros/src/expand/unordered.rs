@@ -1,8 +1,9 @@
 //! Warnings about effects that do not wait for a check.
 //!
-//! A *check* is a step whose output nothing uses, and whose failure fails the plan. An *effect* is a later step that may run although the
-//! check fails. The macro finds the pairs of such steps. Only rustc knows which tools check and which tools change something, so each pair
-//! has a `const`, and the `const` selects the type in which rustc looks up a deprecated constant.
+//! A *check* is a step whose output nothing uses, and whose failure fails the plan. An *effect* is a later step that
+//! may run although the check fails. The macro finds the pairs of such steps. Only rustc can tell tools with effects
+//! from tools without, so each pair has a `const`, and the `const` selects the type in which rustc looks up a
+//! deprecated constant.
 
 use super::Context;
 use super::lints::used;
@@ -17,7 +18,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
 
-/// The number of pairs in a plan that rustc is asked about. Without a limit, the expansion would grow with the square of the steps.
+/// The most pairs in a plan that rustc examines. Without a limit, the expansion would grow with the square of the
+/// steps.
 const MOST_PAIRS: usize = 32;
 /// The largest number of checks that one warning names. If an effect has more candidates, each check has a warning of its own.
 const MOST_TOGETHER: usize = 3;
@@ -76,10 +78,11 @@ impl Warnings {
 /// An effect that does not wait for a check.
 struct Pair<'p> {
     effect: &'p Step,
-    /// The place of the effect in its scope.
+    /// The index of the effect in its scope.
     place: usize,
     check: &'p Step,
-    /// The numbers of the pairs with this check whose effects run before this effect. One warning is enough for all of them.
+    /// The numbers of the pairs with this check whose effects run before this effect. One warning covers all of these
+    /// pairs.
     before: Vec<usize>,
 }
 
@@ -182,12 +185,12 @@ fn constant_name(index: usize, at: Span) -> Ident {
     Ident::new(&name, at)
 }
 
-/// Returns the place of a warning: the name of a step, or the tool of a block's last expression.
+/// Returns the span of a warning: the name of a step, or the tool of a block's last expression.
 fn place(effect: &Step) -> Span {
     effect.name.span()
 }
 
-/// Returns the words of a warning.
+/// Returns the message of a warning.
 fn note(effect: &Step, checks: &[&Step]) -> String {
     let names: Vec<String> = checks.iter().map(|check| text_of(&check.name)).collect();
     let fails = format!("`{}` fails", names.join("` or `"));

@@ -12,7 +12,7 @@ use quote::{quote, quote_spanned};
 use syn::Lit;
 
 impl Builder<'_> {
-    /// Lowers a value whose expected type rustc knows.
+    /// Lowers a value with an expected type.
     pub(super) fn value(&mut self, value: &Value) -> Lowered {
         match self.cx.names.value(value) {
             Value::Scalar(scalar) => Lowered::new(self::scalar(scalar), scalar_data(scalar)),
@@ -160,7 +160,7 @@ impl Builder<'_> {
                 Lowered::new(quote!((#(#checks,)*)), data)
             }
             Value::Broken => {
-                // The error is emitted as the type, so that rustc reports the error once and no other.
+                // The error is emitted in type position, which suppresses further errors.
                 let ty = self.cx.error.clone().unwrap_or_else(|| quote!(_));
                 Lowered::new(quote!(__plan::any::<#ty>()), TemplateData::NULL)
             }

@@ -122,8 +122,8 @@ pub(super) enum Look<'a> {
     Other,
 }
 
-/// The value at the end of a way. That has a name, since rustc would else point at the reference so far where the value may be
-/// absent.
+/// Returns the value at the end of a way. The way has a name, because rustc would otherwise point at the whole
+/// reference before an optional value.
 fn look(way: Ident, start: Span, end: Span, how: Look<'_>) -> TokenList {
     let kind = call(
         TokenList::from(located(way, start))
@@ -153,7 +153,7 @@ fn call(function: TokenList, at: Span) -> TokenList {
     function.parens(TokenList::default(), at)
 }
 
-/// `__plan::a::b`, from the one place to the other: as an expression it covers all between them.
+/// Writes `__plan::a::b` from `start` to `end`. An expression made of the path spans all tokens between both.
 pub(super) fn path(names: &[&str], start: Span, end: Span) -> TokenList {
     let path = TokenList::default().name("__plan", start);
     names
@@ -167,7 +167,7 @@ pub(super) fn it(of: TokenList, end: Span) -> TokenList {
     it.parens(TokenList::default(), end)
 }
 
-/// Returns the first and the last place of a path.
+/// Returns the first and the last span of a path.
 pub(super) fn ends(path: &Path) -> (Span, Span) {
     // Asking for tokens costs much, and nearly all paths are names alone.
     if let (None, Some(first), Some(last)) = (

@@ -8,12 +8,12 @@ use plan_graph::{StepAttribute, Takes};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
-/// How the output of a step is another than that of its calls.
+/// The changes of a step's attributes to its output.
 #[derive(Clone, Copy, Default)]
 pub(super) struct IdePolicy {
-    /// The step's own.
+    /// The wrapper of the step's output.
     pub(super) whole: Wrap,
-    /// That of each element of a `for`.
+    /// The wrapper of the output of each element of a `for`.
     pub(super) each: Wrap,
     /// `true` if a loop returns the values of all rounds.
     pub(super) collects: bool,

@@ -1,5 +1,5 @@
-//! A second copy of steps and inputs: with doc comments, which a local cannot have; inputs as fields of the plan's
-//! struct; and items for steps used before their declaration.
+//! A second copy of steps and inputs. The steps have doc comments, which a local cannot have. The inputs are fields of
+//! the plan's struct. Steps used before their declaration are items.
 
 use super::uses::NameUses;
 use super::{IdeExpansion, attribute, unplaced};
@@ -77,8 +77,8 @@ impl IdeExpansion {
         ahead
     }
 
-    /// The steps used before their declaration, as items, which are in scope there as well. They have no value, because
-    /// a hover would show the value.
+    /// Writes the steps used before their declaration as items, which are in scope there as well. The items have no
+    /// values, because a hover would show the values.
     pub(super) fn items_ahead(&self, plan: &PlanTokens) -> TokenStream {
         let ahead = steps(plan).filter(|(_, _, name)| self.ahead.contains(&text_of(name)));
         let items = ahead.map(|(statement, step, name)| {
@@ -107,8 +107,8 @@ impl IdeExpansion {
     }
 }
 
-/// Writes each use of an argument in the body of a tool's function as a use of the field in the tool's struct, so that
-/// a rename in a plan renames the argument.
+/// Writes each use of an argument in the body of a tool's function as a use of the struct's field. A rename in a plan
+/// then renames the argument.
 pub(crate) fn arguments<'a>(
     krate: &Path,
     structure: &Ident,

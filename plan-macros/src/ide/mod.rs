@@ -58,9 +58,9 @@ struct IdeExpansion {
     checks: RefCell<Vec<TokenStream>>,
 }
 
-/// Returns the expansion of an empty plan or of a single partial word, which may become items or an expression. Among
-/// items, the block is an error in which an editor expands no macro, so that the editor uses the items. Elsewhere the
-/// editor uses the block.
+/// Returns the expansion of an empty plan or of a single partial word, which may become items or an expression. In a
+/// list of items, a block is an error and editors expand no macro inside it, so the editor uses the items. Elsewhere
+/// the editor uses the block.
 pub(crate) fn begun(plan: &PlanTokens) -> Option<impl Fn(&TokenStream) -> TokenStream + use<>> {
     let word = match (&plan.head, plan.statements.as_slice()) {
         (None, []) => None,
@@ -149,7 +149,8 @@ impl IdeExpansion {
         }
     }
 
-    /// All before the last expression, and the tokens of that. Between two statements, something may be half typed.
+    /// Returns the statements before the last expression, and the tokens of that expression. The tokens between two
+    /// statements may be half typed.
     fn statements(&self, source: &[Statement]) -> (TokenStream, TokenStream) {
         let mut statements = TokenStream::new();
         // The tokens at the start of a statement, and the tokens that may be the last expression.
@@ -193,7 +194,7 @@ impl IdeExpansion {
         (statements, last)
     }
 
-    /// A position at which a statement may begin, with the tokens there.
+    /// A block in which a statement may begin, with the tokens there.
     fn gap(&self, tokens: &TokenStream) -> TokenStream {
         let editor = &self.editor;
         if self.known.contains("step") {
@@ -258,7 +259,7 @@ pub(crate) fn unplaced(tokens: TokenStream) -> TokenStream {
     placed(tokens, Span::mixed_site())
 }
 
-/// The position before a token. No token is there, so an editor shows nothing.
+/// The position before a token. An editor shows nothing for a position without a token.
 pub(crate) fn before(token: Span) -> Span {
     if proc_macro::is_available() {
         token.unwrap().start().into()

@@ -27,7 +27,7 @@ pub(crate) fn unnamed(at: &Path, tool: &Path, position: Position, step: &Ident) 
     )
 }
 
-/// Returns the error of a value in place of a call.
+/// Returns the error about a value instead of a call.
 pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident) -> Mistake {
     if let Some((path, tool)) = constructed(tokens) {
         return unnamed(&path, &tool, position, step);
@@ -64,7 +64,7 @@ fn as_tool(at: impl ToTokens, kind: &str, name: &str, step: &Ident) -> Mistake {
     )
 }
 
-/// Returns the type of a text or a truth value, or a placeholder.
+/// Returns the type of a string literal or a `bool`, or a placeholder.
 fn type_of(value: &TokenStream) -> &'static str {
     match syn::parse2(value.clone()) {
         Ok(Expr::Lit(literal)) => match literal.lit {
@@ -91,8 +91,8 @@ fn list_of_calls(tokens: &TokenStream) -> Option<Mistake> {
     })
 }
 
-/// Returns the call in `Tool { … }.await?` and in `function(…).await?`, and the error of the tokens after the call. An attribute among
-/// these tokens may change the type of the step, so the mistake is `Err`.
+/// Returns the call in `Tool { … }.await?` and in `function(…).await?`, and the error about the tokens after the call.
+/// An attribute among these tokens may change the type of the step, so the error is then `Err`.
 pub(crate) fn without_waiting(
     tokens: TokenStream,
     step: &Ident,
@@ -223,7 +223,7 @@ fn only_call_in(block: &Block) -> Option<TokenStream> {
     }
 }
 
-/// Returns the help for tokens that are meant as a step.
+/// Returns the help for tokens that resemble a step.
 pub(crate) fn as_step(tokens: &TokenStream) -> String {
     let (call, waits) = split_waiting(tokens.clone());
     if !waits.is_empty()

@@ -55,7 +55,7 @@ fn attribute(tokens: &TokenStream) -> Option<Mistake> {
     ))
 }
 
-/// Returns the mistake between the braces of a branch and those of the next, which are a part of the condition.
+/// Returns the error about tokens between the braces of two branches, which were read as a part of the condition.
 pub(crate) fn missing_else(condition: &TokenStream, block: Option<&Group>) -> Option<Mistake> {
     let trees: Vec<TokenTree> = condition.clone().into_iter().collect();
     let word = trees.windows(2).find_map(|pair| match pair {
@@ -76,7 +76,7 @@ pub(crate) fn missing_else(condition: &TokenStream, block: Option<&Group>) -> Op
     ))
 }
 
-/// Returns the error of tokens that are easily written in place of an operator of Rust.
+/// Returns the error about tokens that resemble an operator of Rust.
 pub(crate) fn operator(tokens: &TokenStream) -> Option<Mistake> {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let punct = |at: Option<usize>| match at.and_then(|at| trees.get(at)) {
@@ -158,7 +158,7 @@ pub(crate) fn has_let(tokens: &TokenStream) -> bool {
     trees.any(|tree| is_word(&tree, "let"))
 }
 
-/// Returns the names that `let`s bind in a condition that cannot be read. References to these names are not mistakes.
+/// Returns the names bound by `let`s in an unreadable condition. References to these names are no errors.
 pub(crate) fn names_of_lets(tokens: &TokenStream) -> Vec<Ident> {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let lets = (0..trees.len()).filter(|at| is_word(&trees[*at], "let"));
@@ -252,7 +252,7 @@ pub(crate) fn between_bars(bar: Span, tokens: TokenStream) -> Mistake {
     Mistake::new(tokens, message)
 }
 
-/// Returns the error of a token in place of the `while` after these braces.
+/// Returns the error about a token instead of the `while` after these braces.
 pub(crate) fn no_while(found: Option<&TokenTree>, braces: &Group) -> Option<Mistake> {
     Some(match found {
         None => Mistake::at(

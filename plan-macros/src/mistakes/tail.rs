@@ -29,7 +29,7 @@ pub(crate) fn last_attribute(attrs: &TokenStream) -> TokenStream {
     attrs.into_iter().skip(last).collect()
 }
 
-/// Returns the error of tokens in place of the output of a plan, if the tokens may be a value.
+/// Returns the error about tokens instead of a plan's output, if the tokens may be a value.
 pub(crate) fn in_plan(statement: &Statement, tokens: &TokenStream) -> Option<Mistake> {
     if let Some(mistake) = part_of_step(statement, tokens) {
         return Some(mistake);
@@ -82,7 +82,7 @@ fn called_macro(tokens: &TokenStream) -> Option<Mistake> {
     ))
 }
 
-/// Returns the error of an `if`, a loop or the like in place of a step.
+/// Returns the error about an `if`, a loop or similar instead of a step.
 fn part_of_step(statement: &Statement, tokens: &TokenStream) -> Option<Mistake> {
     let keyword = first_word(tokens)?;
     let usage = match &*keyword.to_string() {

@@ -178,7 +178,7 @@ pub(crate) fn named_in_parentheses(path: &Path, tokens: &TokenStream) -> Option<
     })
 }
 
-/// Returns the error of tokens in place of an argument.
+/// Returns the error about tokens instead of an argument.
 pub(crate) fn not_a_field(tokens: TokenStream) -> Option<Mistake> {
     let mut trees = tokens.into_iter();
     let (at, message) = match (trees.next()?, trees.next()) {
@@ -236,7 +236,8 @@ pub(crate) fn pointer(text: &LitStr) -> Option<Mistake> {
     Some(mistake!(text, "`{value}` is not a JSON Pointer (RFC 6901): {reason}").contained())
 }
 
-/// Returns the token after the text of `format!`, if it is not a comma. A name after it would not be found.
+/// Returns the token after the format string of `format!`, unless the token is a comma. A name after the token would
+/// not be found.
 pub(crate) fn no_comma(arguments: &TokenStream) -> Option<Mistake> {
     let mut trees = arguments.clone().into_iter();
     let is_text = matches!(trees.next(), Some(TokenTree::Literal(_)));

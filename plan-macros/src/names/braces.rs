@@ -1,4 +1,4 @@
-//! Text with a name of the plan in braces, which is probably meant to be `format!`.
+//! Strings with a name of the plan in braces, which were probably meant as `format!`.
 
 use super::{Names, Source};
 use crate::ast::{Body, Optional, Step};
@@ -17,7 +17,7 @@ pub(super) struct Shown {
 /// A form of values that `{}` cannot show.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Form {
-    /// Nothing is known of the type.
+    /// The type is unknown.
     #[default]
     Unknown,
     /// An `Option`.
@@ -91,7 +91,8 @@ fn of_type(ty: &Type) -> Form {
     }
 }
 
-/// Returns a call of `format!` in place of a text with a step, an input or a bound name in braces. `known` returns the description of a name of the plan.
+/// Returns the call of `format!` that replaces a string with a step, an input or a bound name in braces. `known`
+/// returns the description of a name of the plan.
 pub(super) fn meant(text: &LitStr, known: &dyn Fn(&Ident) -> Option<Shown>) -> Option<String> {
     let value = text.value();
     let mut arguments = String::new();
@@ -183,7 +184,7 @@ fn placeholder(root: &str, fields: &str, shown: Shown) -> (String, Option<String
     }
 }
 
-/// The text before the first braces, that inside the innermost of them, and that after the last of them.
+/// Splits a string at its first braces: the part before, the content of the innermost braces, and the part after.
 fn braced(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let rest = rest.trim_start_matches('{');

@@ -14,7 +14,7 @@ use syn::{Expr, Ident, Member};
 #[derive(Default)]
 pub(super) struct CaughtSteps {
     caught: HashMap<Source, usize>,
-    /// All steps that are work: what always runs sees `Result`s of them.
+    /// The steps that are work. Always steps see their outputs as `Result`s.
     work: HashSet<Source>,
     /// The steps whose output is a list of `Result`s.
     each: HashSet<Source>,
@@ -166,7 +166,7 @@ impl CaughtSteps {
         self.lists(name, source, role) == Some(0)
     }
 
-    /// The same in Rust code.
+    /// Like [`mistake`](Self::mistake), for references in Rust code.
     pub(super) fn mistake_in<'r>(
         &self,
         computed: &ComputedNames,

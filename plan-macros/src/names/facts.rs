@@ -14,7 +14,7 @@ use syn::{Expr, Ident, Member};
 pub(crate) enum Source {
     /// The step of this number.
     Step(usize),
-    /// The input at this place.
+    /// The input with this index.
     Input(usize),
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Source {
 pub(crate) struct Mention {
     pub(crate) name: Ident,
     pub(crate) source: Source,
-    /// `true` if all of its Rust value is used: by Rust code, or as it is.
+    /// `true` if Rust code or a whole reference uses the complete value.
     pub(crate) whole: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Outcome {
 pub(crate) struct Local {
     /// The number of bindings around its own.
     pub(crate) frame: usize,
-    /// Its place among the names that are bound together; `None` if it is the whole element.
+    /// The index of the name in its pattern; `None` if the name is bound to the whole element.
     pub(crate) part: Option<usize>,
 }
 
@@ -130,7 +130,7 @@ pub(super) struct Facts<'t> {
     pub(super) locals: FactTable<'t, Reference, Local>,
     pub(super) outcomes: FactTable<'t, Reference, Outcome>,
     pub(super) computed: FactTable<'t, Computed, ComputedFacts>,
-    /// The calls of the plan itself, each with the body in its place.
+    /// The calls of the plan itself, each with the body that replaces the call.
     pub(super) calls_of_plan: FactTable<'t, Body, Body>,
     /// The values, lists and conditions with an error, which is reported.
     pub(super) broken: FactTable<'t, Value, ()>,
@@ -147,7 +147,7 @@ pub(super) struct Facts<'t> {
 }
 
 impl Facts<'_> {
-    /// Returns a value, or [`Value::Broken`] in place of a value with an error.
+    /// Returns a value, or [`Value::Broken`] for a value with an error.
     pub(super) fn value<'v>(&self, value: &'v Value) -> &'v Value {
         match self.broken.get(value) {
             Some(()) => &Value::Broken,
@@ -155,7 +155,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Returns a condition, or [`Condition::Broken`] in place of a condition with an error.
+    /// Returns a condition, or [`Condition::Broken`] for a condition with an error.
     pub(super) fn condition<'c>(&self, condition: &'c Condition) -> &'c Condition {
         match self.broken_conditions.get(condition) {
             Some(()) => const { &Condition::Broken(Vec::new()) },
@@ -245,7 +245,7 @@ impl<'t> Names<'t> {
         block.map_or(&[], |block| &block.captures)
     }
 
-    /// Returns the place of the root of a reference, if a `for` or an `if let` binds the root.
+    /// Returns the binding of a reference's first name, if a `for` or an `if let` binds the name.
     pub(crate) fn local(&self, reference: &Reference) -> Option<Local> {
         self.facts.locals.get(reference).copied()
     }
@@ -290,7 +290,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// Returns the name of the value of the round before, if the value is known.
+    /// Returns the name of the previous round's value, unless the name is unknown.
     pub(crate) fn last<'l>(&self, repeat: &'l Loop) -> Option<&'l Ident> {
         let is_broken = self.facts.broken_loops.get(repeat).is_some();
         repeat.last.as_ref().filter(|_| !is_broken)

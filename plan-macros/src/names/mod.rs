@@ -31,20 +31,20 @@ enum Meaning {
     Local(Local),
     /// The name of a step or an input.
     Source(Source),
-    /// It could not be read where it is declared, and that was reported.
+    /// The declaration of the name was unreadable and is already reported.
     Broken,
     Unknown,
 }
 
 /// The names of a plan, and their meaning in each part of the plan.
 pub(crate) struct Names<'t> {
-    /// Those of the plan itself, and those of its blocks.
+    /// The names of the plan itself, and the names of each block.
     scopes: Vec<Scope>,
     /// For each step, by its number, the scope that it is in.
     places: Vec<usize>,
     /// The names that `for` and `if let` bind, with the step that each is bound in first.
     bound: HashMap<String, String>,
-    /// How a local value would come in as an input, for the help.
+    /// The form in which a block would declare a local value as an input, for the help.
     inputs_help: String,
     /// The inputs that can be fields of the plan's struct.
     inputs: Vec<&'t Input>,

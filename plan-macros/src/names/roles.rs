@@ -27,7 +27,7 @@ pub(crate) fn reader(step: &Step, names: &Names<'_>) -> Reader {
     }
 }
 
-/// The undo steps and always steps of a plan. [`check`] reports a reference to one of these steps from a step that cannot refer to it.
+/// The undo steps and always steps of a plan. [`check`] reports references to these steps from other roles.
 pub(super) struct LateSteps {
     undo: HashSet<Source>,
     always: HashSet<Source>,

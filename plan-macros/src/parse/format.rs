@@ -11,8 +11,8 @@ use proc_macro2::Span;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, LitStr, Macro, Token};
 
-/// Reads `format!("…", …)`. Returns `None` for a call that rustc must read as a computed value: the format string is
-/// not a literal, an argument is missing or unused, or a width or precision is an argument.
+/// Reads `format!("…", …)`. Returns `None` for a call that rustc must read as a computed value, because its format
+/// string is not a literal, an argument is missing or unused, or a width or precision is an argument.
 pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     let end = call.delimiter.span().close();
     let mut inner = Report::default();

@@ -8,7 +8,7 @@ use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, Type};
 
-/// Functions that read an argument. They may reject values of the argument's type.
+/// Functions that read an argument, and that may reject values of its type.
 pub(crate) const READ: &[&str] = &["with", "deserialize_with"];
 
 /// Functions that read or write an input.

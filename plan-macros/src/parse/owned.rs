@@ -30,8 +30,8 @@ pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
     found.is_empty()
 }
 
-/// Reports types of the standard library with too many parameters, and returns whether there are none. rustc would report the parameters once more
-/// for each use of the type.
+/// Reports types of the standard library with too many parameters, and returns `true` if there are none. rustc would
+/// repeat the error for each use of the type.
 pub(crate) fn has_own_parameters(ty: &Type, report: &mut Report) -> bool {
     struct Extra<'a>(&'a mut Report, bool);
     impl<'ast> Visit<'ast> for Extra<'_> {
@@ -91,7 +91,7 @@ fn type_of(argument: &GenericArgument) -> Option<&Type> {
     }
 }
 
-/// Returns the type to write in place of a reference to `ty`, with its backticks.
+/// Returns the type that replaces a reference to `ty`, with its backticks.
 pub(crate) fn instead(ty: &Type) -> String {
     let shown = match ty {
         Type::Slice(slice) => format!("Vec<{}>", tidy(&slice.elem.to_token_stream())),
@@ -149,7 +149,7 @@ pub(crate) fn is_container(segment: &PathSegment) -> bool {
     names.any(|known| segment.ident == known)
 }
 
-/// The owned type in place of a type of the standard library without a size.
+/// Returns the owned type that replaces an unsized type of the standard library.
 fn unsized_path(path: &TypePath) -> Option<&'static str> {
     if path.path.is_ident("str") {
         return Some("String");

@@ -10,7 +10,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::visit::{self, Visit};
 use syn::{GenericArgument, PathArguments, Type};
 
-/// Reads a type that is all of the tokens, or says where it cannot be read.
+/// Reads a type that consists of all the tokens, or returns the span of the unreadable token.
 pub(super) fn read(tokens: TokenStream) -> Result<Type, Span> {
     let last = end_of(&tokens).unwrap_or_else(Span::call_site);
     let parser = |input: ParseStream<'_>| {

@@ -18,7 +18,8 @@ pub(super) struct ShapeFields<'a> {
 }
 
 impl ShapeFields<'_> {
-    /// Makes a `Field` of each. `output` and `argument` are the same fields, read for serializing and for deserializing.
+    /// Writes a `Field` for each field. `output` contains the fields read for serializing, `argument` the fields read
+    /// for deserializing.
     pub(super) fn expand(&self, output: &[Field], argument: &[Field]) -> Vec<TokenStream> {
         let unsteady = output
             .iter()

@@ -77,7 +77,7 @@ pub(super) fn derive(
     let used = used(input, fields);
     let confusions = confusions(input, &remote, &check);
     let implementation = implementation(&remote, &checks(fields, &remote, &check), &shape, check);
-    // The struct may be private to its module, and rustc then infers it for no other code. The parameter is therefore a
+    // If the struct is private to its module, rustc infers the struct for no other code. The parameter is therefore a
     // public type.
     quote! {
         #errors

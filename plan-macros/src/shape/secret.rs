@@ -10,8 +10,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::{Attribute, GenericParam, Generics, Ident, Meta, Type};
 
-/// The number of visited types that the tokens of a type do not show, such as types behind an alias when one of them
-/// has no `Shape`. With more such types, the value counts as secret.
+/// The number of visited types that the tokens of a type do not show, such as types without a `Shape` behind an alias.
+/// A value with more such types counts as secret.
 const HIDDEN: usize = 4;
 
 /// Reports what is wrong with an attribute of a field.
@@ -66,8 +66,8 @@ pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Op
     })
 }
 
-/// Searches the output and the arguments of a tool at the call in a plan, where the types of the parameters and the
-/// shapes of the plan's crate are known.
+/// Searches the output and the arguments of a tool at the call in a plan. The plan's crate determines the types of the
+/// parameters and the shapes.
 pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> TokenStream {
     let output = quote_spanned!(at=> <#tool as #check::IsTool>::Output);
     Question {
@@ -89,7 +89,7 @@ pub(crate) fn may_be_inside(ty: &Type) -> bool {
     json::is_checked(ty) || json::mentions(&ty.to_token_stream(), &is_value)
 }
 
-/// The same of a type that is named like this.
+/// Writes the function of [`inside`] for a type that the code names `name`.
 fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStream) -> TokenStream {
     let mut hidden = HiddenIn {
         around,

@@ -21,7 +21,7 @@ pub(crate) fn test(expr: &Expr) -> Option<Box<Test>> {
     }
 }
 
-/// Returns the place of an `if let` as data, if a run can evaluate the pattern.
+/// Returns the value of an `if let` as data, if a run can evaluate the pattern.
 pub(crate) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
     let (path, inner) = wrapped(pat)?;
     if !matches!(inner, Pat::Wild(_)) && !is_name(inner) {

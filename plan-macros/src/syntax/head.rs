@@ -48,7 +48,7 @@ impl HeadTokens {
     }
 }
 
-/// All up to a comma, or up to the next `name:` if the comma is missing.
+/// The tokens up to a comma, or up to the next `name:` if the comma is missing.
 pub(crate) struct InputTokens {
     /// The attributes, and `mut` or `pub`, which do not belong there.
     pub(crate) before: TokenStream,

@@ -1,8 +1,8 @@
-//! The content of `plan!`, cut into its parts. The compiler's expansion and the editor's both begin with it.
+//! The parts of `plan!`. The expansions for the compiler and for editors both begin here.
 //!
-//! No token is refused, and no mistake is reported: a part keeps the tokens that cannot be read, where they are. `parse` reads the
-//! parts and reports what is wrong with them; `ide` shows them to an editor as they are. An editor puts a marker at its cursor, so
-//! where a part begins must not depend on the tokens after it.
+//! This stage rejects no token and reports no error: each part keeps its unreadable tokens in order. `parse` reads the
+//! parts and reports errors; `ide` passes them on to an editor unchanged. An editor puts a marker at its cursor, so the
+//! start of a part must not depend on the tokens after it.
 
 pub(crate) mod brackets;
 pub(crate) mod condition;

@@ -78,7 +78,7 @@ pub(super) fn is_name(pat: &Pat) -> bool {
         && is_read_as_name(&name.ident))
 }
 
-/// Returns `true` if the runtime reads this name in the text of a pattern as a name. In older editions, `gen` is a name.
+/// Returns `true` if the runtime reads this name in a pattern's source as a name. In older editions, `gen` is a name.
 fn is_read_as_name(name: &Ident) -> bool {
     let text = name.to_string();
     let plain = text.trim_start_matches("r#");

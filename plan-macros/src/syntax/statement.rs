@@ -9,7 +9,7 @@ use quote::quote;
 use syn::Expr;
 use syn::parse::Parse;
 
-/// All up to a semicolon, or up to where the next step begins.
+/// The tokens up to a semicolon, or up to the start of the next step.
 pub(crate) struct Statement {
     pub(crate) attrs: TokenStream,
     pub(crate) kind: StatementKind,

@@ -113,7 +113,7 @@ impl Tokens {
         found
     }
 
-    /// Takes all tokens up to the first one for which the condition holds. The condition is evaluated once for each token.
+    /// Takes all tokens before the first match of the condition. The condition is evaluated once for each token.
     pub(crate) fn take_until(&mut self, mut ends: impl FnMut(&Self) -> bool) -> TokenStream {
         let mut taken = TokenStream::new();
         while !self.is_empty() && !ends(self) {

@@ -30,10 +30,10 @@ pub(super) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// The parts of a function's tokens.
 struct Function {
-    /// All before the parameters.
+    /// The tokens before the parameters.
     before: TokenStream,
     parameters: Group,
-    /// All between the parameters and the body.
+    /// The tokens between the parameters and the body.
     after: TokenStream,
     body: Group,
 }
@@ -56,7 +56,7 @@ impl Function {
         })
     }
 
-    /// Parses all but the body, which stays as it is.
+    /// Parses the function except its body, which stays unchanged.
     fn parse(&self, parameters: &Group) -> syn::Result<ItemFn> {
         let Self {
             before,

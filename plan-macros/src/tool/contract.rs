@@ -216,7 +216,7 @@ fn options(input: &DeriveInput, report: &mut Report) -> ToolOptions {
     ToolOptions::read(tokens, &["output", "name", "read_only", "crate"], report)
 }
 
-/// Whether serde writes and reads a field, so that its type must be owned.
+/// Returns `true` if serde writes and reads a field, so that its type must be owned.
 fn is_read(field: &Field) -> bool {
     !field.attrs.iter().any(|attr| {
         attr.path().is_ident("serde")

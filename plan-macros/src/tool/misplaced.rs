@@ -22,7 +22,7 @@ pub(super) fn on_struct(options: &TokenStream, item: ItemStruct) -> TokenStream 
     quote!(#item #contract)
 }
 
-/// `#[tool]` on a function without a body. With a body, rustc has nothing to say about the function.
+/// Expands `#[tool]` on a function without a body. The expansion adds a body, so that rustc reports no second error.
 pub(super) fn without_body(item: &TokenStream) -> TokenStream {
     if !item.clone().into_iter().any(|tree| is_word(&tree, "fn")) {
         return item.clone();

@@ -88,7 +88,7 @@ pub(super) fn ends_with_call(range: &ExprRange) -> bool {
 }
 
 impl Finder<'_> {
-    /// Reports `inbox::data` in place of `inbox.data`. A path of a module is left alone.
+    /// Reports `inbox::data` instead of `inbox.data`. A path of a module is left alone.
     pub(super) fn refuse_path(&mut self, path: &Path) {
         let mut parts = path.segments.pairs().map(Pair::into_tuple);
         if let (Some((first, Some(colons))), Some((second, _))) = (parts.next(), parts.next())
@@ -103,7 +103,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Reports `inbox..data` in place of `inbox.data`, and returns `true` after a report.
+    /// Reports `inbox..data` instead of `inbox.data`, and returns `true` after a report.
     pub(super) fn refuse_dots(&mut self, range: &ExprRange) -> bool {
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
             return false;
@@ -142,7 +142,7 @@ impl Finder<'_> {
         self.bind(&syn::parse_quote!(#name));
     }
 
-    /// Reports `self.n` in place of `n`.
+    /// Reports `self.n` instead of `n`.
     pub(super) fn refuse_self(&mut self, field: &ExprField) {
         if let (Expr::Path(base), Member::Named(name)) = (&*field.base, &field.member)
             && base.path.is_ident("self")

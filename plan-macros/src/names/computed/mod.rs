@@ -95,7 +95,7 @@ impl Finder<'_> {
         self.mention_or(name, "")
     }
 
-    /// Like `mention`, for a name that may be meant as a function.
+    /// Like `mention`, for a name that may refer to a function.
     fn mention_argument(&mut self, name: &Ident) -> bool {
         let help = format!("help: if it is a function, write its path: `self::{name}`\n");
         self.mention_or(name, &help)

@@ -21,7 +21,7 @@ pub(super) enum Access {
     Borrow,
     /// The value is moved. A part of an output or an input is cloned, since other steps may use it.
     Move,
-    /// This function of `check` lends the value, which is borrowed or moved.
+    /// The value is borrowed or moved by this function of `check`.
     Lend(&'static str),
 }
 

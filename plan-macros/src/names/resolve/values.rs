@@ -33,7 +33,7 @@ impl<'t> Resolver<'_, 't> {
         }
     }
 
-    /// Resolves an amount of a policy, which is known at the start of the step.
+    /// Resolves an amount of a policy, which the run evaluates at the start of the step.
     pub(super) fn amount(&mut self, amount: &'t Value) {
         let before = self.mentions.len();
         self.value(amount);
@@ -88,7 +88,7 @@ impl<'t> Resolver<'_, 't> {
         if !self.parts_of(value) {
             self.facts.broken.insert(value, ());
         }
-        // A name that is unknown twice is one mistake.
+        // Two uses of one unknown name are one error.
         self.report.keep_one_of_each(before);
     }
 
@@ -331,7 +331,7 @@ impl<'t> Resolver<'_, 't> {
     }
 }
 
-/// Returns the place of the `&` of a borrowed place expression, and the expression. No argument takes a reference.
+/// Returns the span of `&` in a borrowed place expression, and the expression. No argument takes a reference.
 fn borrowed(expr: &Expr) -> Option<(Span, String)> {
     let Expr::Reference(reference) = expr else {
         return None;

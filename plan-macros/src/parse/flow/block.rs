@@ -103,7 +103,7 @@ fn empty(group: &Group) -> Block {
 }
 
 impl Block {
-    /// Makes the work of a step the last expression.
+    /// Moves the work of a step to the last expression.
     fn end_with(&mut self, body: Body, at: Span) {
         self.tail = if matches!(body, Body::Broken(None)) {
             BlockTail::Broken

@@ -65,7 +65,7 @@ fn condition(place: &Expr, pattern: &Pat, expr: Expr) -> Condition {
     Condition::Holds(Value::Computed(Computed { test, ..computed }))
 }
 
-/// An arm at the place of its pattern, beside which rustc shows a missing one.
+/// Writes an arm with the span of its pattern, at which rustc reports a missing arm.
 fn arm(pattern: &Pat, gives: bool) -> TokenStream {
     let at = end_of(&pattern.to_token_stream()).unwrap_or_else(|| pattern.span());
     quote_spanned!(at=> #pattern => #gives,)

@@ -111,7 +111,7 @@ fn lets_in<'e>(test: &'e Expr, lets: &mut Vec<&'e ExprLet>) {
     }
 }
 
-/// Borrows the place in `if let Some(x) = maybe`, because the pattern moves no value.
+/// Borrows the value in `if let Some(x) = maybe`, because the pattern moves no value.
 fn borrowed(mut binding: ExprLet) -> ExprLet {
     if is_place(&binding.expr) {
         let expr = &binding.expr;

@@ -14,7 +14,7 @@ use syn::Type;
 /// Reads the steps of a plan or of a block, one after the other.
 #[derive(Default)]
 pub(in crate::parse) struct StepReader {
-    /// The names that are written in place of one name, and `_` for a step without a name.
+    /// The unreadable names of steps, and `_` for a step without a name.
     pub(in crate::parse) broken: Vec<Ident>,
     is_unclear: bool,
 }

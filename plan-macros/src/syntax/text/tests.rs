@@ -299,7 +299,7 @@ fn the_expressions_of_this_repository_stay_the_same() {
         tokens(given.clone(), &mut before);
         tokens(read, &mut after);
         for (before, after) in before.iter().zip(&after) {
-            // A text over several lines is written on one.
+            // A string of several lines is written on one line.
             let value = |text| syn::parse_str::<LitStr>(text).map(|text| text.value());
             let is_same =
                 before == after || value(before).is_ok_and(|it| value(after).ok() == Some(it));
