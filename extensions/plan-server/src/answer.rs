@@ -28,7 +28,7 @@ impl Room {
     }
 }
 
-/// Bytes that occupy memory of the budget until they are dropped.
+/// Bytes that occupy memory of the budget until their drop.
 pub(crate) struct Text {
     bytes: Vec<u8>,
     room: Vec<OwnedSemaphorePermit>,

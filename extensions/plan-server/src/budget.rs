@@ -92,7 +92,7 @@ impl Budget {
         done.await
     }
 
-    /// Returns the text of the answer. The room stays reserved until the server has sent the answer.
+    /// Encodes the answer. The memory stays reserved until the server has sent the answer.
     pub(crate) fn text(&self, answer: &async_graphql::Response) -> Result<Text, Problem> {
         let held = std::mem::take(&mut self.left().held);
         Text::new(&self.room, "", answer, "").map(|text| text.holding_also(held))

@@ -30,7 +30,7 @@ struct Open {
 struct Entry {
     address: IpAddr,
     client: Arc<Client>,
-    /// Closes the connection once it is dropped.
+    /// A sender whose drop closes the connection.
     _end: oneshot::Sender<()>,
 }
 
@@ -63,7 +63,7 @@ impl Open {
     }
 }
 
-/// An open connection, until it is dropped.
+/// A guard of an open connection, which its drop removes from the list.
 pub(crate) struct Connection {
     all: Arc<Connections>,
     number: u64,

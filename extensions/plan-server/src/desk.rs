@@ -158,7 +158,7 @@ impl Gate for Desk {
         if call.is_read_only() || !Start::of(&run).asks {
             return Decision::Allow;
         }
-        // It is never closed.
+        // The semaphore is never closed, so `acquire` cannot fail.
         let _place = self.places.acquire().await;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, decided) = oneshot::channel();
@@ -186,7 +186,7 @@ impl Gate for Desk {
         self.live.asked(&run, question);
         match decided.await {
             Ok(decision) => decision,
-            // The server ends, and asks again when it is back.
+            // The server stops, and asks again after its restart.
             Err(_) => std::future::pending().await,
         }
     }

@@ -14,7 +14,7 @@ pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// Locks a folder, so that no other server executes its runs a second time.
+/// Locks a folder, so that no second server executes its runs.
 pub(crate) fn lock(folder: &Path) -> Result<File, ServerError> {
     let path = folder.join("lock");
     let mut options = OpenOptions::new();

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Bytes of the body of a request.
 pub const BODY: usize = 1 << 20;
 
-/// Bytes of the text of a plan.
+/// Bytes of a plan's source.
 pub const PLAN: usize = 256 << 10;
 
 /// The longest time until the head of a request has arrived.
@@ -15,7 +15,7 @@ pub const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The longest time until the body of a request has arrived.
 pub const BODY_TIME: Duration = Duration::from_secs(15);
 
-/// Bytes of the head of a request, which are kept until it is complete.
+/// Bytes of the head of a request, which stays in memory until the head is complete.
 pub const HEAD: usize = 64 << 10;
 
 /// The longest time that a client may leave its answer unread.
@@ -25,7 +25,8 @@ pub const WRITE_TIME: Duration = Duration::from_secs(10);
 /// oldest connection without a token, or whose client does not read.
 pub const CONNECTIONS: usize = 768;
 
-/// Connections of one address that are open at one time: of an IPv6 address, of its network. This machine itself may have as many as all: a proxy on this machine has the connections of all its clients.
+/// Concurrent connections of one address, or of one network for IPv6. Local connections may use the total limit,
+/// because a local proxy has the connections of all its clients.
 pub const CONNECTIONS_OF_ADDRESS: usize = 128;
 
 /// Bytes of one answer, about.
@@ -52,7 +53,7 @@ pub const EVENT: usize = 8 << 10;
 /// The shortest time between two states of a run for the clients that watch the run. A state that takes longer to make has a longer pause.
 pub const STATE_TIME: Duration = Duration::from_millis(100);
 
-/// Plans that are read, and runs that are looked at, at one time. Each may take a second of a processor.
+/// Concurrent readings of plans and look-ups of runs. Each may take one second of a processor.
 pub const READERS: usize = 4;
 
 /// Requests that may wait to read a plan or to look at a run. After a restart, all watchers look at their runs at one time.
@@ -123,7 +124,7 @@ pub const QUERY_DEPTH: usize = 20;
 /// The maximum number of fields of a GraphQL query.
 pub const QUERY_COMPLEXITY: usize = 500;
 
-/// Bytes of the text of a GraphQL query.
+/// Bytes of a GraphQL query.
 pub const QUERY: usize = 32 << 10;
 
 /// The longest time of all fields of a GraphQL query together, without waits.

@@ -23,7 +23,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Returns the filter of the journal, which can select neither waiting runs nor search words.
+    /// Returns the filter of the journal, which supports no waiting runs and no search words.
     fn filter(&self) -> Result<RunFilter, Problem> {
         let mut filter = RunFilter::new().newest_first();
         filter = match self.state.as_deref() {

@@ -50,7 +50,7 @@ pub(crate) struct Live(Mutex<Channels>);
 struct Channels {
     of_runs: HashMap<String, Channel>,
     subscribers: usize,
-    /// Runs in which a plan has finished: the plan of the run itself or a called one.
+    /// Runs in which a plan has finished: the plan of the run itself or a called plan.
     finished: HashSet<String>,
 }
 
@@ -75,7 +75,7 @@ impl Live {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No state of a run is kept that is not on its way.
+    /// Drops the cached states of all runs. A response that is being sent keeps its state.
     pub(crate) fn forget(&self) {
         let channels = self.channels();
         channels.of_runs.values().for_each(|it| it.watched.forget());

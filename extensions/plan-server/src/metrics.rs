@@ -7,7 +7,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// How a plan is read: `strict` or `compatible`.
+/// The profile under which a plan is read: `strict` or `compatible`.
 pub(crate) type Reading = &'static str;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]

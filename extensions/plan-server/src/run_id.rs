@@ -2,7 +2,7 @@
 
 use plan_runtime::dynamic::Profile;
 
-/// How a run was started.
+/// The options with which a run was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start {
     /// `true` if a person approves each call that does more than read.
@@ -40,7 +40,7 @@ impl Start {
         format!("g{profile}-{request}")
     }
 
-    /// How the run with this id was started.
+    /// Returns the options with which the run with this id was started.
     pub(crate) fn of(id: &str) -> Self {
         let mut letters = id.chars();
         Self {

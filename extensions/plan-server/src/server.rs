@@ -128,8 +128,8 @@ impl Server {
         format!("http://{}/#token={}", self.address, self.state.token)
     }
 
-    /// Serves until `end` is ready, and then until calls that run have ended and are recorded, which takes at most [`limits::GRACE`]. The next server of the folder goes on
-    /// with all runs.
+    /// Serves until `end` completes. Running calls then have at most [`limits::GRACE`] to end and to be recorded. The
+    /// next server with this folder resumes all runs.
     ///
     /// # Errors
     ///

@@ -48,11 +48,11 @@ pub(crate) struct State {
     /// Room for the answers that are on their way, and for the states of runs that are watched.
     pub(crate) answers: Room,
     pub(crate) states: Room,
-    /// The runs that are looked at, each by one at a time.
+    /// A turn for each run that requests look up, so that requests for one run follow each other.
     looks: Mutex<HashMap<String, Arc<Turn>>>,
     readers: Arc<Semaphore>,
     waiting: AtomicUsize,
-    /// Runs that have not ended, as far as is known, with the bytes of their plans and inputs.
+    /// Runs without a recorded end, with the bytes of their plans and inputs.
     open: Mutex<OpenRuns>,
 }
 
@@ -77,7 +77,7 @@ impl OpenRuns {
     }
 }
 
-/// A place among the requests that wait for their turn. A client may be gone before its turn comes.
+/// A slot in the queue of requests, which is freed if the client goes away.
 struct Place<'s>(&'s AtomicUsize);
 
 impl<'s> Place<'s> {
@@ -204,7 +204,7 @@ impl State {
         }
     }
 
-    /// Submits a run. It is durable once this returns. The same run again changes nothing.
+    /// Submits a run, which is durable after the return. A repeated submission has no effect.
     pub(crate) fn submit(
         &self,
         document: &Document<'_>,

@@ -242,7 +242,7 @@ impl Watcher {
     }
 }
 
-/// A text that several connections send.
+/// A body that several connections send.
 struct Shares(Arc<Text>);
 
 impl AsRef<[u8]> for Shares {

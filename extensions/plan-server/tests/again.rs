@@ -114,7 +114,7 @@ fn a_plan_runs_again() {
         (status, &refused["error"]["code"]),
         (409, &json!("CANNOT_RETRY"))
     );
-    // A second run asks, too.
+    // The page asks before the calls of a second run as well.
     let (status, made) = server.post(&path("again"), &json!({}));
     assert_eq!(status, 201);
     let second = made["id"].as_str().unwrap();

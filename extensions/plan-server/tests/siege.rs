@@ -180,7 +180,7 @@ fn plans_much(siege: &Siege<'_>) {
     siege.ask("POST", "/api/check", &json!({"text": large.to_string()}));
 }
 
-/// Names that are meant for the log, the page and the terminal.
+/// Sends names that try to forge lines of the log, the page and the terminal.
 fn forges(siege: &Siege<'_>) {
     for name in [
         "x\n2026-11-27T00:00:00Z ERROR plan_server: all is lost",
@@ -267,7 +267,7 @@ impl Answers {
 }
 
 impl Answers {
-    /// If no run may begin, a person cancels runs that wait.
+    /// Cancels waiting runs, as a person does, if no run may begin.
     fn make_room(server: &Process) {
         let (status, list) = server.get("/api/runs?state=waiting&limit=20");
         let runs = list["runs"].as_array().filter(|_| status == 200);

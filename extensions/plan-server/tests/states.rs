@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use support::{Folder, PATIENCE, Process};
 
-/// Three e-mails, each of which is asked for.
+/// Three e-mails, each with a question.
 const THREE: &str = r#"{"name": "three", "steps": [{"id": "sent", "for": {"pattern": "to",
     "list": ["a@example.org", "b@example.org", "c@example.org"], "body": {"tool": {"name": "email_send"}, "arguments": {"object": {
         "to": {"reference": {"local": 0, "pointer": ""}}, "subject": "Hello"}}}}}]}"#;

@@ -40,7 +40,7 @@ pub(crate) async fn execute(
     }
     let budget = Budget::new(&state);
     let answer = shown(schema.execute(request.data(Arc::clone(&budget))).await);
-    // It may be long.
+    // Encoding a long answer would block the other requests.
     let text = tokio::task::spawn_blocking(move || budget.text(&answer)).await;
     let text = text.map_err(|error| Problem::storage(&error))??;
     Ok(text.response("application/json"))

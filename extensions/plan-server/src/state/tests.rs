@@ -122,7 +122,7 @@ fn requests() -> Vec<(&'static str, &'static str, Value, bool)> {
     ]
 }
 
-/// No request reads the journal on a thread that answers requests.
+/// Threads that answer requests never read the journal.
 #[tokio::test]
 async fn requests_for_the_journal_take_turns() {
     let fixture = Fixture::new("routes").await;
@@ -190,7 +190,7 @@ fn requests_at_one_time_share_the_room_for_runs() {
     assert_eq!(state.open().of_runs.len(), 3);
 }
 
-/// The room of a run is that of the run in the journal, in whichever order requests with one id come.
+/// Requests with one id reserve the memory of the run in the journal, in any order.
 #[test]
 fn requests_with_one_id_take_the_room_of_one_run() {
     let runtime = Runtime::new().unwrap();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Effect {
     /// The key of the call, which is the same whenever it is made.
     pub(super) key: String,
-    /// The run of the call, and the place of the call in the run.
+    /// The run of the call, and the path of the call in the run.
     pub(super) call: String,
     pub(super) tool: String,
     /// The output of the tool.
@@ -107,7 +107,8 @@ impl Effects {
         lines.filter(|line| !line.again)
     }
 
-    /// Has the effect of a call, unless a line of the two files has its key. `make` gets the number of the effect, counted from 1, and returns the output.
+    /// Writes the effect of a call, unless one of the two files has a line with its key. `make` gets the number of the
+    /// effect, counted from 1, and returns the output.
     pub(super) fn have(
         &mut self,
         key: String,

@@ -64,7 +64,7 @@ impl Office {
         self.effects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Each call to a tool begins so, and ends when this is dropped.
+    /// Counts a call to a tool as running until the drop of the guard.
     fn enter(&self) -> Running<'_> {
         self.running.fetch_add(1, Ordering::AcqRel);
         Running(&self.running)
@@ -75,7 +75,8 @@ impl Office {
         self.running.load(Ordering::Acquire)
     }
 
-    /// Has the effect of a call, unless this call has had it. `make` gets the number of the effect, counted from 1.
+    /// Writes the effect of a call, unless this call has had its effect. `make` gets the number of the effect, counted
+    /// from 1.
     fn effect<T: Serialize + DeserializeOwned>(
         &self,
         context: &CallContext,

@@ -47,7 +47,7 @@ impl Folder {
         Self(path)
     }
 
-    /// One that does not exist yet.
+    /// Returns a folder that does not exist yet.
     pub(crate) fn inside(folder: &Self) -> Self {
         Self(folder.path().join("inner"))
     }
@@ -234,7 +234,7 @@ impl Process {
         Events(Box::new(BufReader::new(response.into_body().into_reader())))
     }
 
-    /// What GraphQL answers.
+    /// Sends a GraphQL query and returns the response.
     pub(crate) fn graphql(&self, query: &str, variables: &Value) -> Value {
         let (status, answer) =
             self.post("/graphql", &json!({"query": query, "variables": variables}));
@@ -249,7 +249,7 @@ impl Process {
         assert_eq!(self.post(&path, decision).0, 200);
     }
 
-    /// A number of the metrics, 0 if it is not there.
+    /// Returns a number of the metrics, or 0 if the metric is missing.
     pub(crate) fn metric(&self, name: &str) -> f64 {
         let (_, text) = self.get_text("/metrics");
         let line = text
