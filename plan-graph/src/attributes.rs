@@ -87,7 +87,7 @@ macro_rules! step_attributes {
 /// The part of a step that an attribute is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concern {
-    /// The time at which the step runs.
+    /// The start of the step relative to other steps.
     Order,
     /// The attempts of calls and waits.
     Attempts,

@@ -25,7 +25,7 @@ impl Layout {
     }
 }
 
-/// How far the boxes of each rank reach from its middle, by where that is.
+/// The largest half extent of the boxes of each rank, by the position of the rank's middle.
 #[derive(Debug)]
 struct Ranks(BTreeMap<i64, f64>);
 

@@ -55,8 +55,7 @@ impl Graph {
     /// have one number. A component has a higher number than the components it leads to.
     pub(crate) fn components(&self) -> Vec<u32> {
         let mut components = vec![NONE; self.len()];
-        // The time at which the search first saw each step, and the earliest open step that is reachable from each
-        // step.
+        // The time of the first visit of each step, and the earliest open step reachable from each step.
         let (mut seen, mut earliest) = (vec![NONE; self.len()], vec![NONE; self.len()]);
         let (mut clock, mut count) = (0, 0);
         let (mut open, mut path) = (Vec::new(), Vec::new());
@@ -118,8 +117,8 @@ impl Search<'_> {
         self.looks = LOOKS * edges.sum::<usize>();
         let mut best = Vec::new();
         for &start in steps {
-            // Earlier searches have found the shortest cycle through each earlier start, so a shorter cycle contains
-            // none of these starts.
+            // Earlier searches have found the shortest cycle through each earlier start, so these starts are not on a
+            // shorter cycle.
             if let Some(cycle) = self.through(start, best.len()) {
                 best = cycle;
             }

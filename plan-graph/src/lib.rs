@@ -1,6 +1,7 @@
-//! Graphs of steps: levels, cycles and reachability, and which of their names somebody meant. With the feature `text`, escapes for untrusted
-//! strings. With the feature `layout`, where the boxes and the arrows of a picture go. The [`notation`] is the format of the plans that
-//! `plan!` passes to the runtime. [`StepAttribute`] is the table of the attributes of steps.
+//! Graphs of steps: levels, cycles, reachability, and suggestions for misspelled names. With the feature `text`,
+//! escapes for untrusted strings. With the feature `layout`, positions of the boxes and arrows of a graph. The
+//! [`notation`] is the format of the plans that `plan!` passes to the runtime. [`StepAttribute`] is the table of the
+//! attributes of steps.
 //!
 //! An implementation detail of `plan-runtime` and `plan-macros`, which share it as a crate of its own since a crate of macros
 //! exports nothing but macros. Depend on `plan-runtime`; anything here may change in any version.

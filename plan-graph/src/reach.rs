@@ -55,13 +55,13 @@ pub struct Paths<'g> {
     looks: usize,
 }
 
-/// This question about the paths of a graph is not answered, since too many came before it.
+/// The error of a question that exceeds the limit of visits of its [`Paths`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
 impl Paths<'_> {
-    /// Returns the first successor of `from` from which a path leads to `to`, so that the path from `from` to `to` has
-    /// at least two edges.
+    /// Returns the first successor of `from` from which a path leads to `to`. The path from `from` to `to` then has at
+    /// least two edges.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ const LONGEST: usize = 60;
 /// The most names that are compared.
 const MOST: usize = 1000;
 
-/// How alike two names must be, where 1 is the same: about a third of the letters may differ.
+/// The least similarity of two names, where 1 means equal: about a third of the letters may differ.
 const ALIKE: f64 = 0.65;
 
 /// The likeness of a plural such as `retries` and its singular, which differ in three letters.

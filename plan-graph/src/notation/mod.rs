@@ -1,7 +1,8 @@
 //! The notation of a plan, which `plan!` writes as one string literal, and which the runtime reads when the plan is first used.
 //!
-//! The notation is a prefix notation. [`Node`] has the forms of numbers, strings and lists. All other nodes are in the table below.
-//! Facts that only rustc knows are in a table of constants beside the string, and a [`Constant`] is a place in that table.
+//! The notation is a prefix notation. [`Node`] has the forms of numbers, strings and lists. All other nodes are in the
+//! table below. Facts that only rustc knows are in a table of constants beside the string, and a [`Constant`] is an
+//! index of that table.
 //!
 //! Strings are `S`: `plan!` writes a `String`, and the runtime reads a `&'static str`.
 
@@ -13,7 +14,7 @@ use node::notation;
 pub use node::{Ended, Named, Node, Reader};
 use std::time::Duration;
 
-/// A place in the table of constants.
+/// An index of the table of constants.
 pub type Constant = usize;
 
 notation! {

@@ -1,5 +1,5 @@
-//! Nodes of the notation: a trait with one direction for each side, the nodes that every notation has, and a macro that makes both
-//! directions of a further node from one description.
+//! Nodes of the notation: a trait with one direction for each side, the nodes of every notation, and a macro that
+//! writes both directions of another node from one description.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ pub trait Node<'t>: Sized {
     /// Appends the value to a string.
     fn write(&self, text: &mut String);
 
-    /// Reads a value. Returns `None` if the string contains no such value at this place.
+    /// Reads a value. Returns `None` if the rest of the string starts with no such value.
     fn read(reader: &mut Reader<'t>) -> Option<Self>;
 }
 
