@@ -1,6 +1,7 @@
 //! The arena of steps, the scopes whose steps follow each other there, and the order in which steps, attempts and elements start.
 //!
-//! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
+//! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all other steps. A scope with
+//! a non-empty line has an entry in the line of the enclosing scope.
 
 use super::event::StepStatus;
 use super::failures::Full;
@@ -189,7 +190,7 @@ impl StepRun {
 }
 
 impl MachineState {
-    /// Has the run of a step continue as soon as there is a permit, if an attempt or an element may start.
+    /// Queues the run of a step for the next permit, if an attempt or an element may start.
     pub(super) fn line_up_run(&mut self, run: RunId) {
         let it = &mut self.runs[run];
         let Some(job) = it.pending.next_job().filter(|_| it.may_go_on()) else {
@@ -233,13 +234,13 @@ impl MachineState {
         Some(first)
     }
 
-    /// Returns the first in line with its place, unless a plain step of the plan itself comes before.
+    /// Returns the first entry in line with its key, unless a plain step of the plan itself comes before.
     pub(super) fn first_in_line(&mut self) -> Option<(ScopeId, LinePlace, First)> {
         let mut scope = ScopeId::ROOT;
         loop {
             let it = &mut self.scopes[scope];
             let Some(place) = it.line.first().copied() else {
-                // The place that led to this scope is the first around it.
+                // The entry that led to this scope is the first entry of the enclosing scope.
                 let owner = it.owner?;
                 scope = self.runs[owner.run].scope;
                 self.scopes[scope].line.pop_first();
@@ -302,7 +303,7 @@ impl MachineState {
         is_own.then_some(Found::Inside(inner))
     }
 
-    /// Has an attempt begin as soon as there is a permit.
+    /// Queues an attempt for the next permit.
     pub(super) fn wait_in_line(&mut self, run: RunId, attempt: AttemptId) {
         let it = &mut self.runs[run];
         let tried = &mut it.attempts[attempt];

@@ -250,7 +250,8 @@ impl Core {
         }
     }
 
-    /// A step has failed at an element, so nothing more of it starts. Elements that wait for another attempt have failed as well.
+    /// Records the failure of an element, after which no other part of the step starts. Elements that wait for another
+    /// attempt have failed as well.
     pub(super) fn fail_run(&mut self, run: RunId, element: u32, failures: Failures) {
         let it = &mut self.state.runs[run];
         let has_failed = it.failed.is_some();
@@ -336,7 +337,7 @@ impl Core {
         }
     }
 
-    /// The condition of a loop is known, after a round.
+    /// Continues or ends a loop after a round, with the value of its condition.
     pub(super) fn round_ended(
         &mut self,
         run: RunId,

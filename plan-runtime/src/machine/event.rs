@@ -24,7 +24,7 @@ pub enum Event {
     Answered(QuestionId, Answer),
     /// The time of a timer is over.
     Fired(CallId),
-    /// No call that runs can end any more. If something has failed, the calls of the work are dropped.
+    /// The running calls can no longer end. If something has failed, the calls of the work are dropped.
     Exhausted,
     /// The run was cancelled.
     Cancelled,
@@ -128,7 +128,7 @@ pub enum StepStatus {
     Cancelled = 7,
 }
 
-/// The place of a call in a run.
+/// The position of a call in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepPlace {
     /// The step.

@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-/// An id that is a place in a table.
+/// An id that is an index of a table.
 pub(super) trait Id: Copy {
     fn index(self) -> usize;
     fn from_index(index: usize) -> Self;

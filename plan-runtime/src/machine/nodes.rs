@@ -22,8 +22,8 @@ pub struct Node {
     pub amounts: Amounts,
     /// The time limits and waits of the step.
     pub timing: Timing,
-    /// The steps of the same scope that must end before the step, as places in the scope. Work waits for work, and an always step for always steps. All work comes before undo
-    /// steps and always steps.
+    /// The steps of this scope that must end before the step, as indices of the scope. Work waits for work, and an
+    /// always step for always steps. In the list of steps, all work comes before undo steps and always steps.
     pub after: Vec<usize>,
 }
 
@@ -46,7 +46,7 @@ pub enum NodeBody {
     Loop(NodeBlock),
     /// A block.
     Block(NodeBlock),
-    /// A call of the plan with this place in the list of plans.
+    /// A call of the plan with this index in the list of plans.
     Plan(usize),
 }
 
@@ -66,7 +66,7 @@ pub struct NodeBlock {
 pub enum Duty {
     /// With the work of its scope.
     Work,
-    /// After the scope has failed, if the step with this place in the scope has completed.
+    /// After the scope has failed, if the step with this index in the scope has completed.
     Undo(usize),
     /// After everything else in the scope.
     Always,
@@ -103,7 +103,7 @@ impl Amounts {
     };
 }
 
-/// The time limits and waits that a step has. The driver knows how long each of them is.
+/// The time limits and waits of a step. The driver has their durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
     /// `true` for a wait before each attempt after the first.
@@ -175,13 +175,14 @@ impl NodeBlock {
 /// The reason why a description has no tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadNodes {
-    /// There is no plan with this place in the list of plans.
+    /// No plan has this index in the list of plans.
     NoPlan(usize),
     /// A step of this label names a step of its scope that does not exist, or that is no work and has an undo step.
     NoStep(u32),
     /// Steps of the scope of the step with this label wait for each other.
     Circle(u32),
-    /// The step of this label names a step that it cannot wait for: undo steps follow the order of the steps that they undo, and only always steps wait for always steps.
+    /// The step of this label names a step that it cannot wait for. Undo steps follow the order of the undone steps,
+    /// and only always steps wait for always steps.
     BadOrder(u32),
     /// The undo step of this label undoes a step that another undo step undoes.
     TwoUndos(u32),

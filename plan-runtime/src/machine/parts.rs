@@ -165,7 +165,7 @@ pub(super) struct ScopeRun {
     pub(super) shift: u32,
     pub(super) row: RowId,
     pub(super) phase: Phase,
-    /// `true` if no further step of the work starts.
+    /// `true` if the work starts no more steps.
     pub(super) is_stopping: bool,
     pub(super) has_failed: bool,
     /// `true` if the scope has succeeded, and is undone because the scope around it fails.
@@ -227,13 +227,13 @@ impl ScopeRun {
         StepId(slot.0.wrapping_sub(self.shift))
     }
 
-    /// Returns `true` if the work has not ended, and no further step of the work starts.
+    /// Returns `true` if the work has not ended, and starts no more steps.
     pub(super) fn stops_work(&self) -> bool {
         self.is_stopping && self.phase == Phase::Work
     }
 }
 
-/// An element or a round, as the element around it and its place there. `WHOLE` is no element.
+/// An element or a round, as the enclosing element and its index there. `WHOLE` is no element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ElementRow {
     pub(super) around: u32,

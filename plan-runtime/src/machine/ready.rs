@@ -4,7 +4,8 @@ use super::ids::StepSlot;
 
 const EMPTY: u32 = u32::MAX;
 
-/// A set of slots. One slot has a place of its own, since a chain of steps never has two. Each other slot is a bit, and each level above has a bit for each word below.
+/// A set of slots. One slot has its own field, because a chain of steps never has two ready steps. Each other slot is a
+/// bit, and each level above has a bit for each word below.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReadySet {
     first: u32,

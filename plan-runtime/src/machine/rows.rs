@@ -85,7 +85,7 @@ impl CallTable {
         }
     }
 
-    /// Has a timer belong to another attempt of its run.
+    /// Assigns a timer to another attempt of its run.
     pub(super) fn move_to(&mut self, timer: CallId, attempt: AttemptId) {
         if let RowState::Open(row) = &mut self.rows[(timer.0 ^ COLD_CALLS) as usize] {
             row.attempt = attempt;

@@ -134,7 +134,7 @@ impl Core {
                 for place in 0..length {
                     it.add_element(element, place);
                 }
-                // The first element in the list starts first, also of a list in a list.
+                // The first element of a list starts first, even in a nested list.
                 let new = (first..first + length).rev();
                 new.for_each(|element| it.pending.queue.push_front((inner, element)));
             }
@@ -235,7 +235,7 @@ impl Core {
         }
     }
 
-    /// Starts nothing more of a step: waits end, and no attempt follows another.
+    /// Stops a step: waits end, no attempt follows another, and no other element starts.
     pub(super) fn stop_run(&mut self, run: RunId) {
         if self.state.runs[run].is.ended {
             return;

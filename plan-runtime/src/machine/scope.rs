@@ -54,7 +54,7 @@ impl Core {
         self.begin_undo(scope);
     }
 
-    /// Has a step start as soon as there is a permit. A wait for a value needs no permit.
+    /// Queues a step for the next permit. A wait for a value needs no permit.
     pub(super) fn make_ready(&mut self, slot: StepSlot) {
         let hot = self.state.hot[slot];
         if hot.is_plain_in_root() {
@@ -188,7 +188,8 @@ impl Core {
         }
     }
 
-    /// Starts nothing more of the work: waits end, and no attempt follows another. Returns `false` if the scope has stopped before.
+    /// Stops the work: no step starts, waits end, and no attempt follows another. Returns `false` if the scope has
+    /// stopped before.
     fn stop_work(&mut self, scope: ScopeId) -> bool {
         let tables = Arc::clone(&self.state.tables);
         let it = &mut self.state.scopes[scope];

@@ -13,11 +13,11 @@ use std::sync::Arc;
 /// The reaction of a run to the failure of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// Start nothing more of the scope.
+    /// Start no more steps of the scope.
     Stop,
     /// Start every step that does not need the failed step.
     Continue,
-    /// Start nothing more of the scope, and drop its calls.
+    /// Start no more steps of the scope, and drop its calls.
     Cancel,
 }
 
@@ -77,7 +77,7 @@ pub(super) enum Todo {
     Scope(ScopeId),
     /// A scope is over.
     Over(ScopeId),
-    /// The run of a step may go on or end.
+    /// The run of a step may continue or end.
     Run(RunId),
     /// All steps that need a step are undone.
     Undo(ScopeId, StepId),

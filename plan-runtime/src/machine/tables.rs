@@ -35,7 +35,7 @@ pub(super) enum StepBody {
     /// A call that may turn out to be a plan.
     Open(RowId),
     Await,
-    /// The branches, as places in `branches`.
+    /// The branches, as a range of `branches`.
     If(u32, u32),
     For(BodyId),
     Loop(RowId),
@@ -210,7 +210,7 @@ impl Tables {
     }
 }
 
-/// A place in the body of a step.
+/// The position of a body in a step.
 #[derive(Clone, Copy)]
 struct BodyPlace {
     row: RowId,
