@@ -109,7 +109,7 @@ impl<'x> Admission<'x> {
         (self.is_viewed || self.has_gates()) && !step.is_some_and(is_allowed)
     }
 
-    /// Returns `true` if no further call may wait.
+    /// Returns `true` if the queue of waiting calls is full.
     pub(super) fn is_full(&self) -> bool {
         self.waiting.len() >= MOST_QUESTIONS
     }

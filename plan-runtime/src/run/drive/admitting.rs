@@ -65,7 +65,8 @@ impl<'x> Admitting<'_, 'x> {
         Ok(())
     }
 
-    /// Asks the gates about a call. Returns `false` if the call is a plan, since the gates are asked about the calls of the plan.
+    /// Asks the gates about a call. Returns `false` for a call of a plan, because the gates decide on the calls inside
+    /// the plan.
     fn ask(&mut self, it: &Starting<'x>, host: &mut dyn Host<'x>) -> Result<bool, StepError> {
         let (Some(mut call), bytes) = self.question(it, host)? else {
             return Ok(false);
@@ -130,7 +131,7 @@ impl<'x> Admitting<'_, 'x> {
         }
     }
 
-    /// Counts a call before the question, so that nobody is asked about more calls than the run may make.
+    /// Counts a call before the question, so that no gate gets more questions than the run may make calls.
     fn count_asked(&mut self, of: &Site) -> Result<(), StepError> {
         let call = self.admission.call_mut(of);
         if !std::mem::replace(&mut call.is_counted, true) {
@@ -261,7 +262,7 @@ impl<'x> Admitting<'_, 'x> {
         self.wait_for_turn(it, answer);
     }
 
-    /// Asks no more about the calls of an action of a step, which are all allowed.
+    /// Ends the questions about the calls of a step's action, which are all allowed.
     fn stop_asking(&mut self, first: Starting<'x>) {
         let mut asked = self.admission.asked(&first);
         for it in &asked {
@@ -294,7 +295,7 @@ impl<'x> Admitting<'_, 'x> {
         if !self.views_gates() || !matches!(known, Known::Nothing) {
             return false;
         }
-        // Gates are asked about the calls of a plan, and not about the plan.
+        // Gates decide on the calls of a plan, and not on the plan itself.
         let may_open = self.scene.machine.view().may_open(it.of.call);
         may_open.is_none() && self.is_unanswered(it)
     }

@@ -298,7 +298,7 @@ impl<'x> Calls<'x> {
         })
     }
 
-    /// Returns `true` if a call is a plan whose steps the machine knows.
+    /// Returns `true` if a call is a plan whose steps are in the machine.
     fn knows(&mut self, of: &Site, plan: &CalledPlan<'x>) -> bool {
         let place = self.scene.machine.view().may_open(of.call);
         place.is_some_and(|place| self.scene.errors.knows(place, plan.executable.plan))

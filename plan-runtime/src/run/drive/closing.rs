@@ -152,7 +152,7 @@ impl Watching<'_, '_> {
         let of = owner.at.of;
         let step = self.values.step_of(&of);
         let Some(failures) = failures else {
-            // A round ends once the condition of its loop is known.
+            // A round ends after the evaluation of the loop's condition.
             if !matches!(step.body, Body::Loop(_)) {
                 self.end(&of, None);
             }

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(super) struct StepValues<'x> {
     /// The bodies in the order of the source, each with the number of its first action.
     pub(super) bodies: Vec<(&'x Body, usize)>,
-    /// The policy with the amounts that were given when the step started.
+    /// The policy with the amounts from the start of the step.
     pub(super) policy: Option<Arc<Policy>>,
     lists: Vec<List>,
     /// The values that conditions have bound, by elements.

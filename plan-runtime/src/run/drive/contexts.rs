@@ -1,4 +1,4 @@
-//! The contexts of calls: what a call may know of the run around it.
+//! The contexts of calls: the view of a call on its run.
 
 use super::super::context::{CallContext, CallPlace, CallState, Inside, PlanCall};
 use super::scene::Scene;
@@ -132,7 +132,7 @@ impl Scene<'_> {
         self.run.durable.is_some() && step.actions().iter().any(has_code)
     }
 
-    /// The place of a plain call in the run.
+    /// Returns the location of a plain call in the run.
     #[cold]
     pub(super) fn at_plain(&self, of: Site, number: usize, is_plan: bool) -> At {
         At {
@@ -144,7 +144,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The place of a call in the run.
+    /// Returns the location of a call in the run.
     #[cold]
     pub(super) fn at(&self, it: &Starting<'_>, is_plan: bool) -> At {
         let of = &it.of;

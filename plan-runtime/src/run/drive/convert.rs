@@ -1,4 +1,4 @@
-//! From a plan to the tables of the machine.
+//! The conversion of a plan to the tables of the machine.
 
 use super::super::catch::catch;
 use crate::machine::{
@@ -189,7 +189,8 @@ impl Converting<'_, '_> {
         if action.tool.is_none() {
             return NodeBody::Value;
         }
-        // The code of a called plan knows its tools. The first plan may run with other tools of these names.
+        // A called plan prefers the tools in its own code. The first plan prefers the tools that the caller passes
+        // under these names.
         let found = if self.is_called {
             known(action).or_else(|| (self.find)(action))
         } else {

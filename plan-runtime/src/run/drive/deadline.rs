@@ -37,7 +37,7 @@ impl Deadline {
         }
     }
 
-    /// Has the timer polled again: the run has a turn.
+    /// Marks the timer for a poll, because the run has a turn.
     pub(super) fn ask_again(&self) {
         self.alarm.rung.store(true, Ordering::Relaxed);
     }

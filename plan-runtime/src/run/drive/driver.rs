@@ -27,7 +27,7 @@ pub(in crate::run) struct Driver<'x> {
     is_done: bool,
     /// Finds out whether the tool blocks on the plan inside its call.
     blocked: Blocked,
-    /// Nothing can be sent to the run once the receiver is dropped.
+    /// The receiver whose drop ends the signals to the run.
     _signals: OnceLock<Receiver>,
     turn: Turn,
     /// The command that waits for the decisions of an engine.

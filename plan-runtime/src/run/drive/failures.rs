@@ -23,13 +23,13 @@ pub(super) struct Errors<'x> {
     undone: HashMap<String, usize>,
     /// The number of undo steps that have succeeded.
     undos: usize,
-    /// Policies with the amounts that were given when the step last started.
+    /// Policies with the amounts from the last start of the step.
     policies: HashMap<StepId, Arc<Policy>>,
 }
 
 /// The names of the steps of a plan and of its blocks.
 struct Names<'x> {
-    /// The address of the plan, which is known before a call is the plan.
+    /// The address of the plan, available before the plan itself.
     address: usize,
     plan: Option<&'x Plan>,
     /// The label of the first step.
@@ -63,7 +63,7 @@ impl<'x> Errors<'x> {
         plan.expect("the first plan is that of the run")
     }
 
-    /// Notes the plan that a call is. Returns `false` if the machine has the steps of another plan in its place.
+    /// Records the plan behind a call. Returns `false` if the machine has the steps of another plan at this index.
     pub(super) fn knows(&mut self, place: usize, plan: &'x Plan) -> bool {
         let names = &mut self.plans[place];
         let is_same = names.address == std::ptr::from_ref(plan).addr();
@@ -112,7 +112,7 @@ impl<'x> Errors<'x> {
         steps[(label - names.first) as usize]
     }
 
-    /// Returns the place of a part of a trail in the plan around it.
+    /// Returns the path segment for a part of a trail.
     fn place(&self, view: MachineView<'_>, part: &TrailPart) -> BlockPlace {
         BlockPlace {
             step: self.step(view, part.step).id.clone(),
@@ -153,8 +153,8 @@ impl<'x> Errors<'x> {
         }
     }
 
-    /// Returns undone steps with those of a scope in the order of time, and then those of each scope inside, which come in the order of time as well. The machine has the
-    /// order of the plan.
+    /// Sorts undone steps: first the steps of a scope by time, then the steps of each inner scope, also by time. The
+    /// machine returns them in the order of the plan.
     fn in_order<'t>(
         &self,
         view: MachineView<'_>,

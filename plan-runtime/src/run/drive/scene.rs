@@ -110,7 +110,7 @@ impl Scene<'_> {
         of.places(self.machine.view())
     }
 
-    /// Makes something of the values that the output of a scope can refer to.
+    /// Calls `read` with the values that the output of a scope can refer to.
     pub(super) fn read<T>(
         &self,
         scope: ScopeId,
@@ -201,7 +201,7 @@ impl Scene<'_> {
         self.tell(|it| *it.watch.exceeded.get_or_insert(of.spot()));
     }
 
-    /// A limit is exceeded at a place.
+    /// Ends the run because of an exceeded limit. `place` names the step and the error.
     pub(super) fn exceed_at(&mut self, limit: Limit, place: &str) {
         self.allowance.exceed(limit, place);
         let is_working = self.machine.view().works(ScopeId::ROOT);
@@ -221,7 +221,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The journal cannot be used: the run is over, and continues when it is begun again.
+    /// Ends the run because its journal has failed. A new start resumes the run.
     pub(super) fn fail_journal(&mut self, error: Arc<JournalError>) {
         let is_working = self.machine.view().works(ScopeId::ROOT);
         self.stops.fail(error, is_working);

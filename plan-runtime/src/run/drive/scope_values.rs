@@ -111,7 +111,7 @@ impl<'x> ScopeValues<'x> {
     }
 }
 
-/// The place of a call in a run, with the end of its time.
+/// The location of a call in a run, with the end of its time.
 pub(super) struct At {
     pub(super) of: Site,
     /// The number of the action among the actions of the step.

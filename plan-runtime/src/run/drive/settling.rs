@@ -1,4 +1,4 @@
-//! The ends of steps, and what always steps see of the other steps.
+//! The ends of steps, and the outputs of other steps for always steps.
 
 use super::cold::outcome;
 use super::recording::EndNotes;

@@ -53,7 +53,8 @@ impl Sharing {
         self.may_start(&next, waker)
     }
 
-    /// Takes a permit for a call at this place of the plan. If there is none, the waker is woken once there is one.
+    /// Takes a permit for a call at this position of the plan. Without a free permit, the next free permit wakes the
+    /// waker.
     fn may_start(&mut self, next: &[usize], waker: &Waker) -> bool {
         let permits = &self.run.permits;
         if self.has_permit {
@@ -96,7 +97,7 @@ impl Sharing {
         self.run.permits.give_back(1);
     }
 
-    /// No further call is to start for now.
+    /// Returns the permit, because no call starts for now.
     fn give_back(&mut self) {
         self.run.permits.leave(&mut self.applicant);
         if std::mem::take(&mut self.has_permit) {

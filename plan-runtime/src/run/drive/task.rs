@@ -121,7 +121,7 @@ impl TaskSlot<'_> {
     }
 }
 
-/// The rest of a task, unless the task is a plain call with an empty ticket.
+/// The rarely used fields of a task. A plain call with an empty ticket has none.
 pub(super) struct More {
     pub(super) of: Site,
     pub(super) wait: Option<Wait>,

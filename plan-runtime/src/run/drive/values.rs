@@ -167,7 +167,7 @@ impl<'x> Values<'x> {
         Ok(())
     }
 
-    /// Counts bytes of a step no more.
+    /// Subtracts bytes from the stored bytes of a step.
     pub(super) fn let_go(&mut self, slot: usize, bytes: usize) {
         if let Some(step) = self.steps.get_mut(&slot) {
             step.stored -= bytes;
@@ -179,7 +179,7 @@ impl<'x> Values<'x> {
         self.outputs[slot].as_ref()
     }
 
-    /// Replaces an output. Returns the output that was there.
+    /// Replaces an output. Returns the previous output.
     pub(super) fn swap(&mut self, slot: usize, value: Option<StoredValue>) -> Option<StoredValue> {
         std::mem::replace(&mut self.outputs[slot], value)
     }
@@ -234,7 +234,7 @@ impl<'x> Values<'x> {
         handing.map_or(Keep::Json, |handing| handing.keep(step))
     }
 
-    /// Returns what is handed over to a step. On the last attempt, values that nothing else is to read are taken from their places.
+    /// Returns the values for a step in Rust. On the last attempt, values without other readers are moved.
     #[inline]
     pub(super) fn give(&mut self, scope: ScopeId, step: usize, is_last: bool) -> Option<Handed> {
         let it = self.scopes[scope.index()].as_ref()?;
@@ -316,7 +316,7 @@ impl<'x> Values<'x> {
         self.steps.get(&slot).map(|it| &**it)
     }
 
-    /// Returns the place of a call, a wait, a timer or a question in a step of a scope.
+    /// Returns the site of a call, a wait, a timer or a question in a step of a scope.
     pub(super) fn of(
         &self,
         call: CallId,
@@ -332,7 +332,7 @@ impl<'x> Values<'x> {
         }
     }
 
-    /// Returns the place of a plain call.
+    /// Returns the site of a plain call.
     pub(super) fn of_plain(&self, call: CallId, scope: ScopeId) -> Site {
         Site {
             call,
@@ -346,7 +346,7 @@ impl<'x> Values<'x> {
         &self.scope(of.scope).plan.steps[of.step]
     }
 
-    /// Returns the error of a step, without the values in it if one of them may be secret.
+    /// Returns the error of a step, without its values if one of them may be secret.
     pub(super) fn hushed(&self, of: &Site, error: StepError) -> StepError {
         let is_output = matches!(error, StepError::Output(_));
         match &self.scope(of.scope).secrecy {
@@ -373,7 +373,7 @@ impl<'x> Values<'x> {
         self.inside(of).bodies[of.body() as usize]
     }
 
-    /// The policy of a step, with the amounts that were given when the step started.
+    /// Returns the policy of a step, with the amounts from the start of the step.
     pub(super) fn policy(&self, of: &Site) -> Arc<Policy> {
         let given = self.step(of.slot()).and_then(|it| it.policy.as_ref());
         Arc::clone(given.unwrap_or(&self.step_of(of).policy))

@@ -130,7 +130,7 @@ impl CallRecords {
         (key, is_computed): (String, bool),
     ) -> Result<bool, StepError> {
         let has_begun = !self.durable.is_live() && self.durable.has_begun(&key);
-        // A call is made now, whenever its step has begun, unless the call goes on.
+        // A new call starts at the current time, even during a replay. A call from before a crash keeps its recorded time.
         let now = if has_begun {
             scene.clock.now()
         } else {
@@ -221,7 +221,7 @@ impl CallRecords {
         result: StepResult,
         ticket: Ticket,
     ) -> Option<(StepResult, Ticket)> {
-        // What follows from a failure of the journal has not happened.
+        // After a failure of the journal, the consequences are not recorded and have not happened.
         if self.durable.failure().is_some() {
             return None;
         }

@@ -11,7 +11,7 @@ use super::super::task::Site;
 use super::{Keys, Records};
 use std::sync::Arc;
 
-/// The things that a run with a journal knows of a call before the call starts.
+/// The recorded facts about a call before the call starts.
 pub(in super::super) enum Known {
     /// The run is over.
     Over,
@@ -64,7 +64,7 @@ impl Records {
         it: &Starting<'_>,
     ) -> Result<Option<RecordedAnswer>, ()> {
         let durable = &self.durable;
-        // The answer about the call itself was given before an answer about all elements.
+        // An answer about the call itself precedes an answer about all elements.
         let mut key = Keys(scene).of_answer(&it.of);
         let mut found = durable.find(&key)?;
         if found.is_none() {

@@ -64,7 +64,8 @@ impl EndNotes<'_, '_> {
         self.end(key, Value::from(path));
     }
 
-    /// Notes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
+    /// Records in memory that the only call of an undo step has succeeded, before the journal has the record: a
+    /// concurrent failure may end the run first.
     pub(in super::super) fn undo_call(&self, of: &Site) {
         let steps = &self.0.values.scope(of.scope).plan.steps;
         if let Role::Undo(undone) = steps[of.step].role

@@ -53,7 +53,7 @@ impl Records {
         self.interrupts.replay(scene, INTERRUPT);
     }
 
-    /// Has the journal written, and ends the run if its journal cannot be used, or if an end has its turn.
+    /// Polls the journal, and ends the run if the journal has failed or if a recorded end takes effect.
     #[cold]
     pub(super) fn look(&mut self, scene: &mut Scene<'_>, cx: &mut Context<'_>) {
         let is_ending = self.calls.is_ending();

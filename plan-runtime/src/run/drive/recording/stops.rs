@@ -56,7 +56,8 @@ impl Interrupts {
         self.recorded = recorded::interrupt(&scene.run, prefix.as_deref(), key);
     }
 
-    /// Has the journal written, and ends the run if its journal cannot be used, or if an end has its turn. The time after an end does not begin while a call `is_ending`.
+    /// Polls the journal, and ends the run if the journal has failed or if a recorded end takes effect. The time after
+    /// an end does not begin while a call `is_ending`.
     pub(super) fn look(&mut self, scene: &mut Scene<'_>, is_ending: bool, cx: &mut Context<'_>) {
         if scene.machine.is_over() {
             if scene.around.is_none() {
@@ -90,7 +91,7 @@ impl Interrupts {
         }
     }
 
-    /// Takes what was sent to the run from outside.
+    /// Takes the messages that were sent to the run from outside.
     fn receive(&mut self, scene: &Scene<'_>, cx: &mut Context<'_>) {
         let inbox = scene.run.inbox.clone();
         let messages = self.messages.get_or_insert_with(|| {

@@ -65,7 +65,8 @@ impl TimeRecords {
         }
     }
 
-    /// Starts the time limits of attempts that have opened scopes. What is done in these once their time is over depends on that, so the end of the time has a record.
+    /// Starts the time limits of attempts that have opened scopes. The end of such a time limit has a record, because
+    /// the actions in these scopes depend on it.
     #[cold]
     pub(in super::super) fn limit_opened<'x>(
         &mut self,
@@ -174,7 +175,7 @@ impl TimeRecords {
         }
     }
 
-    /// A call is a plan that the machine does not know.
+    /// Starts a time limit for a call of a plan that is not in the machine.
     pub(in super::super) fn limit_plan(&mut self, of: &Site) {
         if of.part.is_some() {
             self.opened.push(*of);
