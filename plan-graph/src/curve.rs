@@ -14,7 +14,7 @@ pub struct Curve<'l> {
 }
 
 impl Layout {
-    /// The arrows as lines, for boxes of these sizes.
+    /// Returns the arrows as lines, for boxes of these sizes.
     pub fn curves(&self, sizes: &[(f64, f64)]) -> impl Iterator<Item = Curve<'_>> {
         let ranks = Rc::new(Ranks::new(self, sizes));
         self.arrows.iter().map(move |points| Curve {

@@ -126,7 +126,8 @@ impl Search<'_> {
         best
     }
 
-    /// The shortest cycle through a step and later ones of its component, if it is shorter than `limit`, which 0 lifts.
+    /// Returns the shortest cycle through a step and later steps of its component, if the cycle is shorter than
+    /// `limit`. A limit of 0 means no limit.
     fn through(&mut self, start: usize, limit: usize) -> Option<Vec<usize>> {
         let mut open = VecDeque::from([(start, 1)]);
         while let Some((step, length)) = open.pop_front() {

@@ -46,7 +46,7 @@ impl Graph {
         self.ends.push(end.expect("fewer than 2³² edges"));
     }
 
-    /// The graph with each edge the other way round. An edge to a step that does not exist is left out.
+    /// Returns the graph with all edges reversed. An edge to a missing step is omitted.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let targets = |step| self.of(step).iter().map(|&to| to as usize);
@@ -74,7 +74,7 @@ impl Graph {
         }
     }
 
-    /// The number of steps.
+    /// Returns the number of steps.
     #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -86,11 +86,11 @@ impl Graph {
         self.ends.is_empty()
     }
 
-    /// The steps that a step leads to, in the order of its list.
+    /// Returns the steps that a step leads to, in the order of its list.
     ///
     /// # Panics
     ///
-    /// If there is no such step.
+    /// Panics if there is no such step.
     #[inline]
     pub fn of(&self, step: usize) -> &[u32] {
         let start = step.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -121,8 +121,8 @@ impl Graph {
             .collect()
     }
 
-    /// The graph without the edges for which there is a longer way, its lists in descending order of levels. `None` if the
-    /// graph has a cycle. Takes memory for a bit for each pair of steps.
+    /// Returns the graph without each edge that a longer path replaces, with lists in descending order of levels.
+    /// Returns `None` if the graph has a cycle. The method needs one bit of memory for each pair of steps.
     pub fn reduced(&self) -> Option<Self> {
         let levels: Vec<usize> = self.levels().into_iter().collect::<Option<_>>()?;
         let mut order: Vec<usize> = (0..self.len()).collect();
@@ -149,7 +149,7 @@ impl Graph {
     }
 }
 
-/// A number that is too large for any graph stays the number of a step that does not exist.
+/// Converts a number. A number too large for any graph stays the number of a missing step.
 #[inline]
 pub(crate) fn number(step: usize) -> u32 {
     u32::try_from(step).unwrap_or(u32::MAX)

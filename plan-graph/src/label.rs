@@ -7,7 +7,7 @@ const LETTERS: usize = 24;
 /// The height of a box with two lines, in pixels.
 pub const HEIGHT: f64 = 44.0;
 
-/// The width of a string, in letters.
+/// Returns the width of a string, in letters.
 fn letters(text: &str) -> usize {
     text.width()
 }

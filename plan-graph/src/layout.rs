@@ -77,7 +77,7 @@ pub fn layout(graph: &Boxes<'_>) -> Layout {
     in_columns(graph, down)
 }
 
-/// The number of boxes plus the number of ranks that all arrows pass.
+/// Returns the number of boxes plus the number of ranks that all arrows pass.
 fn cost(graph: &Boxes<'_>) -> usize {
     let span = |(from, to): &(usize, usize)| graph.levels[*from].abs_diff(graph.levels[*to]);
     graph
@@ -87,7 +87,7 @@ fn cost(graph: &Boxes<'_>) -> usize {
         .fold(graph.sizes.len(), usize::saturating_add)
 }
 
-/// The arrows without those for which there is a longer way; `None` where there are cycles, or too many boxes to look.
+/// Returns the arrows without each arrow that a longer path replaces, or `None` if there are cycles or too many boxes.
 fn reduced(graph: &Boxes<'_>) -> Option<Vec<(usize, usize)>> {
     let count = graph.sizes.len();
     let forward = |(from, to): &(usize, usize)| graph.levels[*from] < graph.levels[*to];
@@ -123,7 +123,7 @@ fn goes_down(graph: &Boxes<'_>) -> bool {
     excess(widest * 190.0, ranks * 92.0) < excess(ranks * 220.0, widest * 64.0)
 }
 
-/// In ranks with few crossings.
+/// Arranges boxes in ranks with few crossings.
 fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
     let mut work = dagre::graph::Graph::<NodeLabel, EdgeLabel>::with_options(GraphOptions {
         directed: true,
@@ -196,7 +196,7 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
         .then_some(layout)
 }
 
-/// The start and the end of an arrow, at the sides of the boxes that face the next and the previous rank.
+/// Returns the start and the end of an arrow, at the sides of the boxes that face the next and the previous rank.
 fn ends(graph: &Boxes<'_>, layout: &Layout, (from, to): (usize, usize)) -> (Point, Point) {
     let side = |place: usize, sign: f64| {
         let ((x, y), (width, height)) = (layout.boxes[place], graph.sizes[place]);
@@ -209,7 +209,7 @@ fn ends(graph: &Boxes<'_>, layout: &Layout, (from, to): (usize, usize)) -> (Poin
     (side(from, 1.0), side(to, -1.0))
 }
 
-/// Level beside level, with straight arrows.
+/// Arranges levels side by side, with straight arrows.
 fn in_columns(graph: &Boxes<'_>, down: bool) -> Layout {
     let (beside, between, margin) = GAPS;
     let most = |of: fn(&(f64, f64)) -> f64| graph.sizes.iter().map(of).fold(0.0, f64::max);

@@ -6,11 +6,11 @@ use crate::Graph;
 const LOOKS: usize = 256;
 
 impl Graph {
-    /// For each step, whether a path of one edge or more leads to it from `start`.
+    /// Returns for each step `true` if a path of at least one edge leads from `start` to the step.
     ///
     /// # Panics
     ///
-    /// If there is no step `start`.
+    /// Panics if there is no step `start`.
     pub fn reachable(&self, start: usize) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut open = vec![start];
@@ -101,7 +101,7 @@ impl Paths<'_> {
         Ok(false)
     }
 
-    /// A step leads to lower levels only.
+    /// Returns `false` if levels rule out a path, because a step leads only to lower levels.
     fn may_lead(&self, from: usize, to: usize) -> bool {
         self.levels.get(from) > self.levels.get(to)
     }

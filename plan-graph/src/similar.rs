@@ -84,7 +84,7 @@ impl Letters {
         Self { kinds, all }
     }
 
-    /// An upper bound for the similarity: each letter that is more frequent in one name is a change.
+    /// Returns an upper bound for the similarity: each letter that is more frequent in one name is a change.
     fn most_alike(&self, other: &Self) -> f64 {
         let kinds = self.kinds.iter().zip(&other.kinds);
         let common: u8 = kinds.map(|(one, other)| one.min(other)).sum();

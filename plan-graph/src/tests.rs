@@ -57,7 +57,7 @@ fn closure(lists: &Lists) -> Vec<BTreeSet<usize>> {
     }
 }
 
-/// The level of a step, by its definition. `way` are the steps on the way to it.
+/// Returns the level of a step, by its definition. `way` contains the steps on the current path.
 fn level(lists: &Lists, step: usize, way: &mut Vec<usize>) -> Option<usize> {
     if way.contains(&step) || step >= lists.len() {
         return None;
@@ -71,7 +71,7 @@ fn level(lists: &Lists, step: usize, way: &mut Vec<usize>) -> Option<usize> {
     below.map(|below| below.iter().max().map_or(0, |most| most + 1))
 }
 
-/// The length of the shortest cycle through a step among `steps`: cycles of 1, 2, 3… edges are tried.
+/// Returns the length of the shortest cycle through a step among `steps`. The function tries cycles of 1, 2, 3… edges.
 fn shortest(lists: &Lists, start: usize, steps: &BTreeSet<usize>) -> Option<usize> {
     let mut ends = BTreeSet::from([start]);
     (1..=lists.len()).find(|_| {

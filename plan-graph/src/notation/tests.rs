@@ -153,7 +153,7 @@ fn setting() -> impl Strategy<Value = SettingData<String>> {
     ]
 }
 
-/// Steps whose bodies are among these.
+/// Generates steps with bodies from this strategy.
 fn steps(
     body: impl Strategy<Value = BodyData<String>>,
 ) -> impl Strategy<Value = Named<String, StepData<String>>> {
