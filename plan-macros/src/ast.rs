@@ -26,7 +26,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The names of its inputs and steps.
+    /// Returns the names of the plan's inputs and steps.
     pub(crate) fn declared(&self) -> impl Iterator<Item = &Ident> {
         let inputs = self.head.iter().flat_map(|head| &head.inputs);
         let inputs = inputs.map(|input| &input.name);
@@ -170,7 +170,7 @@ pub(crate) enum BlockTail {
 }
 
 impl Block {
-    /// The step whose output is the block's value.
+    /// Returns the step whose output is the block's value.
     pub(crate) fn value(&self) -> Option<&Step> {
         match &self.tail {
             BlockTail::Step => self.steps.last(),
@@ -332,7 +332,7 @@ impl Reference {
         }
     }
 
-    /// The reference as its author wrote it.
+    /// Returns the reference as written.
     pub(crate) fn written(&self) -> String {
         self.written_to(usize::MAX)
     }
@@ -428,7 +428,7 @@ impl Test {
 }
 
 impl Computed {
-    /// An expression that is no test.
+    /// Returns an expression that is no test.
     pub(crate) fn new(written: TokenStream, expr: Expr) -> Self {
         Self {
             written,

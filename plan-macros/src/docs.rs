@@ -23,12 +23,12 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
-/// A name without its `r#`.
+/// Returns a name without its `r#`.
 pub(crate) fn text_of(name: &Ident) -> String {
     name.unraw().to_string()
 }
 
-/// The last name of a path.
+/// Returns the last name of a path.
 pub(crate) fn last_name(path: &Path) -> String {
     let last = path.segments.last();
     last.map(|last| text_of(&last.ident)).unwrap_or_default()

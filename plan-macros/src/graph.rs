@@ -20,7 +20,7 @@ pub(crate) struct StepGraph {
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl StepGraph {
-    /// The graph of the steps of this scope.
+    /// Creates the graph of the steps of this scope.
     pub(crate) fn new(steps: &[Step], scope: usize, names: &Names<'_>) -> Self {
         let edge = |(name, source): (&Ident, Option<Source>)| match source {
             Some(Source::Step(number)) if names.scope_of(Source::Step(number)) == scope => {
@@ -68,7 +68,7 @@ impl StepGraph {
         self.plain.reachable(step)
     }
 
-    /// The steps that must end before this one, in ascending order.
+    /// Returns the steps that must end before this one, in ascending order.
     #[cfg(feature = "docs-svg")]
     pub(crate) fn needs(&self, step: usize) -> Vec<usize> {
         let needs = self.plain.of(step).iter();
@@ -89,13 +89,13 @@ impl StepGraph {
         levels.map(Option::unwrap_or_default).collect()
     }
 
-    /// A shortest cycle for each set of steps that wait for each other.
+    /// Returns a shortest cycle for each set of steps that wait for each other.
     pub(crate) fn cycles(&self) -> Vec<Cycle> {
         let cycles = self.plain.cycles();
         cycles.iter().map(|steps| self.cycle(steps)).collect()
     }
 
-    /// A cycle with the names by which its steps wait.
+    /// Returns a cycle with the names by which its steps wait.
     fn cycle(&self, steps: &[usize]) -> Cycle {
         let mut cycle = Cycle::new();
         let mut first = None;

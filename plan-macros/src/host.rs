@@ -79,7 +79,7 @@ fn is_missing(arguments: &[String], read: impl FnOnce(&str) -> Option<String>) -
             .is_some_and(|root| !root.contains("plan_runtime"))
 }
 
-/// The name of the dependency, if it is not its own.
+/// Returns the name of the dependency, if the crate is renamed.
 fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
     let mut names = arguments.filter_map(|argument| {
         let (name, path) = argument.rsplit_once('=')?;

@@ -69,7 +69,7 @@ pub(crate) fn is_known_result(ty: &Type) -> bool {
     })
 }
 
-/// The type of the output in the type that a function returns, if that is a `Result`.
+/// Returns the type of the output in a function's return type, if the return type is a `Result`.
 pub(crate) fn output_of(ty: &Type) -> &Type {
     let Type::Path(path) = ty else { return ty };
     match path.path.segments.last() {
@@ -110,7 +110,7 @@ pub(crate) fn is_checked(ty: &Type) -> bool {
     !unknown_parts(ty).is_empty()
 }
 
-/// The name of the constant that [`checked`] writes.
+/// Returns the name of the constant that [`checked`] writes.
 pub(crate) fn is_json(prefix: &str) -> Ident {
     format_ident!("{prefix}IsJson")
 }
@@ -128,7 +128,7 @@ pub(crate) fn checked_alias(ty: &Type, name: &Ident) -> (TokenStream, TokenStrea
     (quote!(type #written #no_parameters = #ty; #items), checked)
 }
 
-/// A placeholder for a type that was rejected with this error. The placeholder causes no second error.
+/// Returns a placeholder for a type that was rejected with this error. The placeholder causes no second error.
 pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
     quote!(<() as #check::Checked<{ #error true }>>::Itself)
 }

@@ -42,7 +42,8 @@ pub(crate) fn are_renamed<'a>(attrs: impl IntoIterator<Item = &'a Attribute>) ->
     })
 }
 
-/// The method of a tool that makes its arguments of values that are handed over. Its fields have these names in JSON.
+/// Writes the tool's method that builds its arguments from values in Rust. The tuple contains the field, its name in
+/// JSON, and its type.
 pub(crate) fn take<'a>(
     fields: impl Iterator<Item = (&'a Ident, String, &'a Type)>,
     check: &TokenStream,
@@ -120,7 +121,7 @@ pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStr
     take(fields, check)
 }
 
-/// The implementation of `Lossless` for a type, if serde writes and reads all of its fields.
+/// Returns the implementation of `Lossless` for a type, if serde writes and reads all of its fields.
 pub(crate) fn derive(
     input: &DeriveInput,
     output: &Container<'_>,

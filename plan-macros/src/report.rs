@@ -151,7 +151,8 @@ impl IntoIterator for Report {
     }
 }
 
-/// An item with calls of `compile_error!`. If such a call is itself an item of a module, rustc reports no unknown name of the module.
+/// Writes an item with calls of `compile_error!`. If such a call is itself an item of a module, rustc reports no
+/// unknown name of the module.
 pub(crate) fn as_item(errors: &TokenStream) -> TokenStream {
     if errors.is_empty() {
         return TokenStream::new();

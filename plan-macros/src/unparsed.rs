@@ -77,7 +77,7 @@ impl ParsedType {
     }
 }
 
-/// The fields of a struct, between which a `,` may be missing or another sign.
+/// Reads the fields of a struct. The separator between fields may be missing or wrong.
 fn fields(input: ParseStream<'_>) -> syn::Result<Fields> {
     let content;
     if input.peek(Paren) {
@@ -100,7 +100,7 @@ fn variants(input: ParseStream<'_>) -> syn::Result<Punctuated<Variant, Token![,]
     all(&content, variant)
 }
 
-/// A variant, between whose fields a `,` may be missing or another sign.
+/// Reads a variant. The separator between its fields may be missing or wrong.
 fn variant(input: ParseStream<'_>) -> syn::Result<Variant> {
     let attrs = input.call(Attribute::parse_outer)?;
     let ident = input.parse()?;
@@ -164,7 +164,7 @@ pub(crate) fn silent(ident: &Ident, unread: &Path) -> TokenStream {
     quote_spanned!(ident.span()=> let _ = |__it: #ident| match __it { #unread { unreadable_fields: _, .. } => {}, #[allow(unreachable_patterns)] _ => {} };)
 }
 
-/// The shape of a type without its fields.
+/// Writes the shape of a type without its fields.
 pub(crate) fn shape(input: &DeriveInput, unread: &Path) -> TokenStream {
     let is_shape = |attr: &Attribute| attr.path().is_ident("shape");
     let krate = options::path(None, "#[shape(crate = …)]", &mut Report::default());

@@ -24,7 +24,7 @@ pub(super) fn errors(
     }
 }
 
-/// Returns the error. It points at the name by which the first step waits.
+/// Returns the error about a cycle, with the span of the name in its first step.
 fn error(steps: &[Step], cycle: &Cycle) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()

@@ -158,7 +158,7 @@ fn docs_of(head: &Header) -> [String; 3] {
     ]
 }
 
-/// The struct of the item form; `around` wraps the names of the inputs.
+/// Writes the struct of the item form. `around` wraps the names of the inputs.
 fn definition(
     head: &Header,
     cx: &Context<'_>,
@@ -210,7 +210,7 @@ fn definition(
     }
 }
 
-/// The item form: the plan is a tool.
+/// Expands the item form, in which the plan is a tool.
 fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let Header { name, output, .. } = head;
     // Code that runs a plan whose output could not be read is not wrong.

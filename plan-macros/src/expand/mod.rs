@@ -152,13 +152,13 @@ enum View {
 }
 
 impl Context<'_> {
-    /// The path of the runtime crate.
+    /// Returns the path of the runtime crate.
     fn krate(&self) -> TokenStream {
         self.plan.krate.to_token_stream()
     }
 
-    /// The name of the type of a step or an input. Its span is where the type is written, so that what is wrong with
-    /// the type is reported there, once.
+    /// Returns the name of the type of a step or an input, with the span of the written type, so that rustc reports
+    /// errors of the type there, once.
     fn type_of(&self, source: Source) -> Ident {
         match source {
             Source::Step(index) => types::type_of_step(self.steps[index], self.names),
@@ -189,7 +189,7 @@ impl Context<'_> {
         }
     }
 
-    /// The name of the type of a step or an input, as a step sees it.
+    /// Returns the name of the type of a step or an input, as a step sees it.
     fn type_seen(&self, source: Source, reader: Reader) -> Ident {
         let name = self.type_of(source);
         match (self.view(source, reader), source) {
@@ -247,7 +247,7 @@ impl Context<'_> {
     }
 }
 
-/// A name of the macro's own, which no name of the author's can meet.
+/// Returns a name of the macro's own, which differs from all names in the author's code.
 fn local(prefix: &str, index: usize) -> Ident {
     Ident::new(&format!("__{prefix}{index}"), Span::mixed_site())
 }

@@ -88,17 +88,17 @@ fn input_data(input: &Input) -> InputData<String> {
     }
 }
 
-/// The name of the item that checks the output.
+/// Returns the name of the item that checks the output.
 pub(super) fn output_name() -> Ident {
     Ident::new("check_of_output", Span::mixed_site())
 }
 
-/// A type as its author wrote it.
+/// Returns a type as written.
 pub(super) fn type_name(ty: &Type) -> String {
     tidy(&ty.to_token_stream())
 }
 
-/// The expression form: a value that can be run.
+/// Expands the expression form, a value that can be run.
 pub(super) fn inline(cx: &Context<'_>) -> TokenStream {
     // The output's type is not written, so the chain of references is expanded twice: among the checks, and for its type.
     let (mut value, mut outside) = (TokenStream::new(), TokenStream::new());

@@ -650,7 +650,7 @@ fn a_nested_literal_and_an_order() {
     );
 }
 
-/// Twice the comparisons are at most a little more than twice the tokens.
+/// Conditions of double length have at most slightly more than double the tokens.
 #[test]
 fn conditions_grow_with_their_operands() {
     let tokens = |count: usize| {

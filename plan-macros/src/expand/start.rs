@@ -147,8 +147,8 @@ pub(super) fn first<'c>(cx: &'c Context<'_>) -> Option<&'c Ident> {
     cx.tools.iter().flatten().next().map(|tool| &tool.arguments)
 }
 
-/// The type by which rustc checks the first tool of an application before the others. With a single tool, rustc reports
-/// all details.
+/// Returns the type by which rustc checks the first tool of an application before the others. With a single tool, rustc
+/// reports all details.
 pub(super) fn first_type(cx: &Context<'_>) -> Option<TokenStream> {
     let tools = tools(cx);
     let tool = &tools.first()?.arguments;

@@ -12,7 +12,7 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-/// The name of the `const` that holds a step. Messages of rustc mention it.
+/// Returns the name of the `const` of a step. Messages of rustc mention the name.
 pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
     let step = &cx.steps[index].name;
     let span = step.span();
@@ -23,7 +23,8 @@ pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
     }
 }
 
-/// The type that a step declares: an alias where there is one, since the author's tokens are written once, so that rustc has one message about them.
+/// Returns the declared type of a step, as an alias if there is one. The author's tokens occur once, so that rustc
+/// reports errors in them once.
 pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     let name = cx.type_of(cx.names.source(step));
     let ty = step.ty.as_ref()?;
@@ -34,7 +35,7 @@ pub(super) fn declared(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The type aliases of a step: its output, and its tools.
+/// Writes the type aliases of a step: for its output, and for its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
     let tools = &cx.tools[index];

@@ -187,7 +187,7 @@ impl Questions<'_, '_> {
 /// The largest tuple for which the standard library implements `Default`.
 const WIDEST: usize = 12;
 
-/// A tuple, of tuples where there are many: what is written is in proportion to the elements.
+/// Writes a tuple, nested for many elements, so that the code grows in proportion to the elements.
 fn tree(elements: &[TokenStream]) -> TokenStream {
     if elements.len() <= WIDEST {
         return quote!((#(#elements,)*));
@@ -200,7 +200,7 @@ fn tree(elements: &[TokenStream]) -> TokenStream {
     quote!((#(#parts,)*))
 }
 
-/// The values on the path of a reference, from its first name to its last part.
+/// Returns the values on the path of a reference, from its first name to its last part.
 fn values(reference: &Reference) -> Vec<TokenStream> {
     // A name is a reference already.
     let mut way = reference.root.to_token_stream();
@@ -221,7 +221,7 @@ fn values(reference: &Reference) -> Vec<TokenStream> {
     values
 }
 
-/// A value of the operand's type, if the type may be an enum.
+/// Returns a value of the operand's type, if the type may be an enum.
 fn compared(test: &Test) -> TokenStream {
     match test {
         Test::Reference(reference) => values(reference).pop().unwrap_or_default(),

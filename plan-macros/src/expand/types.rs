@@ -41,7 +41,7 @@ impl<'t> OutputTypes<'t> {
         }
     }
 
-    /// The output type of a body.
+    /// Returns the output type of a body.
     pub(super) fn of(&mut self, body: &Body) -> Option<TokenStream> {
         let names = self.names;
         match names.body(body) {
@@ -120,7 +120,7 @@ pub(super) fn of_branches(
     Some((ty, place(body)))
 }
 
-/// The output type of the first block that a body is, or that a branch of it is.
+/// Returns the output type of the first block in a body or its branches.
 pub(super) fn of_block_in(body: &Body, names: &Names<'_>) -> Option<TokenStream> {
     match body {
         Body::Block(block) => type_of_block(block, names),
@@ -141,7 +141,7 @@ pub(super) fn type_of_block(block: &Block, names: &Names<'_>) -> Option<TokenStr
     }
 }
 
-/// The name of the type of a step. Its span is where the type is written.
+/// Returns the name of the type of a step, with the span of the written type.
 pub(super) fn type_of_step(step: &Step, names: &Names<'_>) -> Ident {
     let number = names.number(step);
     format_ident!("__PlanStep{number}", span = place_of_step(step))

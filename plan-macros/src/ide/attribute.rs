@@ -47,7 +47,7 @@ impl Wrap {
         }
     }
 
-    /// The type of the output.
+    /// Returns the type of the output.
     pub(super) fn ty(self, editor: &TokenStream, ty: TokenStream) -> TokenStream {
         match self {
             Self::Nothing => ty,
@@ -58,7 +58,7 @@ impl Wrap {
 }
 
 impl IdeExpansion {
-    /// The content of the brackets of an attribute: its name as a path, and after it the attribute's arguments.
+    /// Writes the content of an attribute's brackets: its name as a path, followed by its arguments.
     pub(super) fn attribute(&self, attribute: TokenStream) -> TokenStream {
         let editor = &self.editor;
         let mut tokens = Tokens::new(attribute);
@@ -127,7 +127,7 @@ impl IdeExpansion {
         self.known.contains(&text) || text.starts_with(char::is_uppercase)
     }
 
-    /// A number or a time of a policy.
+    /// Writes a number or a duration of a policy.
     fn amount(&self, tokens: TokenStream) -> TokenStream {
         match tokens.clone().into_iter().next() {
             None | Some(TokenTree::Literal(_)) => quote!((#tokens)),

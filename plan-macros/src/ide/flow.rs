@@ -148,7 +148,7 @@ impl IdeExpansion {
         }
     }
 
-    /// The steps of a block, and its value.
+    /// Returns the steps of a block, and its value.
     fn block(&self, group: &Group, policy: IdePolicy, at: Span) -> (TokenStream, TokenStream) {
         let (body, last) = if syntax::has_steps(group) {
             self.statements(&syntax::block(group.stream()))
@@ -166,7 +166,8 @@ impl IdeExpansion {
         (body, last)
     }
 
-    /// The rounds of the loop that a step of this name is, as a closure. In its condition, the name is that of a round's value.
+    /// Writes the rounds of a loop as a closure. In the loop's condition, the step's name refers to the value of a
+    /// round.
     pub(super) fn rounds(
         &self,
         repeat: &LoopTokens,

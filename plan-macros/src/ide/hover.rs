@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use syn::Path;
 
 impl IdeExpansion {
-    /// Each use of a step or an input as that of a field.
+    /// Writes each use of a step or an input as a use of a field.
     pub(super) fn echo(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
         let mut fields = TokenStream::new();
@@ -65,7 +65,7 @@ impl IdeExpansion {
         }
     }
 
-    /// The names of steps that are referred to before they are declared.
+    /// Returns the names of steps that are used before their declaration.
     pub(super) fn names_ahead(&self, plan: &PlanTokens) -> BTreeSet<String> {
         let mut seen = BTreeSet::new();
         let mut ahead = BTreeSet::new();
@@ -134,7 +134,7 @@ fn docs(statement: &Statement) -> TokenStream {
     unplaced(quote!(#(#[#docs])*))
 }
 
-/// The steps that have a name.
+/// Returns the steps with names.
 fn steps(plan: &PlanTokens) -> impl Iterator<Item = (&Statement, &StepTokens, &Ident)> {
     let statements = plan.statements.iter();
     statements.filter_map(|statement| {

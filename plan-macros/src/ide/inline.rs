@@ -5,8 +5,8 @@ use crate::syntax::{PlanTokens, Statement};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-/// The type of an inline plan, with its methods. The type is an enum, because completion would offer the field of a
-/// struct.
+/// Returns the type of an inline plan, with its methods. The type is an enum, because completion would offer the field
+/// of a struct.
 pub(super) fn inline(plan: &PlanTokens, editor: &TokenStream, krate: &TokenStream) -> TokenStream {
     let steps = plan.statements.iter().filter_map(Statement::step);
     let first = steps.filter_map(|step| step.keyword.as_ref()).next();

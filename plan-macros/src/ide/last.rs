@@ -8,7 +8,8 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 
 impl IdeExpansion {
-    /// The tokens of such a step's value, with calls around the names of the steps that it sees otherwise.
+    /// Returns the tokens of such a step's value, with calls around the names of steps whose outputs have another form
+    /// here.
     pub(super) fn seen(
         &self,
         step: &StepTokens,

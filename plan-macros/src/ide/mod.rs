@@ -77,19 +77,19 @@ pub(crate) fn begun(plan: &PlanTokens) -> Option<impl Fn(&TokenStream) -> TokenS
     Some(move |errors: &TokenStream| quote!(#block & #items & #editor::items! { #errors }))
 }
 
-/// The path of the runtime's items that the expansion names.
+/// Returns the path of the runtime's items that the expansion names.
 fn editor(plan: &PlanTokens) -> TokenStream {
     let krate = krate(plan);
     quote!(#krate::check::editor)
 }
 
-/// The runtime crate.
+/// Returns the path of the runtime crate.
 fn krate(plan: &PlanTokens) -> TokenStream {
     let named = parse::krate(&plan.inner, &mut Report::default());
     named.unwrap_or_else(host::runtime).into_token_stream()
 }
 
-/// The IDE expansion of a plan: items in the item form, and a value in the expression form.
+/// Expands a plan for an editor: to items in the item form, and to a value in the expression form.
 pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
     let inputs = plan.head.iter().flat_map(HeadTokens::names);
     let steps = plan.statements.iter().filter_map(Statement::name);
@@ -194,7 +194,7 @@ impl IdeExpansion {
         (statements, last)
     }
 
-    /// A block in which a statement may begin, with the tokens there.
+    /// Returns a block in which a statement may begin, with the tokens there.
     fn gap(&self, tokens: &TokenStream) -> TokenStream {
         let editor = &self.editor;
         if self.known.contains("step") {
@@ -241,7 +241,7 @@ impl IdeExpansion {
     }
 }
 
-/// The names that patterns bind in the steps, and those of the steps in blocks.
+/// Returns the names bound by patterns in the steps, and the names of steps in blocks.
 fn bound_in(plan: &PlanTokens) -> BTreeSet<String> {
     let none = BTreeSet::new();
     let mut uses = NameUses::of(&none);
@@ -259,7 +259,7 @@ pub(crate) fn unplaced(tokens: TokenStream) -> TokenStream {
     placed(tokens, Span::mixed_site())
 }
 
-/// The position before a token. An editor shows nothing for a position without a token.
+/// Returns the position before a token. An editor shows nothing for a position without a token.
 pub(crate) fn before(token: Span) -> Span {
     if proc_macro::is_available() {
         token.unwrap().start().into()

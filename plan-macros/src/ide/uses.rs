@@ -148,7 +148,7 @@ impl<'a> NameUses<'a> {
         }
     }
 
-    /// The names that a pattern binds, or several with commas between them. None of them is in a type.
+    /// Returns the names bound by one pattern, or by several with commas between them. The patterns contain no types.
     fn bind(&mut self, pattern: TokenStream) -> Bound {
         let mut names = Bound::new();
         let mut tokens = Tokens::new(pattern);
@@ -177,7 +177,7 @@ impl<'a> NameUses<'a> {
     }
 }
 
-/// The patterns inside brackets, without the names of fields before them.
+/// Returns the patterns inside brackets, without the names of fields before them.
 fn fields(group: &Group) -> TokenStream {
     let mut tokens = Tokens::new(group.stream());
     let mut patterns = TokenStream::new();
@@ -243,7 +243,7 @@ mod tests {
     use super::NameUses;
     use std::collections::BTreeSet;
 
-    /// Which of the names `a` to `e` are mentioned, in their order.
+    /// Returns the mentioned names among `a` to `e`, in order.
     fn mentioned(tokens: &str) -> String {
         let names: BTreeSet<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
         let mut uses = NameUses::of(&names);

@@ -15,12 +15,12 @@ impl IdeExpansion {
         self.expanded(tokens, |_| false)
     }
 
-    /// A value where one of a type is wanted; it may have another type.
+    /// Writes a value that may differ from the expected type.
     pub(super) fn argument(&self, tokens: TokenStream) -> TokenStream {
         self.expanded(tokens, |_| true)
     }
 
-    /// A value with a given type. A plain expression has exactly that type.
+    /// Writes a value with a given type. A plain expression has exactly that type.
     pub(super) fn typed(&self, tokens: TokenStream) -> TokenStream {
         self.expanded(tokens, |kind| match kind {
             ValueKind::Expr(_, tokens) | ValueKind::Broken(tokens, _) => !is_computed(tokens),
@@ -114,7 +114,7 @@ impl IdeExpansion {
         tokens
     }
 
-    /// A field of a literal.
+    /// Writes a field of a literal.
     fn field(&self, literal: &syn::Path, field: &FieldTokens) -> TokenStream {
         let editor = &self.editor;
         let comma = &field.comma;
@@ -144,7 +144,8 @@ impl IdeExpansion {
         }
     }
 
-    /// The content of `json!(…)`, up to a comma: tuples for objects and lists, whose elements need not be of one type.
+    /// Writes the content of `json!(…)`, up to a comma. Objects and lists become tuples, whose elements may differ in
+    /// type.
     fn json(&self, tokens: &mut Tokens) -> TokenStream {
         let is_whole = tokens.peek(1).is_none() || tokens.is_punct(1, ',');
         match tokens.peek(0).cloned() {

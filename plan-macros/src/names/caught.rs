@@ -190,7 +190,7 @@ impl CaughtSteps {
     }
 }
 
-/// The message about a `#[catch]` where code asks for the `Result` of each element.
+/// Writes the error about a `#[catch]` for code that needs the `Result` of each element.
 pub(super) fn means_each(written: &str) -> String {
     format!(
         "`#[catch]` gives one `Result` for the whole `for`, but `{written}` needs a `Result` for each element\n\

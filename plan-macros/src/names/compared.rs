@@ -39,7 +39,7 @@ impl<'e> ComparedPattern<'e> {
     }
 }
 
-/// The names in `Variant(a, b)`, if all in the parentheses are names.
+/// Returns the names in `Variant(a, b)`, if the parentheses contain only names.
 fn arguments(expr: &Expr) -> Option<Vec<Ident>> {
     let Expr::Call(call) = expr else { return None };
     let Expr::Path(variant) = &*call.func else {

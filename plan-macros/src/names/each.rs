@@ -54,7 +54,7 @@ struct Lists<'a> {
 }
 
 impl Lists<'_> {
-    /// The name that is all of an expression, if it is that of a list.
+    /// Returns the name, if the expression is a single name of a list.
     fn list(&self, expr: &Expr) -> Option<Ident> {
         match inner(expr) {
             Expr::Path(path) => path
@@ -66,7 +66,7 @@ impl Lists<'_> {
         }
     }
 
-    /// The list that an iterator goes through.
+    /// Returns the list in `list.iter()` or `list.into_iter()`.
     fn iterated(&self, expr: &Expr) -> Option<Ident> {
         match inner(expr) {
             Expr::MethodCall(call) if call.method == "iter" || call.method == "into_iter" => {
@@ -187,7 +187,7 @@ fn is_outcome(pat: &Pat) -> bool {
     }
 }
 
-/// The expression without what lends, copies or encloses it.
+/// Returns the expression without borrows, copies and parentheses around it.
 fn inner(expr: &Expr) -> &Expr {
     match expr {
         Expr::Reference(reference) => inner(&reference.expr),

@@ -23,7 +23,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Names that nothing mentions yet.
+    /// Creates a frame with unused names.
     pub(super) fn new(names: Vec<(String, Option<usize>)>, broken: bool) -> Self {
         Self {
             names,
@@ -38,7 +38,7 @@ impl Frames {
         self.bound.push(frame);
     }
 
-    /// The number of expanded frames.
+    /// Returns the number of expanded frames.
     pub(super) fn count(&self) -> usize {
         self.bound.iter().filter(|frame| !frame.broken).count()
     }

@@ -143,12 +143,12 @@ impl<'t> Names<'t> {
         &self.unread_inputs
     }
 
-    /// The step or the input of this name, of the plan itself.
+    /// Returns the step or the input of this name in the plan itself.
     pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
         self.get_in(0, name)
     }
 
-    /// The step or the input that a name means in this block, be it of the block or around it.
+    /// Returns the step or the input that a name means in this block: of the block, or of an enclosing scope.
     pub(crate) fn get_in(&self, scope: usize, name: &Ident) -> Option<Source> {
         self.find_in(scope, &text_of(name))
     }
@@ -158,18 +158,18 @@ impl<'t> Names<'t> {
         scopes.find_map(|scope| scope.sources.get(name).copied())
     }
 
-    /// The step of this name in this block, and not around it.
+    /// Returns the step of this name in this block, without enclosing scopes.
     pub(crate) fn own(&self, scope: usize, name: &Ident) -> Option<Source> {
         self.scopes[scope].sources.get(&text_of(name)).copied()
     }
 
-    /// A scope and all around it, the innermost first.
+    /// Returns a scope and its enclosing scopes, innermost first.
     fn around(&self, scope: usize) -> impl Iterator<Item = &Scope> {
         let own = self.scopes.get(scope);
         std::iter::successors(own, |scope| self.scopes.get(scope.around?))
     }
 
-    /// The scope that a step or an input is in.
+    /// Returns the scope of a step or an input.
     pub(crate) fn scope_of(&self, source: Source) -> usize {
         match source {
             Source::Step(number) => self.places.get(number).copied().unwrap_or_default(),
@@ -177,7 +177,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// Which step it is of its plan or block.
+    /// Returns the index of a step in its plan or block.
     pub(crate) fn place_of(&self, number: usize) -> usize {
         number - self.scopes[self.scope_of(Source::Step(number))].first
     }

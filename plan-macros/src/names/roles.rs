@@ -110,7 +110,7 @@ fn check_in(
 }
 
 impl RoleCheck<'_> {
-    /// The step of this scope that a source is.
+    /// Returns the index of a source among the steps of this scope.
     fn place(&self, source: Source) -> Option<usize> {
         match source {
             Source::Step(number) if self.names.scope_of(source) == self.scope => {

@@ -127,7 +127,7 @@ fn corrected(
     quote!(#hash [#right])
 }
 
-/// The first attribute and the others in brackets that contain several: `#[optional, retry(3)]`.
+/// Splits brackets with several attributes into the first attribute and the rest: `#[optional, retry(3)]`.
 fn several(content: &TokenStream) -> Option<(TokenStream, Vec<TokenStream>)> {
     let is_comma = |tree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == ',');
     if !content.clone().into_iter().any(is_comma) {
@@ -144,7 +144,7 @@ fn several(content: &TokenStream) -> Option<(TokenStream, Vec<TokenStream>)> {
     (!others.is_empty() && tokens.is_empty()).then_some((first, others))
 }
 
-/// The name and the arguments of an attribute that is written `#[undo paid]`.
+/// Returns the name and the arguments of an attribute without parentheses: `#[undo paid]`.
 fn without_parentheses(content: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut tokens = Tokens::new(content.clone());
     let name = tokens.next_ident()?;

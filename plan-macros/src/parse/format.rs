@@ -63,7 +63,7 @@ pub(super) fn parse(call: &Macro, report: &mut Report) -> Option<Value> {
     }))
 }
 
-/// The parts of a format string; names in it become arguments.
+/// Returns the parts of a format string, and adds its names to the arguments.
 fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<Vec<FormatPart>> {
     let text = template.value();
     let positional = args.iter().take_while(|(name, _)| name.is_none()).count();
@@ -117,7 +117,7 @@ fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<V
     Some(parts)
 }
 
-/// The argument of this name: a named one, or a name that is captured from around.
+/// Returns the index of the argument with this name: a named argument, or a captured name.
 fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Option<usize> {
     if let Some(found) = args
         .iter()

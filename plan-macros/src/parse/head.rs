@@ -111,7 +111,7 @@ pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
     })
 }
 
-/// The type after `->`.
+/// Reads the type after `->`.
 fn output(arrow: Span, ty: TokenStream) -> Result<Type, Mistake> {
     if ty.is_empty() {
         let message = "expected the type of the plan's output after `->`";

@@ -97,7 +97,7 @@ fn needs_template(value: &Value) -> bool {
     }
 }
 
-/// The tokens after the first comma.
+/// Returns the tokens after the first comma.
 fn after_comma(tokens: TokenStream) -> TokenStream {
     let mut tokens = Tokens::new(tokens);
     tokens.take_until(|tokens| tokens.is_punct(0, ','));

@@ -210,7 +210,7 @@ impl PlanBody {
     }
 }
 
-/// The name that is all of the tokens, if it is that of a type and not of a constant.
+/// Returns the name, if the tokens are a single name of a type, and not of a constant.
 fn type_name(tokens: &TokenStream) -> Option<Ident> {
     let name: Ident = syn::parse2(tokens.clone()).ok()?;
     let text = name.to_string();

@@ -78,7 +78,7 @@ impl<'ast> Visit<'ast> for Owned<'_> {
     }
 }
 
-/// The `T` of a `Result<T>`.
+/// Returns the `T` of a `Result<T>`.
 pub(super) fn result(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -95,7 +95,7 @@ pub(super) fn result(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// A type as its author wrote it.
+/// Returns a type as written.
 pub(super) fn shown(ty: &Type) -> String {
     tidy(&ty.to_token_stream())
 }

@@ -151,7 +151,7 @@ pub(super) fn classify(expr: Expr) -> Value {
     }
 }
 
-/// Any expression; its names are found in the next stage.
+/// Keeps an expression, whose names the next stage finds.
 fn computed(expr: Expr) -> Value {
     let test = test(&expr);
     let computed = Computed::new(expr.to_token_stream(), expr);

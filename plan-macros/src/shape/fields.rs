@@ -120,7 +120,8 @@ impl ShapeFields<'_> {
         quote!(#check::FieldPlace::LeftOut(#reason))
     }
 
-    /// serde reads a missing field as `None`, unless the author's own function reads the field.
+    /// Writes the constant that marks a required field. serde reads a missing field as `None`, unless the author's own
+    /// function reads the field.
     fn required(&self, field: &Field) -> TokenStream {
         let attrs = &field.attrs;
         let has_default = !attrs.default().is_none() || !self.container_default().is_none();

@@ -29,7 +29,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     }
 }
 
-/// The shape of a type. The derives of serde may implement nothing for the type, if they cannot parse it.
+/// Writes the shape of a type. The derives of serde may implement nothing for a type that they cannot parse.
 fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
     let mut report = Report::default();
     let Options { krate, remote } = options(input, &mut report);
@@ -106,7 +106,7 @@ fn described(input: &DeriveInput, is_serde_unparsed: bool) -> TokenStream {
     }
 }
 
-/// The shape of a type without a size, which has no values.
+/// Writes the shape of an unsized type, which has no values.
 fn refused(input: &DeriveInput, krate: &Path, report: Report) -> TokenStream {
     let (errors, ident) = (report.into_item(), &input.ident);
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();

@@ -10,7 +10,8 @@ use syn::{
     DeriveInput, Generics, Lit, Path, Type, TypePath, Visibility, WherePredicate, parse_quote,
 };
 
-/// The implementations for a type. If it is generic, these are the parameters that are in its JSON, and the types that follow from them: `T` and `T::Item`.
+/// Writes the implementations for a type. The parts of a generic type are the parameters in its JSON, and the types
+/// that depend on them: `T` and `T::Item`.
 pub(super) fn derive(input: &DeriveInput, output: &Container<'_>, krate: &Path) -> TokenStream {
     let known = quote!(#krate::check::KnownType::Shape(<Self as #krate::Shape>::SHAPE));
     implementations(input, &parts(&input.generics, output), &known, krate)
@@ -51,7 +52,7 @@ pub(super) fn derive_opaque(input: &DeriveInput, krate: &Path) -> TokenStream {
     implementations(input, &parts, &known, krate)
 }
 
-/// The implementations for a type with this known content.
+/// Returns the implementations for a type with this known content.
 fn implementations(
     input: &DeriveInput,
     parts: &[Type],

@@ -27,7 +27,7 @@ pub(super) fn ty(input: ParseStream) -> syn::Result<Type> {
     }
 }
 
-/// The implementation for the type. `None` is a type whose name is wrong.
+/// Writes the implementation for the type. `None` means a type with an invalid name.
 pub(super) fn derive(
     input: &DeriveInput,
     krate: &Path,

@@ -204,7 +204,7 @@ fn may_be_constant(ty: &Type, around: &Generics) -> bool {
     !is_type && !name.to_string().contains(char::is_lowercase)
 }
 
-/// The number of types in these tokens.
+/// Returns the number of types in these tokens.
 fn depth(tokens: TokenStream) -> usize {
     tokens
         .into_iter()

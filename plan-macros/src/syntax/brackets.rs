@@ -30,7 +30,7 @@ pub(crate) fn in_braces<'a>(
     Ok((braced!(content in input), content))
 }
 
-/// The name and the `=` before an argument of a macro: `format!("{x}", x = 1)`.
+/// Returns the name and the `=` before an argument of a macro: `format!("{x}", x = 1)`.
 pub(crate) fn argument_name(input: ParseStream<'_>) -> syn::Result<Option<(Ident, Token![=])>> {
     let is_named = input.peek(Ident::peek_any) && input.peek2(Token![=]);
     if !is_named || input.peek2(Token![==]) {

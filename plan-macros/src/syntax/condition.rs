@@ -12,7 +12,7 @@ const METHODS: [&str; 6] = ["is_some", "is_none", "is_ok", "is_err", "is_empty",
 /// The maximum number of operators, methods and parentheses around a part of a test. Data may not be nested as deep as Rust.
 const DEEPEST: usize = 64;
 
-/// The test that an expression is: one with an operator or a method.
+/// Returns an expression with an operator or a method as a test.
 pub(crate) fn test(expr: &Expr) -> Option<Box<Test>> {
     let test = operand(expr, 0)?;
     match test {

@@ -41,7 +41,7 @@ impl HeadTokens {
         self.name.is_ok() || !self.vis.is_empty()
     }
 
-    /// The names of the inputs.
+    /// Returns the names of the inputs.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Ident> {
         let inputs = self.inputs.iter().flatten();
         inputs.filter_map(|input| input.name.as_ref())
@@ -69,7 +69,7 @@ impl ToTokens for InputTokens {
     }
 }
 
-/// The head, and the content of its braces; `None` if this is the expression form.
+/// Returns the head, and the content of its braces, or `None` in the expression form.
 pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
     let items = items(tokens);
     let attrs = tokens.attributes();

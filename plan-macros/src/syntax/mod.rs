@@ -58,7 +58,7 @@ pub(crate) fn scan(input: TokenStream) -> PlanTokens {
     }
 }
 
-/// The steps of a block, and its last expression.
+/// Returns the steps of a block, and its last expression.
 pub(crate) fn block(tokens: TokenStream) -> Vec<Statement> {
     statement::statements(Tokens::new(tokens), false)
 }

@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::visit::Visit;
 use syn::{FieldPat, Ident, Pat, PatIdent, Path};
 
-/// The names that a pattern binds.
+/// Returns the names that a pattern binds.
 pub(crate) fn names_in(pat: &Pat) -> Vec<Ident> {
     let mut names = PatternNames::default();
     names.visit_pat(pat);
@@ -47,7 +47,7 @@ impl<'ast> Visit<'ast> for PatternNames {
     }
 }
 
-/// A pattern as its author wrote it, but for spaces.
+/// Returns a pattern as written, except for spaces.
 pub(crate) fn pattern_text(pat: &Pat) -> String {
     tidy(&pat.to_token_stream())
 }
@@ -57,7 +57,7 @@ pub(crate) fn binds_one(pat: &Pat) -> bool {
     wrapped(pat).is_some_and(|(_, inner)| is_name(inner))
 }
 
-/// The pattern in `Some(…)`, `Ok(…)` or `Err(…)`.
+/// Returns the pattern in `Some(…)`, `Ok(…)` or `Err(…)`.
 pub(super) fn wrapped(pat: &Pat) -> Option<(&Path, &Pat)> {
     let Pat::TupleStruct(pattern) = pat else {
         return None;

@@ -120,7 +120,7 @@ fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>>
     Ok(Some(end))
 }
 
-/// A field, a side of a `Result`, or what `get` or `pointer` is called with.
+/// Reads a field, a side of a `Result`, or the argument of `get` or `pointer`.
 fn after_dot(
     dot: Token![.],
     input: ParseStream<'_>,

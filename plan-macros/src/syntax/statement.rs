@@ -42,7 +42,7 @@ pub(crate) struct StepTokens {
 }
 
 impl Statement {
-    /// The contents of the brackets of each attribute.
+    /// Returns the contents of the brackets of each attribute.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = TokenStream> {
         let trees = self.attrs.clone().into_iter();
         trees.filter_map(|tree| match tree {
@@ -191,7 +191,7 @@ fn take_statement(tokens: &mut Tokens) -> Tokens {
     Tokens::new(quote!(#first #taken))
 }
 
-/// The keywords that are the names of steps.
+/// Returns the keywords that name steps.
 pub(crate) fn keywords(statements: &[Statement]) -> Vec<String> {
     let names = statements.iter().filter_map(Statement::name);
     let keywords = names.filter(|name| is_keyword(name));
@@ -337,7 +337,7 @@ fn step(tokens: &mut Tokens) -> StepTokens {
     }
 }
 
-/// The tokens of `loop { … } while condition`, and the rest.
+/// Returns the tokens of `loop { … } while condition`, and the rest.
 fn split_loop(tokens: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     let mut tokens = Tokens::new(tokens.clone());
     if !tokens.is_ident(0, "loop") {
@@ -349,7 +349,7 @@ fn split_loop(tokens: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     Some((quote!(#head #keyword #condition), rest))
 }
 
-/// The tokens up to braces, and the rest, if a name follows them that begins another expression.
+/// Returns the tokens up to braces, and the rest, if a name after the braces begins another expression.
 fn after_braces(tokens: TokenStream) -> (TokenStream, TokenStream) {
     const GO_ON: &[&str] = &["else", "as", "in", "while", "catch", "finally"];
     let mut closed = false;

@@ -50,7 +50,7 @@ impl Tokens {
         self.queue.push_front(tree);
     }
 
-    /// The span of the token that was taken last.
+    /// Returns the span of the token that was taken last.
     pub(crate) fn last(&self) -> Span {
         self.last
     }

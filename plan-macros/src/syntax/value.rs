@@ -316,7 +316,7 @@ pub(crate) fn scalar(expr: &Expr) -> Option<Scalar> {
     })
 }
 
-/// The tokens that `parse` reads at the start, and the rest.
+/// Returns the tokens that `parse` reads at the start, and the rest.
 pub(super) fn split<T>(
     tokens: &TokenStream,
     parse: impl Fn(ParseStream<'_>) -> syn::Result<T>,

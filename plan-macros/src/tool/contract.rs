@@ -29,7 +29,8 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     contract(&input, Report::default(), silent)
 }
 
-/// The contract of a struct, with the errors that are in the report. If the struct has a syntax error, there is a constant that is `silent`.
+/// Writes the contract of a struct, with the errors of the report. For a struct with a syntax error, `silent` contains
+/// a constant.
 pub(super) fn contract(
     input: &DeriveInput,
     mut report: Report,

@@ -116,7 +116,7 @@ fn for_struct(item: &mut ItemFn, report: &mut Report) -> Vec<Attribute> {
     for_struct
 }
 
-/// The function with an empty list of parameters.
+/// Returns the function with an empty list of parameters.
 fn without_parameters(item: &ItemFn) -> TokenStream {
     let tokens = item.to_token_stream();
     if !item.sig.generics.params.is_empty() {
@@ -147,7 +147,7 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// The struct of the arguments, and the items before the struct.
+    /// Returns the struct of the arguments, and the items before the struct.
     fn structure(&self) -> (TokenStream, TokenStream) {
         let Self {
             krate,

@@ -90,7 +90,7 @@ fn parameter(tokens: TokenStream, is_first: bool) -> Option<FnArg> {
     (!is_application).then(|| parse_quote!(#name: _))
 }
 
-/// The parameters without attributes that are for the struct of the arguments.
+/// Removes the attributes of parameters, which belong to the struct of the arguments.
 fn without_attributes(parameters: TokenStream) -> TokenStream {
     let mut tokens = Tokens::new(parameters);
     let mut rest = TokenStream::new();

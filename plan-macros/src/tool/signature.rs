@@ -155,7 +155,7 @@ impl Signature {
     }
 }
 
-/// The attribute of the parameter that gets the context of the call.
+/// Returns `true` for the attribute of the parameter that receives the context of the call.
 fn is_context(attr: &Attribute) -> bool {
     attr.path().is_ident("context")
 }
@@ -256,7 +256,7 @@ fn application(
     Some(Application { ty, lifetimes })
 }
 
-/// The type without the parentheses of `&(dyn Mail + Sync)`.
+/// Removes the parentheses of `&(dyn Mail + Sync)`.
 fn unwrapped(ty: Type) -> Type {
     match ty {
         Type::Paren(paren) => unwrapped(*paren.elem),

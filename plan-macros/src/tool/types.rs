@@ -145,7 +145,7 @@ impl<'ast> Visit<'ast> for ImplTraits {
 pub(super) struct Lifetimes(Vec<Lifetime>);
 
 impl Lifetimes {
-    /// Names all lifetimes of a type, and returns the new names.
+    /// Gives names to all lifetimes of a type, and returns the new names.
     pub(super) fn named_in(ty: &mut Type) -> Vec<Lifetime> {
         let mut lifetimes = Self(Vec::new());
         lifetimes.visit_type_mut(ty);
@@ -159,7 +159,7 @@ impl Lifetimes {
         lifetime
     }
 
-    /// In `&dyn Mail`, the object lives as long as the reference; in an `impl` it would be `'static`.
+    /// Adds a lifetime to the object in `&dyn Mail`, because an `impl` would use `'static`.
     fn bind_object(&mut self, ty: &mut Type) {
         if let Type::TraitObject(object) = ty {
             let bound = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Lifetime(_));

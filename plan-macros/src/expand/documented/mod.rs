@@ -32,7 +32,7 @@ pub(super) enum Audience {
     Editor,
 }
 
-/// The attribute that extends the documentation of a plan's struct. The attribute follows all others.
+/// Returns the attribute that extends the documentation of a plan's struct. The attribute follows all others.
 pub(super) fn attribute(head: &Header, cx: &Context<'_>, reader: Audience) -> TokenStream {
     let own = docs::text(&head.attrs);
     // After a code block that is not closed, a table would be part of an example that rustdoc runs.
@@ -51,7 +51,7 @@ pub(super) fn attribute(head: &Header, cx: &Context<'_>, reader: Audience) -> To
     }
 }
 
-/// The graph, or an empty string if no graph is needed.
+/// Returns the graph, or an empty string if no graph is needed.
 #[cfg(feature = "docs-svg")]
 fn picture(cx: &Context<'_>) -> String {
     if is_rustdoc() {

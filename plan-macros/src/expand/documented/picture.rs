@@ -9,7 +9,7 @@ use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The picture. No line of it is empty, since Markdown resumes after an empty line.
+/// Returns the graph as SVG without empty lines, because Markdown resumes after an empty line.
 pub(super) fn svg(cx: &Context<'_>) -> String {
     let steps = &cx.plan.steps;
     if steps.is_empty() {

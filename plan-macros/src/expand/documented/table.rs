@@ -10,8 +10,8 @@ use crate::parse::tidy;
 use quote::quote;
 use std::fmt::{Display, Write};
 
-/// The tables of a plan, with the author's documentation `own` and the graph `picture` before the steps. Columns
-/// without content are omitted.
+/// Returns the tables of a plan, with the author's documentation `own` and the graph `picture` before the steps.
+/// Columns without content are omitted.
 pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) -> String {
     let steps = &cx.plan.steps;
     let mut text = String::with_capacity(256 + 96 * steps.len());

@@ -71,7 +71,7 @@ fn body(does: &Body, step: &Step, names: &Names<'_>, parts: &mut Vec<String>) {
     }
 }
 
-/// The names of a block's steps.
+/// Returns the names of a block's steps.
 fn block_of(block: &Block, names: &Names<'_>) -> String {
     let names = block.steps.iter().map(|step| {
         if step.is_tail {
@@ -177,7 +177,7 @@ pub(super) fn text(value: &Value, names: &Names<'_>) -> String {
     }
 }
 
-/// On one line, and cut off where it is long.
+/// Shortens a string to one line of limited length.
 pub(super) fn short(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(MOST) {

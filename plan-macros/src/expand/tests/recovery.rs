@@ -201,7 +201,7 @@ const VALID: &str = r#"
     }
 "#;
 
-/// A token and the group around the token.
+/// Returns a token and the group around the token.
 fn size(stream: &TokenStream) -> usize {
     let trees = stream.clone().into_iter();
     trees

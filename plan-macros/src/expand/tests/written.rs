@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::cell::Cell;
 use std::str::FromStr;
 
-/// The source of a plan, between the braces of `plan!`.
+/// Returns the source of a plan, between the braces of `plan!`.
 fn source(plan: &Plan) -> Option<String> {
     let source = RustSource::new(plan).allow_code().write().ok()?;
     let inside = source.strip_prefix("plan! {")?.trim_end();
@@ -29,7 +29,7 @@ fn mistakes(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// Random plans, each of whose parts is left out if it cannot be written.
+/// Random plans without the parts that `Plan::to_rust` cannot write.
 #[test]
 fn what_is_written_has_no_mistakes() {
     let written = Cell::new(0);

@@ -7,7 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::str::FromStr;
 
-/// The names and literals.
+/// Returns the names and literals.
 fn leaves(tokens: impl ToTokens) -> Vec<String> {
     let trees = tokens.into_token_stream().into_iter();
     let leaves = trees.flat_map(|tree| match tree {

@@ -113,7 +113,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A macro that may mean anything by its tokens: the plan's names in it are mentioned, unknown ones are its own.
+    /// Visits a macro of unknown meaning: names of the plan are mentioned, and unknown names belong to the macro.
     fn visit_foreign(&mut self, tokens: TokenStream) {
         let mut after_dot = false;
         for tree in tokens {
@@ -143,7 +143,7 @@ fn named_arguments(tokens: TokenStream) -> Vec<Ident> {
     names.collect()
 }
 
-/// The names in the placeholders of a format string: of values, and of widths and precisions, which end with `$`.
+/// Returns the names in the placeholders of a format string: values, widths and precisions, which end with `$`.
 fn captured(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text;

@@ -148,7 +148,7 @@ impl Finder<'_> {
         self.scopes.pop();
     }
 
-    /// The name at the start of a path through fields and elements, if it is one of the plan's.
+    /// Returns the first name of a path through fields and elements, if the name belongs to the plan.
     fn plans_root(&self, expr: &Expr) -> Option<Ident> {
         root(expr, &|asked| self.asked_step(asked)).filter(|name| self.is_plans(name))
     }
@@ -177,7 +177,7 @@ impl Finder<'_> {
     }
 }
 
-/// The name that is all of the expression.
+/// Returns the name, if the expression is a single name.
 fn source(expr: &Expr) -> Option<Ident> {
     match expr {
         Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
@@ -188,7 +188,7 @@ fn source(expr: &Expr) -> Option<Ident> {
     }
 }
 
-/// The name at the start of a path through fields and elements.
+/// Returns the first name of a path through fields and elements.
 fn root(expr: &Expr, asked: &dyn Fn(&Expr) -> Option<Ident>) -> Option<Ident> {
     match expr {
         Expr::Field(field) => root(&field.base, asked),
@@ -205,7 +205,7 @@ fn dereferenced(name: &Ident) -> Expr {
     in_parens(&quote_spanned!(name.span()=> *#name), name.span())
 }
 
-/// A clone of the value that `expr` leads to. `expr` begins with `name`.
+/// Writes a clone of the value of `expr`, which begins with `name`.
 fn owned(expr: &Expr, name: &Ident) -> Expr {
     let (place, start, end) = borrowed(expr, name);
     let path = quote_spanned!(start=> <__plan::ComputedValue as __plan::MayTake<_>>);

@@ -355,8 +355,8 @@ impl VisitMut for Finder<'_> {
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }
 
-/// A range whose type is the type of its end: rustc reports no error about the type of a range whose start contains an
-/// unknown function. The operands are evaluated in source order.
+/// Returns a range whose type is the type of its end: rustc reports no error about the type of a range whose start
+/// contains an unknown function. The operands are evaluated in source order.
 fn turned(range: &ExprRange) -> Expr {
     let (first, last, at) = (&range.start, &range.end, range.limits.span());
     let [start, end] = ["start", "end"].map(|name| Ident::new(name, Span::mixed_site()));
@@ -371,7 +371,7 @@ fn turned(range: &ExprRange) -> Expr {
     in_parens(&range, at)
 }
 
-/// A `?` that fails the step. The expansion is a `match`, so that rustc reports errors at the `?`.
+/// Returns a `?` that fails the step. The expansion is a `match`, so that rustc reports errors at the `?`.
 fn failing(ask: &ExprTry) -> Expr {
     let at = ask.question_token.span();
     // rustc would find the author's own parentheses unnecessary here.
@@ -385,7 +385,7 @@ fn failing(ask: &ExprTry) -> Expr {
     in_parens(&quote!(match #asked { #value => #check }), parens)
 }
 
-/// The content of the `Result` of a step. The plan keeps ownership.
+/// Returns the content of the `Result` of a step. The plan keeps ownership.
 fn caught(name: &Ident) -> Expr {
     Expr::Verbatim(quote_spanned!(name.span()=> __plan::caught_value(#name)))
 }

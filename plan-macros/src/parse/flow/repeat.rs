@@ -59,7 +59,7 @@ impl WorkReader<'_> {
     }
 }
 
-/// The name of the value of the round before.
+/// Reads the name of the previous round's value.
 fn last(bar: Span, tokens: TokenStream) -> Result<Ident, Mistake> {
     match only(&tokens) {
         Some(TokenTree::Ident(name)) if is_source_name(&name) => Ok(name),

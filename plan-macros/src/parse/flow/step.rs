@@ -153,7 +153,7 @@ fn computed(
     Body::Compute(value::all(value, end, Position::Statement.end(), report))
 }
 
-/// The type after the colon.
+/// Reads the type after the colon.
 fn ty(source: &StepTokens, name: &Ident, report: &mut Report) -> Option<Type> {
     let (colon, ty) = source.ty.clone()?;
     let is_empty = ty.is_empty();

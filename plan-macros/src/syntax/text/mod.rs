@@ -6,17 +6,17 @@
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
 use syn::{Expr, LitStr, Path};
 
-/// A type, a pattern or a path.
+/// Prints a type, a pattern or a path.
 pub(crate) fn tidy(tokens: &TokenStream) -> String {
     Printer::new(false).print(tokens)
 }
 
-/// A value.
+/// Prints a value.
 pub(crate) fn value_text(tokens: &TokenStream) -> String {
     Printer::new(true).print(tokens)
 }
 
-/// A path.
+/// Prints a path.
 pub(crate) fn path_text(path: &Path) -> String {
     tidy(&quote::ToTokens::to_token_stream(path))
 }
@@ -252,7 +252,7 @@ impl Printer {
         }
     }
 
-    /// The next token, if it continues the operator before it.
+    /// Returns the next token, if it continues the previous operator.
     fn joined(&self, sign: &str, end: &Punct, next: Option<&TokenTree>) -> Option<Punct> {
         const SIGNS: [&str; 20] = [
             "::", "->", "=>", "..", "...", "..=", "&&", "||", "==", "!=", "<=", ">=", "+=", "-=",

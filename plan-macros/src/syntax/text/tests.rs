@@ -159,7 +159,7 @@ fn what_a_macro_took_as_one_value_stays_one() {
     }
 }
 
-/// All tokens without the spaces between them.
+/// Lists all tokens without the spaces between them.
 fn tokens(stream: TokenStream, into: &mut Vec<String>) {
     for tree in stream {
         match tree {
@@ -289,7 +289,7 @@ proptest! {
     }
 }
 
-/// Each expression of this repository, those of its plans among them, is printed with the tokens that it has.
+/// Each expression of this repository, including the plans, keeps its tokens when printed.
 #[test]
 fn the_expressions_of_this_repository_stay_the_same() {
     fn check(given: &TokenStream, file: &std::path::Path) {
