@@ -42,7 +42,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The client has sent the token.
+    /// Marks the client as one with the token.
     pub(crate) fn is_known(&self) {
         self.has_token.store(true, Ordering::Release);
     }

@@ -66,7 +66,8 @@ pub(crate) struct Desk {
     metrics: Arc<Metrics>,
 }
 
-/// The number of the first question of this process, which is random: an answer to a question of an earlier process answers no question of this process.
+/// Returns the number of the first question of this process. The number is random, so that an answer to a question of
+/// an earlier process matches no question.
 fn first() -> u64 {
     let mut bytes = [0; 4];
     match getrandom::fill(&mut bytes) {

@@ -69,7 +69,7 @@ impl Problem {
         )
     }
 
-    /// The journal cannot be read or written. The reason is for the operator, not for the client.
+    /// Creates the error of a failed journal. The reason goes to the operator's log, not to the client.
     pub(crate) fn storage(error: &dyn std::error::Error) -> Self {
         tracing::error!(%error, "the journal failed");
         Self::new(

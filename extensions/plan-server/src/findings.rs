@@ -28,7 +28,7 @@ pub(crate) fn is_of_reference(code: Code) -> bool {
     )
 }
 
-/// The profile that a client has named.
+/// Returns the profile that a client has named.
 pub(crate) fn profile(name: Option<&str>) -> Result<Profile, Problem> {
     match name {
         None | Some("strict") => Ok(Profile::Strict),

@@ -32,7 +32,7 @@ pub(crate) fn lock(folder: &Path) -> Result<File, ServerError> {
     }
 }
 
-/// The token of a folder, which is made if there is none. Only its owner can read it.
+/// Reads the token of a folder, or creates a token. Only the owner can read the file.
 pub(crate) fn token(folder: &Path) -> Result<String, ServerError> {
     let path = folder.join("token");
     let mut options = OpenOptions::new();

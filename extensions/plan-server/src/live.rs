@@ -159,7 +159,7 @@ impl Subscriber {
 }
 
 impl Subscriber {
-    /// The events that are left of a run that has ended.
+    /// Returns the remaining events of a run that has ended.
     pub(crate) fn rest(&mut self) -> Vec<Bytes> {
         use broadcast::error::TryRecvError::Lagged;
         let mut events = Vec::new();

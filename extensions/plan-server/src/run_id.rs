@@ -10,7 +10,7 @@ pub(crate) struct Start {
     pub(crate) profile: Profile,
 }
 
-/// The name of a profile in the API.
+/// Returns the name of a profile in the API.
 pub(crate) fn reading(profile: Profile) -> &'static str {
     match profile {
         Profile::Compat => "compatible",
@@ -28,13 +28,13 @@ impl Start {
         [asks, profile]
     }
 
-    /// A new id.
+    /// Creates a random id.
     pub(crate) fn id(self) -> String {
         let [asks, profile] = self.letters();
         format!("{asks}{profile}-{:016x}", fastrand::u64(..))
     }
 
-    /// The id of a run that a client has named.
+    /// Returns the id of a run with a name from the client.
     pub(crate) fn named(self, request: &str) -> String {
         let [_, profile] = self.letters();
         format!("g{profile}-{request}")

@@ -194,7 +194,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
     }
 }
 
-/// The undo steps that ran.
+/// Returns the undo steps that ran, with their statuses.
 fn undone(plan: &Plan, report: &Report) -> Value {
     let steps = plan.steps.iter().zip(report.steps());
     steps

@@ -123,7 +123,7 @@ impl Server {
         self.address
     }
 
-    /// The address to open in a browser. The token in it never leaves the browser with a request for the page, since it is the fragment.
+    /// Returns the address to open in a browser. The token is in the fragment, which a browser never sends.
     pub fn url(&self) -> String {
         format!("http://{}/#token={}", self.address, self.state.token)
     }

@@ -321,7 +321,7 @@ impl State {
         }
     }
 
-    /// The plan of a run, and its inputs.
+    /// Returns the plan of a run, and its inputs.
     pub(crate) fn plan(&self, id: &str) -> Result<(Plan, Value), Problem> {
         let (document, inputs) = self.document(id)?;
         let plan = serde_json::from_str(&document).map_err(|error| Problem::storage(&error))?;

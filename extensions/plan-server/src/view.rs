@@ -35,7 +35,7 @@ pub(crate) struct StepView {
 }
 
 impl StepView {
-    /// A short label for the step's action.
+    /// Returns a short label for the step's action.
     pub(crate) fn what(&self) -> String {
         let tool = match &self.tool {
             Some(tool) => tool,
@@ -50,7 +50,7 @@ impl StepView {
         }
     }
 
-    /// The CSS classes of the step in the graph.
+    /// Returns the CSS classes of the step in the graph.
     pub(crate) fn classes(&self) -> String {
         let undo = if self.undoes.is_some() { " undo" } else { "" };
         let form = if self.form.is_empty() { "" } else { " is-" };
@@ -75,7 +75,7 @@ impl StepView {
     }
 }
 
-/// The plan as the API describes it.
+/// Describes the plan in the form of the API.
 pub(crate) fn plan(plan: &Plan, toolbox: &Toolbox<Office>) -> Value {
     let steps = steps(plan, toolbox.contracts());
     let svg = crate::picture::svg(&steps);
@@ -160,7 +160,7 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
     plan.steps.iter().enumerate().map(view).collect()
 }
 
-/// The word for a body that is not a plain call.
+/// Returns the keyword of a body, or an empty string for a plain call.
 fn form(body: &Body) -> &'static str {
     match body {
         Body::If(_) => "if",
@@ -201,7 +201,7 @@ fn input(input: &Input) -> Value {
     })
 }
 
-/// The kind of form field for values of a type.
+/// Returns the kind of form field for values of a type.
 fn kind(type_name: &str) -> &'static str {
     match type_name {
         "String" | "&str" | "char" => "text",

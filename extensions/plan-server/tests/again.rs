@@ -5,7 +5,7 @@ mod support;
 use serde_json::{Value, json};
 use support::{Folder, Process};
 
-/// A plan that sends an e-mail.
+/// Returns a plan that sends an e-mail.
 fn sends() -> String {
     let step = json!({"id": "sent", "tool": "email_send",
         "arguments": {"to": "{{PLACEHOLDER_to}}", "subject": "{{PLACEHOLDER_subject}}"}});

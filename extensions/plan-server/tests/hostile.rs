@@ -394,13 +394,13 @@ fn clients_that_do_not_read_are_cut_off() {
     serves(&server);
 }
 
-/// A plan of this many steps, each of which returns a string of this length.
+/// Returns a plan of this many steps, each of which returns a string of this length.
 fn texts(name: &str, count: usize, length: usize) -> Value {
     let step = json!({"tool": "slow", "params": {"ms": 0, "text": "x".repeat(length)}});
     json!({"requestId": name, "steps": vec![step; count]})
 }
 
-/// The code of the first error of an answer.
+/// Returns the code of the first error of a response.
 fn code(answer: &Value) -> &str {
     answer["errors"][0]["extensions"]["code"]
         .as_str()
@@ -454,7 +454,7 @@ fn a_graphql_request_has_one_budget_for_all_its_fields() {
     serves(&server);
 }
 
-/// The state of a run is made once for all who watch the run.
+/// The server encodes the state of a run once for all watchers.
 #[test]
 fn many_who_watch_a_large_run_are_in_nobodys_way() {
     const WATCHERS: u32 = 32;
@@ -484,7 +484,7 @@ fn many_who_watch_a_large_run_are_in_nobodys_way() {
     serves(&server);
 }
 
-/// A small plan does not fill the disk: its run is ended, and its steps are undone.
+/// A small plan does not fill the disk: the run is ended, and its completed steps are rolled back.
 #[test]
 fn a_run_records_no_more_than_it_may() {
     let folder = Folder::new();
@@ -518,7 +518,7 @@ fn a_run_records_no_more_than_it_may() {
     serves(&server);
 }
 
-/// The second server of a folder is refused, and a killed one is in nobody's way.
+/// The second server of a folder exits with an error, and the lock of a killed server does not remain.
 #[test]
 fn a_folder_has_one_server() {
     let folder = Folder::new();

@@ -18,7 +18,7 @@ fn number(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |given| given.parse().unwrap())
 }
 
-/// A plan of seven calls: three run concurrently, and one fails at first.
+/// Returns a plan of seven calls: three run concurrently, and one fails at first.
 fn plan(at: usize) -> String {
     let subject = format!("plan {at}");
     let send = |subject: &str| json!({"tool": "email_send", "params": {"to": "ada@example.org", "subject": subject}});
@@ -60,7 +60,8 @@ async fn records(db: &Sqlite, id: &str) -> Vec<Record> {
     }
 }
 
-/// The paths of the calls whose outcomes a journal has, by run. The key of a call's record is its path and the attempt.
+/// Returns the paths of calls with recorded outcomes, by run. The key of a call's record contains its path and the
+/// attempt.
 async fn recorded(folder: &Folder) -> HashSet<String> {
     let db = Sqlite::open(folder.path().join("runs.db")).unwrap();
     let mut found = HashSet::new();

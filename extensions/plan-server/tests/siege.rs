@@ -54,7 +54,7 @@ impl Siege<'_> {
         Some(stream)
     }
 
-    /// A request with the token.
+    /// Returns a request with the token.
     fn request(&self, method: &str, path: &str, body: &str) -> Vec<u8> {
         let (token, length) = (&self.server.token, body.len());
         format!("{method} {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: {length}\r\n\r\n{body}").into_bytes()
@@ -80,7 +80,7 @@ impl Siege<'_> {
     }
 }
 
-/// Many requests, whose answers are not read.
+/// Sends many requests and reads no response.
 fn never_reads(siege: &Siege<'_>) {
     let pages = b"GET /page/main.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(200);
     let schemas = siege.request("GET", "/graphql/schema", "").repeat(200);
@@ -114,7 +114,7 @@ fn slow(text: &str) -> Value {
     json!({"tool": "slow", "params": {"ms": 0, "text": text}})
 }
 
-/// A query of many long or slow fields.
+/// Sends a query with many long or slow fields.
 fn has_aliases(siege: &Siege<'_>) {
     let plan = json!({"requestId": "aliases", "steps": vec![slow(&"x".repeat(10_000)); 20]});
     siege.begin(&plan, "none");
@@ -131,7 +131,7 @@ fn has_aliases(siege: &Siege<'_>) {
     }
 }
 
-/// A run of many elements, with many watchers that do not read.
+/// Starts a run of many elements, with many watchers that do not read.
 fn watches(siege: &Siege<'_>) {
     let list: Vec<u32> = (0..3_000).collect();
     let plan = json!({"steps": [{"id": "all", "for": {"pattern": "x", "list": list, "body": {"tool": "emails_list", "arguments": {}}}}], "output_steps": ["all"]});
@@ -152,7 +152,8 @@ fn watches(siege: &Siege<'_>) {
     }
 }
 
-/// A small plan with large records, a plan that holds large values until somebody approves a call, and a plan of the maximum size.
+/// Submits a small plan with large records, a plan with large values that waits for an approval, and a plan of the
+/// maximum size.
 fn plans_much(siege: &Siege<'_>) {
     let first =
         json!({"id": "first", "tool": "slow", "arguments": {"ms": 0, "text": "x".repeat(100_000)}});

@@ -75,7 +75,7 @@ impl Drop for Fixture {
     }
 }
 
-/// A request of each route, and `true` if the answer needs a turn.
+/// Returns a request of each route, and `true` if the answer needs a turn.
 fn requests() -> Vec<(&'static str, &'static str, Value, bool)> {
     let steps = r#"plan: {requestId: "r", steps: [{tool: "emails_list", params: {}}]}"#;
     let graphql = |query: String| ("POST", "/graphql", json!({"query": query}), true);

@@ -164,7 +164,7 @@ impl Effects {
     }
 }
 
-/// The file that a full file becomes.
+/// Returns the path to which a full file is renamed.
 fn old(path: &Path) -> PathBuf {
     path.with_extension("old.jsonl")
 }
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// No number repeats, and a key has one effect as long as one of the two files has the key.
+    /// The numbers of effects are unique, and a key has one effect while one of the two files contains the key.
     #[test]
     fn effects_are_those_of_a_model() {
         let (mut rotations, mut again) = (0, 0);

@@ -60,7 +60,7 @@ impl Folder {
         self.0.join("log")
     }
 
-    /// The effects that tools have had, in order.
+    /// Returns the effects of the tools, in order.
     pub(crate) fn effects(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.0.join("effects.jsonl")).unwrap_or_default();
         text.lines()
@@ -132,7 +132,7 @@ impl Process {
         }
     }
 
-    /// The end by `kill -9`.
+    /// Ends the process with `kill -9`.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -142,7 +142,7 @@ impl Process {
         self.child.id()
     }
 
-    /// The end by SIGTERM, with whether it was a success.
+    /// Ends the process with SIGTERM. Returns `true` if the process has exited with success.
     pub(crate) fn terminate(mut self) -> bool {
         let pid = self.child.id().to_string();
         assert!(
@@ -223,7 +223,7 @@ impl Process {
         self.until(id, |run| !run["ended"].is_null())
     }
 
-    /// The events of a run, from the beginning to the end of the stream.
+    /// Returns the events of a run, from the beginning to the end of the stream.
     pub(crate) fn events(&self, id: &str) -> Events {
         let request = self.agent.get(format!("{}/api/runs/{id}/events", self.url));
         let response = request
