@@ -96,7 +96,7 @@ impl MachineState {
         Ok(scope)
     }
 
-    /// The run of a step of a scope.
+    /// Returns the run of a step of a scope.
     pub(super) fn run_of(&self, scope: ScopeId, step: StepId) -> Option<RunId> {
         let it = &self.scopes[scope];
         let cold = self.tables.cold_of(it.row, step)?;
@@ -129,7 +129,7 @@ impl MachineState {
         }
     }
 
-    /// The condition of a loop has read the outputs of a round, or will not.
+    /// Releases the scope of a round whose outputs the loop's condition has read or will never read.
     pub(super) fn round_over(&mut self, run: RunId, attempt: AttemptId) {
         let tried = &self.runs[run].attempts[attempt];
         if let Some(scope) = tried.inside()
@@ -171,7 +171,7 @@ enum Found {
 }
 
 impl Pending {
-    /// The number of the next job that may start, if there is one.
+    /// Returns the number of the next job that may start.
     fn next_job(&self) -> Option<u32> {
         let again = self.again.first().map(|it| it.0);
         again.or_else(|| (!self.queue.is_empty()).then_some(self.jobs))

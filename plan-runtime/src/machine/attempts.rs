@@ -96,7 +96,7 @@ impl Core {
         self.state.limit_attempt(run, attempt);
     }
 
-    /// An attempt has ended.
+    /// Handles the end of an attempt.
     pub(super) fn attempt_ended(
         &mut self,
         run: RunId,
@@ -218,7 +218,7 @@ impl Core {
         }
     }
 
-    /// An element or a round has failed for good. A loop fails with its round.
+    /// Handles the final failure of an element or a round. A loop fails with its round.
     pub(super) fn fail_body(&mut self, run: RunId, body: BodyId, element: u32, failures: Failures) {
         if self.state.tables.is_loop(body) {
             self.fail_run(run, element, failures);
@@ -227,7 +227,7 @@ impl Core {
         }
     }
 
-    /// An element has failed for good.
+    /// Handles the final failure of an element.
     pub(super) fn fail(&mut self, run: RunId, element: u32, failures: Failures) {
         let it = &mut self.state.runs[run];
         let is_recovered = match self.state.tables.colds[it.cold].each {
@@ -301,7 +301,7 @@ impl Core {
         self.todo.push_back(Todo::Run(run));
     }
 
-    /// An attempt has reached a time limit.
+    /// Handles an attempt that has reached a time limit.
     pub(super) fn limit_reached(&mut self, run: RunId, attempt: AttemptId, reason: Reason) {
         let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];

@@ -110,7 +110,7 @@ impl MachineState {
         self.out.push_back(Command::Drop(call));
     }
 
-    /// The end of a call is certain, unless the call does not run any more.
+    /// Marks the end of a running call as certain.
     pub(super) fn make_certain(&mut self, call: CallId) {
         let runs = if call.is_plain() {
             self.hot[StepSlot(call.0)].is_running()
@@ -159,7 +159,7 @@ impl MachineState {
         None
     }
 
-    /// A call that started was not made, so that its attempt waits again.
+    /// Returns the attempt of a withdrawn call to its wait, because the call was not made.
     pub(super) fn withdrawn(&mut self, call: CallId) {
         if let Some((CallRow { run, attempt, .. }, tried)) = self.attempt_of(call)
             && matches!(tried.activity, Activity::Call(_))

@@ -104,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// The short way: a plain call has succeeded.
+    /// Handles the success of a plain call, by the short way.
     #[inline(always)]
     fn plain_ended(&mut self, slot: u32) {
         let core = &mut self.core;
@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// A plain call has succeeded in a scope whose work has failed or stops.
+    /// Handles the success of a plain call in a scope whose work has failed or stops.
     #[cold]
     #[inline(never)]
     fn plain_ended_late(&mut self, slot: StepSlot) {
@@ -224,7 +224,7 @@ impl Machine {
         }
     }
 
-    /// The next command that is not pointless because of a later event.
+    /// Returns the next command that no later event has made pointless.
     fn next_out(&mut self) -> Option<Command> {
         let state = &mut self.core.state;
         while let Some(command) = state.out.pop_front() {

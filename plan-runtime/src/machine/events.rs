@@ -54,7 +54,8 @@ impl Machine {
         core.finish_step(scope, slot, StepStatus::Failed, Some(failures));
     }
 
-    /// A call or a wait of a step that is not plain has ended. Returns its row with the number of attempts that have begun, unless the machine ignores the call.
+    /// Ends a call or a wait of a step that is not plain. Returns its row with the number of attempts that have begun,
+    /// unless the machine ignores the call.
     pub(super) fn close_call(&mut self, call: CallId) -> Option<(CallRow, u32)> {
         let state = &mut self.core.state;
         let (row, tried) = state.attempt_of(call)?;
@@ -84,7 +85,7 @@ impl Machine {
         core.attempt_ended(row.run, row.attempt, result);
     }
 
-    /// The driver lets an attempt start now.
+    /// Starts an attempt that the driver admits.
     fn admitted(&mut self, call: CallId) {
         let core = &mut self.core;
         if let Some((run, attempt)) = core.state.take_asked(call) {
@@ -95,7 +96,7 @@ impl Machine {
         }
     }
 
-    /// The driver has nothing to wait for any more.
+    /// Queues an attempt whose call the driver allows.
     fn allowed(&mut self, call: CallId) {
         let core = &mut self.core;
         if let Some((run, attempt)) = core.state.take_asked(call) {
@@ -104,7 +105,7 @@ impl Machine {
         }
     }
 
-    /// The driver cannot decide about an attempt now.
+    /// Postpones an attempt about which the driver cannot decide now.
     fn deferred(&mut self, call: CallId) {
         let state = &mut self.core.state;
         let Some((run, attempt)) = state.take_asked(call) else {
@@ -116,7 +117,7 @@ impl Machine {
         state.wait_in_line(run, attempt);
     }
 
-    /// A call is a plan.
+    /// Opens the plan behind a call.
     fn opened(&mut self, call: CallId) {
         let core = &mut self.core;
         let Some((row, body)) = core.state.view().opening(call) else {
@@ -177,7 +178,7 @@ impl Machine {
         }
     }
 
-    /// The time of a timer is over.
+    /// Handles the end of a timer.
     fn fired(&mut self, timer: CallId) {
         let core = &mut self.core;
         let Some(CallRow { run, attempt, kind }) = core.state.calls.get(timer) else {

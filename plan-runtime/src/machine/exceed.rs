@@ -21,7 +21,7 @@ impl Machine {
         }
     }
 
-    /// The driver has made something for a question that is too much.
+    /// Handles an answer that exceeds a limit of the run.
     pub(super) fn answer_exceeds(&mut self, id: QuestionId, error: ErrorId) {
         let state = &self.core.state;
         let Some(asked) = state.questions.get(id) else {
@@ -49,7 +49,7 @@ impl Machine {
         self.exceed(failure, Some(slot));
     }
 
-    /// The driver has a result of a call or a wait that is too much.
+    /// Handles a result of a call or a wait that exceeds a limit of the run.
     pub(super) fn call_exceeds(&mut self, call: CallId, error: ErrorId) {
         let (slot, element, attempts) = if call.is_plain() {
             let state = &mut self.core.state;

@@ -127,7 +127,7 @@ pub struct Failures {
 }
 
 impl StepFailure {
-    /// A failure of the first attempt of work.
+    /// Creates a failure of the first attempt of work.
     pub(super) fn new(trail: Trail, reason: Reason) -> Self {
         Self {
             trail,
@@ -181,7 +181,8 @@ impl Failures {
         }
     }
 
-    /// The results of the undo steps alone, and the failures that leave work. The other failures of the work do not matter where another failure counts.
+    /// Keeps only the results of the undo steps and the failures that leave work, for a scope in which another failure
+    /// counts.
     pub(super) fn of_undo_steps(mut self) -> Self {
         self.steps
             .retain(|it| it.role == FailureRole::Undo || it.lasting);

@@ -236,7 +236,7 @@ impl BadNodes {
     pub const DEPTH: u32 = 64;
 }
 
-/// A number as an id.
+/// Converts a number to an id.
 pub(super) fn number(number: usize) -> Result<u32, BadNodes> {
     match u32::try_from(number) {
         Ok(number) if number < u32::MAX => Ok(number),

@@ -344,7 +344,7 @@ impl StepRun {
         }
     }
 
-    /// The positions of an element in the lists around it.
+    /// Returns the positions of an element in the lists around it.
     pub(super) fn places(&self, mut element: u32) -> Vec<u32> {
         let mut places = Vec::new();
         while element != WHOLE {
@@ -443,7 +443,7 @@ impl Attempt {
         }
     }
 
-    /// The scope that the attempt has opened.
+    /// Returns the scope that the attempt has opened.
     pub(super) fn inside(&self) -> Option<ScopeId> {
         match self.activity {
             Activity::Scope(scope) => Some(scope),
@@ -451,7 +451,7 @@ impl Attempt {
         }
     }
 
-    /// The scope of an attempt that has succeeded, if the scope may have to be undone.
+    /// Returns the scope of an attempt that has succeeded, if the scope may have to be undone.
     pub(super) fn kept(&self) -> Option<ScopeId> {
         self.inside().filter(|_| self.phase == AttemptPhase::Kept)
     }

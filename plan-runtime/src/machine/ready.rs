@@ -84,7 +84,7 @@ impl ReadySet {
         }
     }
 
-    /// The lowest slot.
+    /// Returns the lowest slot.
     pub(super) fn peek(&self) -> Option<StepSlot> {
         if self.first != EMPTY {
             return Some(StepSlot(self.first));
@@ -135,7 +135,7 @@ mod tests {
     use super::{ReadySet, StepSlot};
     use std::collections::BTreeSet;
 
-    /// The set does the same as an ordered set, with random slots, while it grows.
+    /// The set behaves like an ordered set, with random slots, while it grows.
     #[test]
     fn the_lowest_slot_comes_first() {
         let mut random = fastrand::Rng::with_seed(1);

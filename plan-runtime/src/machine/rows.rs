@@ -124,7 +124,7 @@ impl CallTable {
         self.free.append(&mut self.closed);
     }
 
-    /// The rows that were ever needed at one time.
+    /// Returns the largest number of rows in use at one time.
     pub(super) fn capacity(&self) -> usize {
         self.rows.len()
     }
@@ -198,7 +198,7 @@ impl Questions {
         }
     }
 
-    /// A question without an answer.
+    /// Returns an unanswered question.
     pub(super) fn get(&self, id: QuestionId) -> Option<OpenQuestion> {
         let row = self.rows.get(id.row as usize);
         row.filter(|row| row.generation == id.generation)?.open
@@ -214,7 +214,7 @@ impl Questions {
         }
     }
 
-    /// The questions that were ever open at one time.
+    /// Returns the largest number of open questions at one time.
     pub(super) fn capacity(&self) -> usize {
         self.rows.len()
     }

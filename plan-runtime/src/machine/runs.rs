@@ -12,7 +12,7 @@ use super::tables::StepBody;
 use std::sync::Arc;
 
 impl Core {
-    /// The driver has made the value that replaces a failure, or has failed to.
+    /// Handles the value that replaces a failure, or the failure of the driver to make the value.
     pub(super) fn fallback_made(
         &mut self,
         run: RunId,
@@ -316,7 +316,7 @@ impl Core {
         self.state.runs[run].running == 0
     }
 
-    /// A kept scope is undone, as far as its undo steps have succeeded.
+    /// Marks a kept scope as undone, as far as its undo steps have succeeded.
     pub(super) fn undone_inside(&mut self, run: RunId, attempt: AttemptId) {
         let tried = &self.state.runs[run].attempts[attempt];
         let (Activity::Scope(inner), AttemptPhase::IsUndone) = (tried.activity, tried.phase) else {

@@ -28,7 +28,7 @@ impl Core {
         Ok(scope)
     }
 
-    /// The driver has made the inputs of a scope, or has failed to.
+    /// Handles the inputs of a scope, or the failure of the driver to make them.
     pub(super) fn inputs_made(&mut self, scope: ScopeId, result: Result<u32, CallError>) {
         let it = &mut self.state.scopes[scope];
         let (Err(error), Some(Owner { run, attempt })) = (result, it.owner) else {
@@ -41,7 +41,7 @@ impl Core {
         self.attempt_ended(run, attempt, Err(failures));
     }
 
-    /// The driver has made the value of a scope, or has failed to.
+    /// Handles the value of a scope, or the failure of the driver to make the value.
     pub(super) fn output_made(&mut self, scope: ScopeId, error: Option<CallError>) {
         let Some(error) = error else {
             return self.begin_always(scope);

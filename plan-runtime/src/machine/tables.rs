@@ -159,7 +159,7 @@ impl Tables {
         &self.roots[start as usize..end as usize]
     }
 
-    /// The undo step of a step of a scope.
+    /// Returns the undo step of a step of a scope.
     pub(super) fn undo_of(&self, row: RowId, step: StepId) -> Option<StepId> {
         if !self.start(step).has_undo() {
             return None;
@@ -170,7 +170,7 @@ impl Tables {
         Some(undos[at].1)
     }
 
-    /// The row of a step of a scope, unless the step is plain.
+    /// Returns the row of a step of a scope, unless the step is plain.
     pub(super) fn cold_of(&self, row: RowId, step: StepId) -> Option<ColdId> {
         if self.start(step).is_plain() {
             return None;
@@ -428,7 +428,7 @@ impl<'d> TablesBuilder<'d> {
         Ok(body)
     }
 
-    /// The row of a plan that a step of a scope may call.
+    /// Returns the row of a plan that a step of a scope may call.
     fn plan(&mut self, row: RowId, plan: usize) -> Result<RowId, BadNodes> {
         if plan >= self.tables.plans as usize {
             return Err(BadNodes::NoPlan(plan));
@@ -438,7 +438,7 @@ impl<'d> TablesBuilder<'d> {
         Ok(inner)
     }
 
-    /// The row that an inner scope will have.
+    /// Returns the row of a new inner scope.
     fn inner(&mut self, row: RowId, scope: &'d NodeBlock) -> Result<RowId, BadNodes> {
         // The scope that is being added has no row yet, and is no longer in line.
         let inner = RowId(number(row.index() + 1 + self.scopes.len())?);

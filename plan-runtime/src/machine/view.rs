@@ -257,7 +257,7 @@ impl<'m> MachineView<'m> {
         self.0.run_of(scope, step)
     }
 
-    /// The number of a body among the bodies of the step.
+    /// Returns the number of a body among the bodies of the step.
     fn number(self, run: RunId, body: BodyId) -> u32 {
         let state = self.0;
         let cold = state.runs[run].cold;
@@ -289,7 +289,7 @@ impl<'m> MachineView<'m> {
         }
     }
 
-    /// The row of the plan that a call may turn out to be.
+    /// Returns the row of the plan that a call may open.
     pub(super) fn opening(self, call: CallId) -> Option<(CallRow, RowId)> {
         let (row, tried) = self.0.attempt_of(call)?;
         match self.0.tables.bodies[tried.body] {
@@ -308,7 +308,7 @@ impl<'m> MachineView<'m> {
         trail
     }
 
-    /// The trail of the attempt that opened a scope.
+    /// Returns the trail of the attempt that opened a scope.
     pub(super) fn trail_of(self, scope: ScopeId) -> Trail {
         let Self(state) = self;
         let mut parts = Vec::new();
@@ -327,7 +327,7 @@ impl<'m> MachineView<'m> {
         Trail(parts)
     }
 
-    /// The failure of an element.
+    /// Returns the failure of an element.
     pub(super) fn failure_in(
         self,
         run: RunId,
@@ -347,7 +347,7 @@ impl<'m> MachineView<'m> {
         }
     }
 
-    /// The failure of a step at a slot, or of an element of the step.
+    /// Returns the failure of a step at a slot, or of an element of the step.
     pub(super) fn failure_at(
         self,
         slot: StepSlot,
@@ -365,7 +365,7 @@ impl<'m> MachineView<'m> {
         }
     }
 
-    /// The failure of an element by an error of the driver.
+    /// Returns the failure of an element by an error of the driver.
     pub(super) fn error_in(
         self,
         run: RunId,
@@ -378,7 +378,7 @@ impl<'m> MachineView<'m> {
         Failures::of(failure.by(error))
     }
 
-    /// The result of a scope that is over.
+    /// Returns the result of a scope that is over.
     pub(super) fn result_of(self, scope: ScopeId) -> Result<(), Failures> {
         let it = &self.0.scopes[scope];
         if !it.has_failed {
@@ -390,7 +390,7 @@ impl<'m> MachineView<'m> {
         Err(failures)
     }
 
-    /// The failures and the results of undo steps in a scope and in everything inside it.
+    /// Returns the failures and the results of undo steps in a scope and in everything inside it.
     pub(super) fn undoing(self, scope: ScopeId) -> Failures {
         let Self(state) = self;
         let it = &state.scopes[scope];
@@ -428,7 +428,7 @@ impl<'m> MachineView<'m> {
         all
     }
 
-    /// The work that caught failures have left in a step and in its scopes that have succeeded.
+    /// Returns the work that caught failures have left in a step and in its scopes that have succeeded.
     pub(super) fn absorbed_in(self, run: RunId) -> Failures {
         let Self(state) = self;
         let it = &state.runs[run];
@@ -447,7 +447,7 @@ impl<'m> MachineView<'m> {
         absorbed
     }
 
-    /// The results of undo steps in scopes of a step that its failure does not hold.
+    /// Returns the results of undo steps in scopes of a step that are missing from its failure.
     fn left_of(self, run: RunId) -> Failures {
         let it = &self.0.runs[run];
         let mut left = it.left.clone();
