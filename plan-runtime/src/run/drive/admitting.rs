@@ -106,7 +106,7 @@ impl<'x> Admitting<'_, 'x> {
         }
     }
 
-    /// The gates have answered, and the answer counts when its record has its turn.
+    /// Queues a call with an answer of the gates, which counts at the turn of its record.
     fn wait_for_answer(&mut self, it: &Starting<'x>, known: Known) {
         let answer = match (known, &self.records) {
             (Known::Answered(recorded), Some(records)) => {
@@ -140,7 +140,7 @@ impl<'x> Admitting<'_, 'x> {
         Ok(())
     }
 
-    /// A call waits, by default for the answers of gates.
+    /// Lets a call wait, by default for the answers of gates.
     fn wait_before(&mut self, it: Starting<'x>, wait: TimerFuture) {
         let waiting = Waiting {
             it,
@@ -155,7 +155,7 @@ impl<'x> Admitting<'_, 'x> {
         self.tasks.push_wait(of, Wait::Timer(wait, Pause::Backoff));
     }
 
-    /// The gates let a call start, and there is a permit. The call starts now, unless the call has to wait for its turn.
+    /// Starts a call with a permit that the gates allow, unless the call has to wait for its turn.
     fn allowed(&mut self, it: &Starting<'x>) {
         let call = it.of.call;
         // Without the wait, the run is over.

@@ -65,7 +65,7 @@ impl<'x> Answering<'_, 'x> {
         Ok(Answer::Made)
     }
 
-    /// There is no answer. Returns the reason.
+    /// Answers a question with an error. Returns the answer.
     fn refuse(&mut self, id: QuestionId, question: Question, mut error: StepError) -> Answer {
         if let Some(of) = &self.0.asked(id) {
             error = self.0.values.hushed(of, error);

@@ -191,7 +191,7 @@ impl<'x> Calls<'x> {
         self.started(it.of, started, (bytes, span));
     }
 
-    /// A call has started, or ended at once.
+    /// Handles a call that has started or has ended at once.
     #[inline(never)]
     fn started(
         &mut self,
@@ -257,14 +257,14 @@ impl<'x> Calls<'x> {
         records.calls.held_back(clock, of, future, context)
     }
 
-    /// A call is a plan.
+    /// Begins the plan behind a call.
     fn begin_plan(&mut self, of: &Site) {
         if let Some(records) = &mut self.records {
             records.begin_plan(&mut self.scene, of);
         }
     }
 
-    /// A call has ended without a future.
+    /// Handles a call that has ended without a future.
     fn ended_at_once(&mut self, of: Site, result: StepResult) {
         if let Some(records) = &mut self.records
             && records.calls.ends_at_once(of.call)

@@ -13,7 +13,7 @@ use crate::resolve::StoredValue;
 use std::time::Duration;
 
 impl Watching<'_, '_> {
-    /// A value is about to replace the failure that a question is about.
+    /// Records the failure that a value is about to replace.
     pub(super) fn instead(&mut self, of: &Site, failures: Option<&Failures>) {
         if let Some(failures) = failures {
             let (element, error) = self.failure_of(of.scope, failures);
@@ -40,7 +40,7 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// The step that is too much for the run has failed, with the steps around it.
+    /// Settles the step that exceeds a limit of the run, and its enclosing steps, as failed.
     fn fail_exceeded(&mut self) {
         let mut exceeded = self.watch.exceeded;
         let failure = exceeded.and_then(|_| self.errors.exceeded(self.view));
@@ -61,7 +61,7 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// A plain call has its output. The step has ended if there is room for the output.
+    /// Handles the output of a plain call. The step has ended if there is room for the output.
     pub(super) fn plain_called(&mut self, of: &Site, output: &StoredValue) {
         let now = self.now();
         let has_ended = self.values.held.has_room(output.bytes());
@@ -77,7 +77,7 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// A step has ended, with this output if it has one.
+    /// Handles the end of a step, with its output if there is one.
     pub(super) fn settle(
         &mut self,
         (scope, step): (ScopeId, usize),
@@ -138,7 +138,7 @@ impl Watching<'_, '_> {
         self.watch.settle(scope, step, settled, now);
     }
 
-    /// A scope is over.
+    /// Closes a scope that is over.
     pub(super) fn over(&mut self, scope: ScopeId) {
         if !self.values.is_open(scope) {
             return;
@@ -187,7 +187,7 @@ impl Watching<'_, '_> {
         self.watch.over(scope, has_failed, &by, now);
     }
 
-    /// The run is over.
+    /// Settles the remaining steps of a run that is over.
     pub(super) fn done(&mut self) {
         self.fail_exceeded();
         for scope in self.watch.logs.scopes() {
@@ -199,7 +199,7 @@ impl Watching<'_, '_> {
         self.finish_scope(ScopeId::ROOT, self.view.result().is_err());
     }
 
-    /// Something outside the steps has panicked.
+    /// Finishes the run after a panic outside the steps.
     pub(super) fn panicked(&mut self) {
         self.finish_scope(ScopeId::ROOT, true);
     }

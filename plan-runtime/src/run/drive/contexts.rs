@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Scene<'_> {
-    /// The context of the attempt that has opened a scope.
+    /// Returns the context of the attempt that has opened a scope.
     pub(super) fn outer(&self, scope: ScopeId) -> Option<&CallContext> {
         let Some(owner) = &self.values.scope(scope).owner else {
             return self.around.as_ref();
@@ -20,7 +20,7 @@ impl Scene<'_> {
         Some(owner.context.get_or_init(make))
     }
 
-    /// The context of a call.
+    /// Returns the context of a call.
     #[cold]
     pub(super) fn context(&self, at: &At) -> CallContext {
         let times = self.times(at.of.scope, at.of.step);
@@ -100,7 +100,8 @@ impl Scene<'_> {
         keeps.report.then(|| Arc::new(inside()))
     }
 
-    /// The number of times that a step was undone, or the step that it undoes. For an always step, the number of retries of the run.
+    /// Returns how often a step, or the step that it undoes, was undone. For an always step, returns the number of
+    /// retries of the run.
     pub(super) fn times(&self, scope: ScopeId, step: usize) -> u32 {
         let plan = self.values.scope(scope).plan;
         let undone = match plan.steps[step].role {
@@ -112,7 +113,7 @@ impl Scene<'_> {
         self.run.times_undone(prefix, &plan.steps[undone].id)
     }
 
-    /// The beginning of the lasting paths of a scope's steps.
+    /// Returns the prefix of the lasting paths of a scope's steps.
     pub(super) fn lasting_prefix(&self, scope: ScopeId) -> String {
         let outer = self.outer(scope);
         outer.map_or_else(String::new, |outer| {

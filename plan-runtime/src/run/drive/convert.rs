@@ -26,7 +26,7 @@ pub(super) fn tables<'p>(
     }
 }
 
-/// The plan of a tool that is a plan.
+/// Returns the plan of a tool that is a plan.
 fn known(action: &Action) -> Option<(&'static Plan, Arc<Graph>)> {
     let tool = action.tool.as_ref().filter(|tool| tool.plan.is_some())?;
     // The plan is made by code of the program.
@@ -217,7 +217,7 @@ impl Converting<'_, '_> {
     }
 }
 
-/// The always steps that an always step waits for.
+/// Returns the always steps that an always step waits for.
 fn always(place: usize, graph: &Graph) -> Vec<usize> {
     let always = graph.last.iter().flat_map(|last| &last.always);
     let waits = always.filter(|(step, _)| *step as usize == place);

@@ -33,7 +33,7 @@ impl Calls<'_> {
         }
     }
 
-    /// A task has ended that is no plain call, or has failed.
+    /// Handles the end of a task that is no plain call, or that has failed.
     #[cold]
     #[inline(never)]
     pub(super) fn ended(&mut self, slot: usize, result: Option<StepResult>) {
@@ -82,7 +82,8 @@ impl Calls<'_> {
             || inside.is_some_and(|scope| !works(scope))
     }
 
-    /// The time limit of a call that is over takes effect, after every call that was ready by then. Returns `false` if there is none.
+    /// Applies the time limit of a call, after every call that was ready by then. Returns `false` if no time limit is
+    /// over.
     pub(super) fn pass_limit(&mut self) -> bool {
         let late = self.late.pop_front();
         late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
@@ -104,7 +105,7 @@ impl Calls<'_> {
             && matches!(pause, Pause::Timeout | Pause::Deadline)
     }
 
-    /// A wait has ended.
+    /// Handles the end of a wait.
     pub(super) fn received(&mut self, of: Site, received: Result<Arc<Sent>, StepError>) {
         match received {
             Ok(sent) => self.made(of, StoredValue::weighed(sent.value.clone(), sent.bytes)),
@@ -112,7 +113,7 @@ impl Calls<'_> {
         }
     }
 
-    /// A call or a wait has its value.
+    /// Handles the value of a call or a wait.
     fn made(&mut self, of: Site, value: StoredValue) {
         self.scene.tell(|it| it.end(&of, None));
         match self.scene.take_made(&of, value) {
@@ -126,7 +127,7 @@ impl Calls<'_> {
         self.scene.machine.handle(Event::Ended(call, CallEnd::Done));
     }
 
-    /// A plain call has its output.
+    /// Handles the output of a plain call.
     #[inline(always)]
     pub(super) fn plain_called(&mut self, (call, scope): (CallId, ScopeId), output: StoredValue) {
         if self.scene.watch.is_some() {
@@ -142,7 +143,7 @@ impl Calls<'_> {
         }
     }
 
-    /// A call has ended.
+    /// Handles the end of a call.
     #[inline(never)]
     pub(super) fn called(&mut self, of: Site, result: StepResult) {
         let Some(records) = &mut self.records else {
@@ -154,7 +155,7 @@ impl Calls<'_> {
         }
     }
 
-    /// A call has ended, and its end counts now.
+    /// Handles the end of a call whose end counts now.
     #[inline]
     pub(super) fn counted(&mut self, of: Site, result: StepResult) {
         match (result, of.part) {

@@ -105,7 +105,7 @@ impl Scene<'_> {
         Some(self.values.of(CallId::NONE, at, Some(part)))
     }
 
-    /// The positions of an element in the lists around the element.
+    /// Returns the positions of an element in the lists around the element.
     pub(super) fn element(&self, of: &Site) -> Vec<usize> {
         of.places(self.machine.view())
     }
@@ -123,8 +123,8 @@ impl Scene<'_> {
         catch(|| read(&resolving))
     }
 
-    /// Makes something of the values that an element of a step can refer to, unless the time of the element is over before. Returns the result, and the bytes
-    /// that it counts.
+    /// Calls `read` with the values that an element of a step can refer to, unless the element's time ends before.
+    /// Returns the result, and the bytes that it counts.
     pub(super) fn evaluate<T>(
         &mut self,
         of: &Site,
@@ -152,7 +152,7 @@ impl Scene<'_> {
         made
     }
 
-    /// The value of a scope is made.
+    /// Closes the work of a scope after its value is made.
     pub(super) fn close_work(&mut self, scope: ScopeId) {
         let is_kept = self.machine.view().can_undo(scope);
         self.values.close_work(scope, is_kept);
@@ -186,7 +186,7 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// A limit is exceeded, so the run ends at once.
+    /// Ends the run at once, because a limit is exceeded.
     pub(super) fn exceed(&mut self, limit: Limit, of: &Site, element: &[usize], error: &StepError) {
         let step = self.values.step_of(of);
         let outer = self.outer(of.scope);
@@ -238,7 +238,7 @@ impl Scene<'_> {
         true
     }
 
-    /// The run begins inside this many other plans.
+    /// Counts the plans around the run, and ends the run if there are too many.
     pub(super) fn enter(&mut self, plans: usize) {
         let Err(error) = self.allowance.enter(plans) else {
             return;

@@ -13,7 +13,7 @@ use humantime::format_duration;
 use serde_json::Value;
 
 impl Scene<'_> {
-    /// A step has ended.
+    /// Handles the end of a step.
     pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
         let inside = self.values.take_step(slot);
         let it = self.values.scope(scope);

@@ -67,7 +67,7 @@ impl Sharing {
         self.has_permit
     }
 
-    /// A call runs.
+    /// Counts a started call.
     pub(super) fn started(&mut self, context: Option<&CallContext>) {
         match context {
             None => self.calls += 1,
@@ -78,7 +78,7 @@ impl Sharing {
         self.has_permit = false;
     }
 
-    /// A call has ended. Its permit is for the next call here.
+    /// Counts an ended call. Its permit goes to the next call here.
     pub(super) fn ended(&mut self, context: Option<&CallContext>) {
         match context {
             None => self.calls -= 1,
@@ -91,7 +91,7 @@ impl Sharing {
         }
     }
 
-    /// A call without a context was dropped.
+    /// Counts a dropped call without a context.
     pub(super) fn dropped(&mut self) {
         self.calls -= 1;
         self.run.permits.give_back(1);

@@ -48,7 +48,7 @@ impl<'x> Starting<'x> {
         self.number == other.number && self.of.slot() == other.of.slot()
     }
 
-    /// Has the host start an action. Returns the bytes that the arguments count.
+    /// Requests the start of an action from the host. Returns the bytes that the arguments count.
     pub(super) fn request(
         &self,
         scene: &mut Scene<'x>,

@@ -56,19 +56,19 @@ impl<'x> Stops<'x> {
         }
     }
 
-    /// A limit is exceeded, and `is_working` is `true` if the plan is at work. Nothing runs after that.
+    /// Records an exceeded limit, after which nothing runs. `is_working` is `true` during the work of the plan.
     pub(super) fn exceed(&mut self, place: Arc<str>, is_working: bool) {
         if !self.is_exceeded() {
             self.exceeded = Some((place, is_working));
         }
     }
 
-    /// The run ends at once.
+    /// Records the reason that ends the run at once.
     pub(super) fn interrupt(&mut self, interrupt: Interrupt) {
         self.stopped.get_or_insert(interrupt);
     }
 
-    /// The journal has failed. Nothing runs after that.
+    /// Records a failure of the journal, after which nothing runs.
     pub(super) fn fail(&mut self, error: Arc<JournalError>, is_working: bool) {
         self.journal.get_or_insert((error, is_working));
     }
@@ -78,7 +78,7 @@ impl<'x> Stops<'x> {
         self.exceeded.is_some() || self.journal.is_some()
     }
 
-    /// The run ends before its time. Returns the event for the machine.
+    /// Ends the run before its time. Returns the event for the machine.
     pub(super) fn stop(&mut self, interrupt: Interrupt) -> Event {
         let event = match interrupt {
             Interrupt::Deadline(_) => Event::Late,
@@ -96,7 +96,7 @@ impl<'x> Stops<'x> {
         self.end = None;
     }
 
-    /// The time for undo and always steps begins.
+    /// Begins the time for undo and always steps.
     pub(super) fn begin_grace(&mut self, clock: &Clock) {
         let until = clock.time().saturating_add(self.grace);
         self.until = Some(until);
@@ -179,7 +179,7 @@ impl<'x> Stops<'x> {
         Some(event)
     }
 
-    /// The run has a turn.
+    /// Marks the timers for a poll in this turn of the run.
     pub(super) fn polled(&self) {
         for deadline in [&self.deadline, &self.end].into_iter().flatten() {
             deadline.ask_again();

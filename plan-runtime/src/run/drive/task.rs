@@ -35,7 +35,7 @@ impl Site {
             .map_or(self.call.index(), |part| part.slot.index())
     }
 
-    /// The number of the element.
+    /// Returns the number of the element.
     pub(super) fn element(&self) -> u32 {
         self.part.map_or(Part::WHOLE, |part| part.element)
     }
@@ -44,17 +44,17 @@ impl Site {
         self.part.map_or(1, |part| part.attempt)
     }
 
-    /// The number of the body among those of the step.
+    /// Returns the number of the body among those of the step.
     pub(super) fn body(&self) -> u32 {
         self.part.map_or(0, |part| part.body)
     }
 
-    /// The scope that the attempt has opened.
+    /// Returns the scope that the attempt has opened.
     pub(super) fn inside(&self) -> Option<ScopeId> {
         self.part?.inside
     }
 
-    /// The positions of the element in the lists around it.
+    /// Returns the positions of the element in the lists around it.
     pub(super) fn places(&self, view: MachineView<'_>) -> Vec<usize> {
         let places = self.part.map(|part| view.places(part.slot, part.element));
         let places = places.into_iter().flatten();

@@ -44,7 +44,7 @@ impl<'x> Tasks<'x> {
         }
     }
 
-    /// A call without a context is about to run.
+    /// Counts a call without a context that is about to run.
     #[inline(always)]
     pub(super) fn count_call(&mut self) {
         if let Some(sharing) = &mut self.sharing {
@@ -52,7 +52,7 @@ impl<'x> Tasks<'x> {
         }
     }
 
-    /// A call has ended.
+    /// Counts an ended call.
     #[inline(always)]
     pub(super) fn call_ended(&mut self, ticket: Option<&Ticket>) {
         if let Some(sharing) = &mut self.sharing {
@@ -60,7 +60,7 @@ impl<'x> Tasks<'x> {
         }
     }
 
-    /// A call with a context is about to run. The call may run plans, so calls need permits from now on.
+    /// Shares the run with a call that has a context. The call may run plans, so calls need permits from now on.
     fn share(&mut self, run: &Arc<SharedRun>, ticket: &Ticket) {
         let Some(context) = &ticket.context else {
             return self.count_call();
@@ -246,7 +246,7 @@ impl<'x> Tasks<'x> {
         has_ended
     }
 
-    /// The call and the scope of a task that has ended, and the bytes that it counted, if it was a plain call. The slot is free then.
+    /// Takes the call, the scope and the counted bytes of an ended plain call, and frees the slot.
     #[inline(always)]
     pub(super) fn take_plain(&mut self, slot: usize) -> Option<(CallId, ScopeId, usize)> {
         let it = &mut self.slots[slot];
@@ -263,7 +263,8 @@ impl<'x> Tasks<'x> {
         self.queue.is_late()
     }
 
-    /// The owner of a task that has ended, its end unless it was a call, its ticket, and the bytes that it counted. The slot is free then.
+    /// Returns the owner of a task that has ended, its end unless it was a call, its ticket, and the bytes that it
+    /// counted. The slot is free then.
     #[cold]
     pub(super) fn take(
         &mut self,
@@ -327,7 +328,7 @@ impl<'x> Tasks<'x> {
         }
     }
 
-    /// The slot of a plain call that runs. One pass over the slots finds all calls to drop.
+    /// Returns the slot of a plain call that runs. One pass over the slots finds all calls to drop.
     #[cold]
     fn slot_of_plain(&mut self, call: CallId) -> Option<usize> {
         let runs = |it: &TaskSlot<'_>| it.is_running && it.more.is_none();

@@ -72,7 +72,8 @@ impl<'x> Values<'x> {
         self.held.remove(it.bytes);
     }
 
-    /// The value of a scope is made. If steps in the scope may have to be undone, the inputs still count.
+    /// Closes the work of a scope after its value is made. The inputs still count if steps in the scope may have to be
+    /// undone.
     pub(super) fn close_work(&mut self, scope: ScopeId, is_kept: bool) {
         let it = self.scope(scope);
         let shared = it.inputs.iter().filter(|input| input.is_whole());
@@ -109,7 +110,7 @@ impl<'x> Values<'x> {
         it.expect("a scope has values before its steps start")
     }
 
-    /// The plan whose code starts the steps of a scope.
+    /// Returns the plan whose code starts the steps of a scope.
     pub(super) fn plan_of(&self, scope: ScopeId) -> Option<&'x Plan> {
         let called = self.scope(scope).called?;
         Some(self.scope(called).plan)
@@ -360,7 +361,7 @@ impl<'x> Values<'x> {
         }
     }
 
-    /// The values inside a step that is not plain.
+    /// Returns the values inside a step that is not plain.
     pub(super) fn inside(&mut self, of: &Site) -> &mut StepValues<'x> {
         let it = self.scope(of.scope);
         let (plan, action) = (it.plan, it.first_action(of.step));

@@ -126,7 +126,7 @@ impl Calls<'_> {
     }
 }
 
-/// The path of a wait. Nothing can be sent to steps that run after the work.
+/// Returns the path of a wait. Steps that run after the work receive no signals.
 fn path_of_wait(scene: &Scene<'_>, of: &Site) -> Option<String> {
     let step = scene.values.step_of(of);
     let outer = scene.outer(of.scope);
@@ -155,7 +155,7 @@ async fn received_by(value: EngineFuture<Value>, wait: Await) -> Result<Arc<Sent
 }
 
 impl Values<'_> {
-    /// The end of the time of an attempt that begins now, and the error after that.
+    /// Returns the end of the time of an attempt that begins now, and the error after that.
     pub(super) fn limit_here(&self, clock: &Clock, of: &Site) -> Option<(Duration, StepError)> {
         let policy = self.policy(of);
         policy.timeout.or(policy.deadline)?;
@@ -164,7 +164,7 @@ impl Values<'_> {
         Some((now.saturating_add(left), error))
     }
 
-    /// The element whose time limit is the limit of an element: all rounds of a loop share one.
+    /// Returns the element whose time limit is the limit of an element. All rounds of a loop share one time limit.
     pub(super) fn timed(&self, of: &Site) -> u32 {
         match self.step_of(of).body {
             Body::Loop(_) => Part::WHOLE,
@@ -172,7 +172,7 @@ impl Values<'_> {
         }
     }
 
-    /// The time of a step or of an element begins with its first attempt.
+    /// Begins the time of a step or of an element with its first attempt.
     pub(super) fn begin_time(&mut self, of: &Site, started: impl FnOnce() -> Duration) {
         if of.part.is_some()
             && of.attempt() == 1
@@ -183,7 +183,8 @@ impl Values<'_> {
         }
     }
 
-    /// The time that an attempt has left, and the error after that time. An element may share its time with others.
+    /// Returns the time that an attempt has left, and the error after that time. An element may share its time with
+    /// others.
     pub(super) fn limit(
         &self,
         of: &Site,

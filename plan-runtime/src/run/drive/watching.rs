@@ -56,7 +56,7 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// The driver is about to do a command. The first command of a step starts the step.
+    /// Observes a command before the driver executes it. The first command of a step starts the step.
     pub(super) fn see(&mut self, command: &Command) {
         let slot = match command {
             Command::Await(_, place)
@@ -74,14 +74,14 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// A step starts, unless it has started before.
+    /// Records the start of a step, unless the step has started before.
     pub(super) fn start(&mut self, scope: ScopeId, step: usize) {
         if self.watch.is_unstarted(scope, step) {
             self.watch.start(scope, step, self.now());
         }
     }
 
-    /// A plain call starts. Returns `false` if the scope needs more than the report's times of the call.
+    /// Records the start of a plain call. Returns `false` if the scope needs more than the report's times of the call.
     #[inline(never)]
     pub(super) fn call(&mut self, scope: ScopeId, step: usize) -> bool {
         let is_more = self.values.scope(scope).is_more();
@@ -104,7 +104,7 @@ impl Watching<'_, '_> {
         Ok(())
     }
 
-    /// A scope has its values.
+    /// Opens the record of a scope that has its values.
     pub(super) fn open(&mut self, scope: ScopeId) {
         let now = match scope {
             ScopeId::ROOT => Duration::ZERO,
@@ -118,7 +118,7 @@ impl Watching<'_, '_> {
             .open(scope, (it.plan, Arc::clone(&it.graph)), owner, times);
     }
 
-    /// An attempt starts. Returns its span.
+    /// Records the start of an attempt. Returns its span.
     pub(super) fn begin(
         &mut self,
         of: &Site,
@@ -134,7 +134,7 @@ impl Watching<'_, '_> {
         Ok(Span::none())
     }
 
-    /// An attempt with this number started at this time. Returns its span.
+    /// Records an attempt with this number and start time. Returns its span.
     pub(super) fn begin_at(
         &mut self,
         of: &Site,
@@ -152,14 +152,14 @@ impl Watching<'_, '_> {
         Ok(self.watch.begin(of.spot(), begun, started))
     }
 
-    /// The call of an attempt has these arguments.
+    /// Records the arguments of an attempt's call.
     pub(super) fn arguments(&mut self, of: &Site, number: usize, mut arguments: Value) {
         self.values.scope(of.scope).mask(number, &mut arguments);
         self.values.held.add(bytes_of(&arguments));
         self.watch.arguments(of.spot(), arguments);
     }
 
-    /// The call of an attempt may run plans by itself.
+    /// Records that the call of an attempt may run plans by itself.
     pub(super) fn inside(&mut self, of: &Site, context: &CallContext) {
         if let Some(inside) = context.inside() {
             self.values.held.add(INSIDE);
@@ -167,7 +167,7 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// A block or a round has its arguments. Its action has this number.
+    /// Records the arguments of a block or a round, whose action has this number.
     pub(super) fn inputs(&mut self, of: &Site, number: usize, plan: &Plan, inputs: &[StoredValue]) {
         if !self.watch.keeps.arguments {
             return;
@@ -180,12 +180,12 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// A call, a wait, a block or a round has ended.
+    /// Records the end of a call, a wait, a block or a round.
     pub(super) fn end(&mut self, of: &Site, error: Option<&StepError>) {
         self.watch.end(of.spot(), error, self.now());
     }
 
-    /// A timer has fired.
+    /// Records the end of a timer.
     pub(super) fn fired(&mut self, of: &Site, pause: Pause) {
         let policy = self.values.policy(of);
         let error = match pause {
@@ -201,7 +201,7 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// The wait before another attempt begins.
+    /// Records the start of a wait before another attempt.
     pub(super) fn retry(&mut self, of: &Site, wait: Duration) {
         let tool = match self.values.body(of).0 {
             Body::Action(action) => action.tool.as_deref(),
@@ -212,7 +212,7 @@ impl Watching<'_, '_> {
             .retry(of.spot(), (&element, of.attempt()), tool, wait);
     }
 
-    /// A part of a step iterates over a list.
+    /// Records the list of a part of a step.
     pub(super) fn list(&mut self, of: &Site, length: usize) {
         self.watch.list(of.spot(), &of.places(self.view), length);
     }
@@ -232,7 +232,7 @@ impl Watching<'_, '_> {
         self.watch.finish(of.spot(), elements.collect());
     }
 
-    /// The amounts of a step are resolved.
+    /// Records the resolved amounts of a step.
     pub(super) fn policy(&mut self, of: &Site, policy: &Arc<Policy>) {
         if !self.values.scope(of.scope).touches(of.step) {
             self.watch.policy(of.scope, of.step, Arc::clone(policy));

@@ -121,7 +121,7 @@ impl CallRecords {
         Ok(true)
     }
 
-    /// A call without a record is about to be made. Returns `true` if its time is over.
+    /// Prepares a call without a record. Returns `true` if its time is over.
     fn makes<'x>(
         &mut self,
         scene: &mut Scene<'x>,
@@ -183,7 +183,7 @@ impl CallRecords {
         }
     }
 
-    /// A call has ended without a future. Returns `true` if the end is to be recorded.
+    /// Handles a call that has ended without a future. Returns `true` if the end is to be recorded.
     pub(in super::super) fn ends_at_once(&mut self, call: CallId) -> bool {
         let is_computed = self.due.get(&call).is_some_and(|due| due.is_computed);
         if !is_computed {
@@ -266,7 +266,7 @@ impl CallRecords {
         None
     }
 
-    /// The end of a call comes with the turn of its record.
+    /// Delays the end of a call until the turn of its record.
     fn end_later(&mut self, scene: &mut Scene<'_>, of: &Site) {
         if of.scope == ScopeId::ROOT {
             self.ending.insert(of.call);

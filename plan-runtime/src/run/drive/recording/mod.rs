@@ -66,7 +66,7 @@ impl Records {
         self.times.forget(call);
     }
 
-    /// A call is a plan, which has no record itself. Its time begins now.
+    /// Begins the time of a call that is a plan, which has no record itself.
     pub(super) fn begin_plan(&mut self, scene: &mut Scene<'_>, of: &Site) {
         self.forget(of.call);
         scene.values.begin_time(of, || scene.clock.now());

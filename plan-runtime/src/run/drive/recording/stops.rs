@@ -50,7 +50,8 @@ impl Interrupts {
         self.coming.get_or_insert(interrupt);
     }
 
-    /// The recorded end of the run waits for its turn. A run that is a step of another run has no end of its own.
+    /// Reads the recorded end of the run, which waits for its turn. A run that is a step of another run has no end of
+    /// its own.
     pub(super) fn replay(&mut self, scene: &Scene<'_>, key: &str) {
         let prefix = (!self.is_inner).then(|| Keys(scene).prefix(ScopeId::ROOT));
         self.recorded = recorded::interrupt(&scene.run, prefix.as_deref(), key);
@@ -169,7 +170,7 @@ impl Interrupts {
         self.begin_grace(scene, is_ending);
     }
 
-    /// The time for undo and always steps begins, once the calls that have ended count.
+    /// Begins the time for undo and always steps, once the calls that have ended count.
     fn begin_grace(&mut self, scene: &mut Scene<'_>, is_ending: bool) {
         if !self.is_pausing || is_ending {
             return;

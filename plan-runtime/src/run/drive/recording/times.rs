@@ -116,7 +116,7 @@ impl TimeRecords {
         true
     }
 
-    /// The wait before an attempt.
+    /// Returns the wait before an attempt.
     pub(in super::super) fn wait_before_attempt(
         &self,
         scene: &Scene<'_>,
@@ -127,7 +127,7 @@ impl TimeRecords {
         recorded::wait_before(&self.durable, &key, wait, || scene.clock.sleep(wait))
     }
 
-    /// Another round follows a round. Returns the timer of the next round, if the next round has to wait.
+    /// Prepares the next round. Returns its timer, if the round has to wait.
     fn before_round(&mut self, scene: &mut Scene<'_>, of: &Site) -> Option<(CallId, Duration)> {
         let (timer, started) = self.rounds.remove(&of.slot())?;
         let every = scene.values.policy(of).every.unwrap_or_default();
@@ -143,7 +143,7 @@ impl TimeRecords {
         Some((timer, wait))
     }
 
-    /// A question has its answer.
+    /// Handles the answer to a question.
     #[cold]
     pub(in super::super) fn answered<'x>(
         &mut self,
@@ -183,7 +183,7 @@ impl TimeRecords {
     }
 }
 
-/// An attempt has ended: its time limit is that of the next attempt.
+/// Drops the timer of an attempt's time limit at the end of the attempt. The next attempt has its own timer.
 pub(in super::super) fn unlimit<'x>(scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: &Site) {
     let timed = scene.values.timed(of);
     let inside = scene.values.inside(of);
