@@ -17,7 +17,7 @@ pub(super) fn derive(input: &DeriveInput, output: &Container<'_>, krate: &Path) 
     implementations(input, &parts(&input.generics, output), &known, krate)
 }
 
-/// Like [`derive`], for a type with the JSON of other types, by `#[serde(into)]`, `from` or `try_from`.
+/// Like `derive`, for a type with the JSON of other types, by `#[serde(into)]`, `from` or `try_from`.
 pub(super) fn derive_opaque(input: &DeriveInput, krate: &Path) -> TokenStream {
     let check = &quote!(#krate::check);
     let mut known = TokenStream::new();

@@ -164,7 +164,7 @@ impl Effects {
     }
 }
 
-/// Returns the path to which a full file is renamed.
+/// Returns the path of a full file after its rename.
 fn old(path: &Path) -> PathBuf {
     path.with_extension("old.jsonl")
 }
