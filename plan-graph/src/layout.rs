@@ -36,7 +36,8 @@ pub struct Layout {
     pub height: f64,
     /// The middle of each box.
     pub boxes: Vec<Point>,
-    /// The points of each arrow, from its beginning to its end; those between are in the ranks that it passes.
+    /// The points of each arrow, from its start to its end. The points between both are in the ranks that the arrow
+    /// passes.
     pub arrows: Vec<Vec<Point>>,
     /// `true` if the ranks go down, `false` if they go to the right.
     pub down: bool,

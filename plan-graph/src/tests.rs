@@ -98,7 +98,7 @@ proptest! {
         };
         let reversed: Lists = (0..of.len()).map(sources).collect();
         prop_assert_eq!(lists(&graph.reversed()), &reversed[..]);
-        // Two times around it is the same, but for the order.
+        // Two reversals change only the order.
         let mut sorted = of.clone();
         for list in &mut sorted {
             list.retain(|&to| to < of.len());

@@ -163,7 +163,7 @@ pub(crate) enum BlockTail {
     Step,
     /// The name of a step of the block.
     Name(Ident),
-    /// A value, whose type is that of the other branches.
+    /// A value with the type of the other branches.
     Value(Box<Value>),
     /// A tail that was unreadable and is already reported.
     Broken,
@@ -388,7 +388,7 @@ pub(crate) struct Computed {
     pub(crate) test: Option<Box<Test>>,
 }
 
-/// A Rust expression that a run may evaluate as data, or what is in one.
+/// A Rust expression that a run may evaluate as data, or a part of such an expression.
 #[derive(Clone)]
 pub(crate) enum Test {
     /// `a && b`

@@ -129,7 +129,7 @@ pub(crate) fn derive(
     check: &TokenStream,
 ) -> TokenStream {
     let has_lifetimes = input.generics.lifetimes().next().is_some();
-    // A value without a size is not handed over.
+    // An unsized value is never passed on as a Rust value.
     let is_unsized = has_unsized_parameter(&input.generics);
     let has_tag = !matches!(output.attrs.tag(), TagType::External);
     let mut types = Types::default();

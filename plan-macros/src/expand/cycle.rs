@@ -6,7 +6,7 @@ use crate::docs::text_of;
 use crate::graph::{Cycle, StepGraph};
 use proc_macro2::TokenStream;
 
-/// Adds an error for each cycle of these steps, and of those in their blocks.
+/// Adds an error for each cycle of these steps and of the steps in their blocks.
 pub(super) fn errors(
     graph: &StepGraph,
     steps: &[Step],

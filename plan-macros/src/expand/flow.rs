@@ -269,7 +269,7 @@ fn block(block: &Block, ty: Option<&(TokenStream, Span)>, builder: &mut Builder<
 
 /// Lowers a loop.
 fn lower_loop(repeat: &Loop, builder: &mut Builder<'_>) -> BodyData {
-    // The type of a round has a name, and so has that of `last`.
+    // The types of a round and of `last` have names.
     let cx = builder.cx;
     let ty =
         types::type_of_block(&repeat.round, cx.names).unwrap_or_else(|| quote!(__plan::Unknown));

@@ -61,7 +61,7 @@ pub(super) fn nested(literal: &Literal, builder: &mut Builder<'_>) -> (Ident, Te
     builder.bind(quote_spanned! {end=>
         let #name = __plan::literal(&|| { let #value = #check; #make(#value) });
     });
-    // The call for the names has the same span as the call for the literal: one message for both.
+    // The call for the names shares the span of the call for the literal, so that rustc reports one error for both.
     builder.bind(quote_spanned!(start=> let #names = #name.names();));
     builder.bind(lowered.checks);
     builder.evaluate(quote_spanned!(end=> #shape.tag(#variant);));

@@ -110,7 +110,7 @@ struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names<'a>,
     graph: &'a StepGraph,
-    /// The plan's steps and those of its blocks, by their numbers.
+    /// The steps of the plan and of its blocks, by their numbers.
     steps: &'a [&'a Step],
     /// The first error found so far.
     error: Option<TokenStream>,

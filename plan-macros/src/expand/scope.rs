@@ -84,7 +84,7 @@ impl Builder<'_> {
             let bound = self.roots.entry(source);
             return bound.or_insert_with(|| name.clone()).clone();
         }
-        // Steps of blocks beside each other may have the same name.
+        // Steps of separate blocks may share a name.
         if let Some(bound) = self.inner_roots.get(&source) {
             return bound.clone();
         }

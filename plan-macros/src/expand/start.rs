@@ -82,7 +82,7 @@ struct Leaf<'a> {
     ty: Option<TokenStream>,
 }
 
-/// Hands over the actions and blocks, in the order of their numbers: a block comes before what is in it.
+/// Calls `f` with the actions and blocks, in the order of their numbers: a block comes before its content.
 fn leaves<'a>(steps: &'a [Step], cx: &'a Context<'a>, f: &mut impl FnMut(Leaf<'a>)) {
     for step in steps {
         let mut leaves = Leaves { step, tools: 0, cx };
@@ -166,7 +166,7 @@ fn tools<'c>(cx: &'c Context<'_>) -> Vec<&'c Tool<'c>> {
     tools.filter(|tool| seen.insert(&tool.text)).collect()
 }
 
-/// Returns the sources whose values may be handed over, since whole values are used.
+/// Returns the sources whose values may be passed on as Rust values, because a step uses the whole value.
 pub(super) fn handed(cx: &Context<'_>) -> BTreeSet<Source> {
     let mut handed = BTreeSet::new();
     let mut keep = |mentions: &[Mention], scope: usize| {

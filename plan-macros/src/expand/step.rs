@@ -120,7 +120,8 @@ pub(super) fn is_no_call(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Checks that a step which may be absent can also be there, if something reads it: the JSON of `()` is null, as that of an absent value.
+/// Checks that a step with an optional output can also have a value, if another step reads the output. The JSON of `()`
+/// is null, like the JSON of `None`.
 pub(super) fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     let index = cx.names.number(step);
     if matches!(step.policy.optional, Optional::No) && !types::has_absent(&step.body) {

@@ -21,7 +21,7 @@ pub(super) struct OutputTypes<'t> {
     each: Option<(TokenStream, bool)>,
     /// `true` if a loop returns the values of all rounds.
     collects: bool,
-    /// Checks that all branches give the same.
+    /// Checks that all branches have one type.
     pub(super) checks: TokenStream,
 }
 

@@ -98,7 +98,7 @@ impl<'p> Search<'p> {
         self.used.contains(&self.cx.names.source(step))
     }
 
-    /// Adds the pairs among the steps of a scope, and those of the blocks inside.
+    /// Adds the pairs of the steps of a scope and of its blocks.
     fn scope(&mut self, steps: &'p [Step], graph: &StepGraph) {
         let first = self.pairs.len();
         // No step waits for a check, because nothing uses the check. A check may need a later step.
@@ -237,7 +237,7 @@ fn may_fail_inside(body: &Body, cx: &Context<'_>) -> bool {
     }
 }
 
-/// Returns the types of the tools that a step calls, including those in its blocks.
+/// Returns the types of the tools that a step calls, including tools in its blocks.
 fn called(step: &Step, cx: &Context<'_>) -> Vec<TokenStream> {
     let own = cx.tools[cx.names.number(step)]
         .iter()

@@ -161,7 +161,7 @@ pub(super) fn path(names: &[&str], start: Span, end: Span) -> TokenList {
         .fold(path, |path, name| path.operator("::", end).name(name, end))
 }
 
-/// Returns the call that hands over the value.
+/// Writes the call that returns the value.
 pub(super) fn it(of: TokenList, end: Span) -> TokenList {
     let it = of.operator(".", end).name("plan_value", end);
     it.parens(TokenList::default(), end)

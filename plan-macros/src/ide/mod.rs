@@ -49,7 +49,7 @@ struct IdeExpansion {
     steps: BTreeSet<String>,
     /// The names of steps and inputs.
     known: BTreeSet<String>,
-    /// The names that patterns bind somewhere in the plan, and those of steps in blocks.
+    /// The names bound by patterns in the plan, and the names of steps in blocks.
     bound: BTreeSet<String>,
     /// The names of steps that are referred to before they are declared.
     ahead: BTreeSet<String>,

@@ -26,7 +26,7 @@ pub(super) enum Form {
     Many,
 }
 
-/// The inputs and steps whose form the plan tells.
+/// The inputs and steps whose form is known from the plan.
 pub(super) struct Forms(HashMap<Source, Form>);
 
 impl Forms {
@@ -99,7 +99,7 @@ pub(super) fn meant(text: &LitStr, known: &dyn Fn(&Ident) -> Option<Shown>) -> O
     let mut template = String::new();
     let mut rest = value.as_str();
     while let Some((before, inside, after)) = braced(rest) {
-        // `${{ … }}` is one bracket. In `${…}`, the sign may be that of money.
+        // `${{ … }}` is one bracket. In `${…}`, the sign may mean dollars.
         let is_doubled = rest[before.len()..].starts_with("{{");
         let sign = before.strip_suffix('$').filter(|_| is_doubled);
         template.push_str(sign.unwrap_or(before));

@@ -238,7 +238,7 @@ fn depth(body: &Body) -> usize {
     }
 }
 
-/// Returns what the innermost `for` does for an element.
+/// Returns the body of the innermost `for`.
 fn element(body: &Body) -> &Body {
     match body {
         Body::For(repeat) => element(&repeat.body),

@@ -122,7 +122,7 @@ impl<'t, N, F> FactTable<'t, N, F> {
 /// The facts about the values of a plan.
 #[derive(Default)]
 pub(super) struct Facts<'t> {
-    /// For each step, by its number, the mentions in the step, and those in its blocks of names from outside of these blocks.
+    /// The mentions of each step, by its number. They include mentions in its blocks of names from outside the blocks.
     pub(super) mentions: Vec<Vec<Mention>>,
     /// The mentions in the output of the plan.
     pub(super) output: Vec<Mention>,
@@ -138,7 +138,7 @@ pub(super) struct Facts<'t> {
     pub(super) broken_conditions: FactTable<'t, Condition, ()>,
     /// The loops whose value of the round before is unknown.
     pub(super) broken_loops: FactTable<'t, Loop, ()>,
-    /// The names that `for` and `if let` bind, without those that are the name of a field.
+    /// The names that `for` and `if let` bind, without the names of fields.
     pub(super) bound: Vec<Ident>,
     /// The names that `for` and `if let` bind and that nothing mentions, with `true` for the name of a field.
     pub(super) unused: Vec<(Ident, bool)>,
@@ -179,7 +179,8 @@ impl<'t> Names<'t> {
         &self.steps
     }
 
-    /// Returns the number of a step among all steps. The plan's own come first, then those of each block.
+    /// Returns the number of a step among all steps. The steps of the plan itself come first, then the steps of each
+    /// block.
     pub(crate) fn number(&self, step: &Step) -> usize {
         self.numbers.get(step).copied().unwrap_or_default()
     }
@@ -211,7 +212,7 @@ impl<'t> Names<'t> {
         step.after.iter().filter(is_step)
     }
 
-    /// Returns the mentions in a step, in order, and those in its blocks of names from outside of these blocks.
+    /// Returns the mentions of a step, in order. They include mentions in its blocks of names from outside the blocks.
     pub(crate) fn mentions(&self, step: &Step) -> &[Mention] {
         let mentions = self.facts.mentions.get(self.number(step));
         mentions.map_or(&[], Vec::as_slice)
@@ -228,7 +229,7 @@ impl<'t> Names<'t> {
         &self.facts.output
     }
 
-    /// Returns all mentions in the plan, including those in its blocks.
+    /// Returns all mentions in the plan and its blocks.
     pub(crate) fn all_mentions(&self) -> impl Iterator<Item = &Mention> {
         let steps = self.steps.iter().flat_map(|step| {
             let mut mentions: Vec<_> = self.mentions(step).iter().collect();

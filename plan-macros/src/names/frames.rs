@@ -43,7 +43,7 @@ impl Frames {
         self.bound.iter().filter(|frame| !frame.broken).count()
     }
 
-    /// Leaves the innermost names, and gives those of `bound` that nothing mentions.
+    /// Leaves the innermost frame, and returns its unused names among `bound`.
     pub(super) fn leave(&mut self, bound: Vec<Ident>) -> impl Iterator<Item = Ident> {
         let mut frame = self.bound.pop();
         let is_unused = move |name: &Ident| {

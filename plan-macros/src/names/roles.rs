@@ -1,4 +1,4 @@
-//! Steps that undo others, and steps that always run: what they are for, and who may refer to them.
+//! The roles of undo steps and always steps, and the steps that may refer to them.
 
 use super::{Mention, Names, Source};
 use crate::ast::{BlockTail, Body, Plan, Role, Step};

@@ -14,7 +14,7 @@ use syn::{Attribute, GenericParam, Generics, Ident, Meta, Type};
 /// A value with more such types counts as secret.
 const HIDDEN: usize = 4;
 
-/// Reports what is wrong with an attribute of a field.
+/// Reports an invalid attribute of a field.
 pub(crate) fn check(attr: &Attribute, report: &mut Report) {
     if !attr.path().is_ident("shape") {
         return;

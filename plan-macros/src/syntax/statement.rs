@@ -182,7 +182,7 @@ fn take_statement(tokens: &mut Tokens) -> Tokens {
         let is_attribute = !is_assigned && tokens.attribute(0).is_some();
         let is_next = ends(tokens) || begun && (starts_step(tokens, 0) || is_attribute);
         begun = true;
-        // An attribute right after the `=` is not that of the next step.
+        // An attribute directly after the `=` does not belong to the next step.
         is_assigned = assigns(tokens, 0) && tokens.is_punct(0, '=')
             || is_assigned
                 && (tokens.is_punct(0, '#') || tokens.peek_group(0, Delimiter::Bracket).is_some());

@@ -92,7 +92,7 @@ fn expression(input: ParseStream<'_>) -> ValueKind {
     if let Err(error) = fork.parse::<Expr>() {
         return ValueKind::Broken(skip(input, false), error);
     }
-    // `syn` finds what is left over in brackets only where an expression is all.
+    // `syn` reports extra tokens in brackets only for a complete expression.
     let tokens = take_to(input, &fork);
     match syn::parse2(tokens.clone()) {
         Ok(expr) => ValueKind::Expr(expr, tokens),

@@ -135,8 +135,8 @@ fn what_is_open() {
     }
 }
 
-/// The first and the last of each range that Unicode has for controls, formats, ends of lines, private characters and those that are
-/// shown as nothing.
+/// The first and the last character of each Unicode range of controls, formats, line ends, private characters and
+/// invisible characters.
 const UNSEEN: &[(char, char)] = &[
     ('\u{1}', '\u{8}'),
     ('\u{e}', '\u{1b}'),

@@ -31,7 +31,7 @@ impl StepReader {
         if self.is_unclear {
             read.iter_mut().for_each(Step::forget_type);
         }
-        // After a doubled `step`, the attributes are those of the next step.
+        // After a doubled `step`, the attributes belong to the next step.
         self.is_unclear = read.is_none() && !statement.attrs.is_empty() && !statement.semicolon;
         read
     }

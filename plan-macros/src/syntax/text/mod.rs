@@ -168,7 +168,7 @@ impl Printer {
         let is_called = self.last == Last::Generics
             || self.last.is_operand() && !(self.is_value && self.last == Last::Block);
         let (open, close, glued) = match delimiter {
-            // Nothing is written around it, but where it would not be one value any more.
+            // An invisible group needs no parentheses, unless its content would split into several values.
             Delimiter::None if is_alone || !self.is_value || !is_operation(&inside) => {
                 return self.stream(inside);
             }

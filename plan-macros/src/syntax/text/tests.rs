@@ -1,4 +1,4 @@
-//! Spaces where rustfmt writes them, and the same tokens whatever they are.
+//! The printer puts spaces where rustfmt does, and keeps the tokens for any input spaces.
 
 use super::*;
 use proptest::prelude::*;
