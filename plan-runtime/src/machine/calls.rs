@@ -207,7 +207,7 @@ impl MachineState {
         }
     }
 
-    /// Closes a question, unless its answer does not matter any more.
+    /// Closes a question, unless its answer no longer matters.
     pub(super) fn take_question(&mut self, id: QuestionId) -> Option<OpenQuestion> {
         let asked = self.questions.get(id)?;
         match asked.asker() {

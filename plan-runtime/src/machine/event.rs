@@ -18,7 +18,7 @@ pub enum Event {
     Deferred(CallId),
     /// A call that started was not made, and waits for its admission again. A driver withdraws a call only in a view, and never admits the call again.
     Withdrawn(CallId),
-    /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
+    /// A call is a plan, and no longer counts as a call. The machine ignores the event if the step has another body.
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
     Answered(QuestionId, Answer),
@@ -71,7 +71,7 @@ pub enum Answer {
     Exceeds(ErrorId),
 }
 
-/// The id of a question. A row in the table of questions serves many questions, and the generation tells these questions apart.
+/// The id of a question. A row in the table of questions serves many questions, which differ in their generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuestionId {
     pub(super) row: u32,
@@ -92,15 +92,19 @@ pub enum Command {
     Evaluate(QuestionId, Question),
     /// Start a timer.
     Sleep(CallId, Pause, StepPlace),
-    /// Drop a call, a wait or a timer. The driver hands over no event of the call after this command. The call may have ended in the meantime.
+    /// Drop a call, a wait or a timer. The driver sends no event of the call after this command. The call may have
+    /// ended in the meantime.
     Drop(CallId),
     /// Drop the values of a scope that is over for good. At the end of a run, the driver drops all that is left.
     Free(ScopeId),
-    /// A step has ended. Only a machine that tells the ends of steps has this command, and not for plain steps that succeed or are dropped.
+    /// A step has ended. Only a machine that reports the ends of steps has this command, and not for plain steps that
+    /// succeed or are dropped.
     Settled(ScopeId, StepSlot, StepStatus),
-    /// The work of a scope has failed, and its undo steps are next. Only a machine that tells the ends of steps has this command.
+    /// The work of a scope has failed, and its undo steps are next. Only a machine that reports the ends of steps has
+    /// this command.
     Unwinding(ScopeId),
-    /// An inner scope is over: its work, its undo steps or its always steps were the last that ran. Only a machine that tells the ends of scopes has this command.
+    /// An inner scope is over, because its work, its undo steps or its always steps were the last to run. Only a
+    /// machine that reports the ends of scopes has this command.
     Over(ScopeId),
     /// The run is over.
     Done,

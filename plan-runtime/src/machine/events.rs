@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// Takes an answer, unless it does not matter any more.
+    /// Takes an answer, unless the answer no longer matters.
     fn answered(&mut self, id: QuestionId, answer: Answer) {
         let core = &mut self.core;
         let Some(asked) = core.state.take_question(id) else {

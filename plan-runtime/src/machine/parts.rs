@@ -150,7 +150,7 @@ pub(super) struct Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LinePlace {
     pub(super) step: StepId,
-    /// The number of the call, the scope or the wait among those of the step.
+    /// The number of the call, the scope or the wait in its step.
     pub(super) job: u32,
     /// The attempt that has opened a scope, or [`AttemptId::NONE`].
     pub(super) attempt: AttemptId,
@@ -188,7 +188,7 @@ pub(super) struct ScopeRun {
     pub(super) not_undone: Vec<u32>,
     /// The results of undo steps in inner scopes that no failure of a step holds.
     pub(super) left: Failures,
-    /// The failure of the scope, if the scope is over and the machine tells the ends of scopes.
+    /// The failure of the scope, if the scope is over and the machine reports the ends of scopes.
     pub(super) ended: Option<Box<Failures>>,
 }
 

@@ -288,7 +288,8 @@ impl Core {
         self.cut_attempts(run, cutoff, waits);
     }
 
-    /// Undoes the kept scopes of a step: elements at the same time, rounds from the last to the first. Returns whether none is left.
+    /// Undoes the kept scopes of a step: elements concurrently, rounds from the last to the first. Returns `true` if
+    /// none is left.
     pub(super) fn undo_run(&mut self, run: RunId) -> bool {
         let tables = Arc::clone(&self.state.tables);
         loop {

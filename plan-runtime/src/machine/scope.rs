@@ -214,7 +214,7 @@ impl Core {
         true
     }
 
-    /// Drops the calls of the work, except those whose ends are certain.
+    /// Drops the calls of the work, except calls with certain ends.
     fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
         let tables = Arc::clone(&self.state.tables);
         let row = self.state.scopes[scope].row;

@@ -119,7 +119,8 @@ pub(super) struct MachineState {
     pub(super) asked: u32,
     /// Runs whose next calls the driver could not decide about.
     pub(super) deferred: VecDeque<RunId>,
-    /// Calls that the driver has decided about, or need not any more, since the last deferred run may have asked again.
+    /// The calls that the driver has decided, or no longer has to decide, since the last deferred run may have asked
+    /// again.
     pub(super) decided: u32,
     pub(super) out: VecDeque<Command>,
     /// The run needs more than it may have.

@@ -392,7 +392,7 @@ impl<'d> TablesBuilder<'d> {
         Ok(number(from)?..number(self.tables.undos.len())?)
     }
 
-    /// Adds a body with those in it. The numbers of the bodies of a step follow the order of the source.
+    /// Adds a body with its inner bodies. The numbers of the bodies of a step follow the order of the source.
     fn body(&mut self, at: BodyPlace, node: &'d NodeBody) -> Result<BodyId, BadNodes> {
         if at.depth > BadNodes::DEPTH {
             return Err(BadNodes::TooDeep(at.label));

@@ -24,7 +24,7 @@ pub struct Part {
     pub body: u32,
     /// The number of the element, from 1 on, or 0 for the step itself. The elements of a list have consecutive numbers.
     pub element: u32,
-    /// The number of the call, the scope or the wait among those of the step. All attempts have this number.
+    /// The number of the call, the scope or the wait in its step. All attempts have this number.
     pub job: u32,
     /// The number of the attempt.
     pub attempt: u32,
@@ -232,7 +232,8 @@ impl<'m> MachineView<'m> {
         StepId(self.0.tables.rows[row].first + place as u32)
     }
 
-    /// Returns the failure of a scope that is over, if the machine tells the ends of scopes. The scope exists until the driver has taken all commands.
+    /// Returns the failure of a scope that is over, if the machine reports the ends of scopes. The scope exists until
+    /// the driver has taken all commands.
     pub fn ended(self, scope: ScopeId) -> Option<&'m Failures> {
         self.0.scopes[scope].ended.as_deref()
     }

@@ -202,7 +202,7 @@ impl<'x> Admitting<'_, 'x> {
         Ok(wait.map(|wait| self.hold_back(wait)))
     }
 
-    /// Returns `true` if a call waits for gates or a turn. The call does not wait any more.
+    /// Returns `true` if a call has waited for gates or a turn, and ends the wait.
     #[cold]
     pub(super) fn has_waited(&mut self, call: CallId) -> Result<bool, StepError> {
         let Some(waiting) = self.admission.waiting.remove(&call) else {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(super) struct Answering<'s, 'x>(pub(super) &'s mut Scene<'x>);
 
 impl<'x> Answering<'_, 'x> {
-    /// Returns `None` if nothing needs the answer any more.
+    /// Returns `None` if the answer is no longer needed.
     pub(super) fn answer(
         &mut self,
         id: QuestionId,

@@ -112,7 +112,7 @@ impl<'x> Driver<'x> {
     }
 }
 
-/// Returns the tables of a plan, with those of the plans that its calls are.
+/// Returns the tables of a plan and of the plans that it calls.
 fn converted<'x>(
     (plan, graph): (&'x Plan, &Arc<Graph>),
     (finder, plan_of): (Option<FindPlan<'x>>, Option<PlanOf<'_>>),
@@ -135,7 +135,7 @@ fn converted<'x>(
     converted.map_err(|error| Cause::Unfit(vec![error.to_string()]))
 }
 
-/// Returns the machine of a run, which tells the ends of scopes if somebody listens.
+/// Returns the machine of a run. The machine reports the ends of scopes if the run has a listener.
 fn machine(converted: &Converted, run: &SharedRun, keeps: Keeps) -> Machine {
     let reaction = match run.on_failure {
         OnFailure::Stop => Reaction::Stop,

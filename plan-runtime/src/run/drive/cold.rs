@@ -21,7 +21,7 @@ pub(super) struct StepValues<'x> {
     pub(super) output: Option<StoredValue>,
     /// `true` if another value replaces the output.
     pub(super) is_replaced: bool,
-    /// The value of the last round, and those of all rounds.
+    /// The values of the last round and of all rounds.
     pub(super) last: Value,
     pub(super) rounds: Vec<Value>,
     /// The timers and the ends of the time limits of elements.
@@ -34,7 +34,7 @@ pub(super) struct StepValues<'x> {
     pub(super) of_round: usize,
 }
 
-/// A list on its way.
+/// An unfinished list.
 struct List {
     /// The number of the first element.
     first: u32,

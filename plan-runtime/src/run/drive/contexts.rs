@@ -87,7 +87,7 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns `true` if the report shows the outputs of steps. Steps hand over JSON then.
+    /// Returns `true` if the report shows the outputs of steps, in which case steps pass JSON on.
     pub(super) fn captures_outputs(&self) -> bool {
         let watch = self.watch.as_ref();
         watch.is_some_and(|watch| watch.keeps.outputs)

@@ -94,7 +94,7 @@ impl Calls<'_> {
         self.scene.machine.handle(Event::Fired(of.call));
     }
 
-    /// Returns `true` for the timer of a call or a wait, as opposed to that of a block or a loop.
+    /// Returns `true` for the timer of a call or a wait, and `false` for the timer of a block or a loop.
     fn limits_call(&mut self, of: &Site, pause: Pause) -> bool {
         let part = self.scene.machine.view().part(of.call);
         if part.is_none_or(|part| part.inside.is_some()) {

@@ -251,7 +251,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Ends a plan that a tool runs inside its call, if the plan must not run any more.
+    /// Ends a plan that a tool runs inside its call, if the plan must no longer run.
     #[cold]
     pub(super) fn look_at_call(&mut self, cx: &Context<'_>) {
         let Some(around) = &self.around else {

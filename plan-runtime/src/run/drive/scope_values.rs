@@ -19,7 +19,7 @@ pub(super) struct ScopeValues<'x> {
     pub(super) plan: &'x Plan,
     pub(super) graph: Arc<Graph>,
     pub(super) handing: Option<Arc<Handing>>,
-    /// `true` if the code that starts the actions hands over Rust values.
+    /// `true` if the code that starts the actions passes Rust values on.
     pub(super) hands_over: bool,
     /// The slot of the first step.
     pub(super) first: usize,

@@ -29,7 +29,7 @@ pub(super) struct Way<'r> {
     pub(super) asks: bool,
     /// The arguments that the gates were shown.
     pub(super) shown: Option<&'r Value>,
-    /// The values that are handed over.
+    /// The values passed on as Rust values.
     pub(super) given: Option<&'r Handed>,
     /// The cell for the arguments that the report shows.
     pub(super) captured: Option<&'r Cell<Option<Value>>>,

@@ -89,7 +89,7 @@ impl<'x> Stops<'x> {
         event
     }
 
-    /// Waits for nothing any more.
+    /// Drops the cancellation and the timers.
     pub(super) fn close(&mut self) {
         drop_quietly(self.cancel.get_mut().take());
         self.deadline = None;

@@ -76,7 +76,7 @@ pub(super) enum Wait {
     Value(Receiving),
 }
 
-/// A value on its way.
+/// A future of a value from outside.
 pub(super) type Receiving = Pin<Box<dyn Future<Output = Result<Arc<Sent>, StepError>> + Send>>;
 
 /// The end of a task that is not a call.
@@ -131,7 +131,7 @@ pub(super) struct More {
 
 /// The things that a call has until its end, beside its arguments.
 pub(super) struct Ticket {
-    /// The turn of the call among those to the same tools.
+    /// The turn of the call among the calls of its tool.
     pub(super) turn: Option<Turn>,
     /// The context of the call, unless the call runs without a context.
     pub(super) context: Option<CallContext>,
@@ -140,7 +140,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// Creates the ticket of a call. A call with a context may run a plan, and needs no turn any more then.
+    /// Creates the ticket of a call. A call with a context may run a plan, and then needs no turn.
     pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>, span: Span) -> Self {
         let turn = match &context {
             Some(context) => {

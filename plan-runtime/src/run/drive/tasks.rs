@@ -207,7 +207,8 @@ impl<'x> Tasks<'x> {
         slot
     }
 
-    /// Returns the slot of a task that has ended. The result is that of a call. After `Pending`, the waker of the run is kept, or the run was woken again.
+    /// Returns the slot of a task that has ended, and the result of a call. After `Pending`, the waker of the run is
+    /// kept, or the run was woken again.
     #[inline(always)]
     pub(super) fn poll_next(
         &mut self,

@@ -123,7 +123,7 @@ impl<'x> Values<'x> {
         self.scope(called).own.as_deref()
     }
 
-    /// Returns what a step of the scope can refer to. An always step sees `Result`s.
+    /// Returns the values that a step of the scope can refer to. An always step sees `Result`s.
     #[inline]
     pub(super) fn resolving<'s>(
         &'s self,
@@ -228,7 +228,7 @@ impl<'x> Values<'x> {
         }
     }
 
-    /// Returns what is kept of the output of a step.
+    /// Returns the form in which the output of a step is kept.
     #[inline]
     pub(super) fn keep(it: &ScopeValues<'_>, step: usize) -> Keep {
         let handing = it.handing.as_ref();
@@ -277,7 +277,7 @@ impl<'x> Values<'x> {
         }
     }
 
-    /// Puts back what was not taken.
+    /// Returns the values that the step has not taken to their slots.
     #[inline]
     pub(super) fn take_back(&mut self, scope: ScopeId, given: Option<Handed>) {
         if let Some(given) = given {

@@ -187,7 +187,7 @@ impl CallRecords {
     pub(in super::super) fn ends_at_once(&mut self, call: CallId) -> bool {
         let is_computed = self.due.get(&call).is_some_and(|due| due.is_computed);
         if !is_computed {
-            // After a crash, the call ends in the same way.
+            // After a crash, the call ends as before.
             self.due.remove(&call);
         }
         is_computed
