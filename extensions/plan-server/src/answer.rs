@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Room for bytes that are on their way, in KiB.
+/// Memory for bytes that are being sent, in KiB.
 #[derive(Clone)]
 pub(crate) struct Room(Arc<Semaphore>);
 

@@ -111,7 +111,7 @@ impl Connections {
     /// Returns `None` if the server may close no connection.
     pub(crate) fn add(self: &Arc<Self>, address: IpAddr) -> Option<Connection> {
         let address = of_one_client(address);
-        // All clients of this machine, and those of a proxy on it, have the same address.
+        // All clients of this machine, including clients of a local proxy, share one address.
         let most = if address.is_loopback() {
             limits::CONNECTIONS
         } else {

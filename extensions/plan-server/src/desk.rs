@@ -138,7 +138,7 @@ impl Desk {
     }
 }
 
-/// Removes a question whose answer no call awaits any more.
+/// Removes a question whose answer is no longer awaited.
 struct Asked<'d> {
     desk: &'d Desk,
     run: String,

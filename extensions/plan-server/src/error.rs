@@ -218,7 +218,7 @@ async fn bytes_of(body: Body) -> Result<axum::body::Bytes, Problem> {
 fn is_too_long(error: &axum::Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        // The type is that of a crate which axum does not export.
+        // The type belongs to a crate that axum does not export.
         if error.to_string() == "length limit exceeded" {
             return true;
         }

@@ -32,10 +32,10 @@ pub const CONNECTIONS_OF_ADDRESS: usize = 128;
 /// Bytes of one answer, about.
 pub const ANSWER: usize = 8 << 20;
 
-/// Bytes of all answers that are on their way at one time, about.
+/// Approximate bytes of all responses that are being sent.
 pub const ANSWERS: usize = 48 << 20;
 
-/// Bytes of all states of runs that are on their way to those who watch, about.
+/// Approximate bytes of all states that are being sent to subscribers.
 pub const STATES: usize = 32 << 20;
 
 /// Clients that watch runs at one time.

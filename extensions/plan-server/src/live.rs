@@ -196,7 +196,7 @@ fn of_event(name: &str, value: &impl Serialize) -> Happened {
     Happened::Event(event)
 }
 
-/// Tells those who watch a run what happens, and counts it.
+/// An observer that sends the events of a run to its subscribers and counts them.
 pub(crate) struct Watch {
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,

@@ -246,7 +246,8 @@ async fn refuse(mut stream: TcpStream) {
 /// After how long without a failure earlier ones do not count.
 const WELL: Duration = Duration::from_secs(30);
 
-/// Runs what was submitted. After a failure of the database it is tried again, since the disk may be full for a while only.
+/// Executes submitted runs. After a failure of the database, the server tries again, because the disk may be full only
+/// for a while.
 async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<(), JournalError> {
     let mut stopped = std::pin::pin!(stopped);
     let mut failures = 0;

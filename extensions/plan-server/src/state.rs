@@ -45,7 +45,7 @@ pub(crate) struct State {
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) token: String,
-    /// Room for the answers that are on their way, and for the states of runs that are watched.
+    /// Memory for the responses that are being sent, and for the watched states of runs.
     pub(crate) answers: Room,
     pub(crate) states: Room,
     /// A turn for each run that requests look up, so that requests for one run follow each other.
@@ -149,7 +149,8 @@ impl State {
         }
     }
 
-    /// Looks at a run, as [`blocking`](Self::blocking). Those who look at the same run do so one after the other, so that others have their turn.
+    /// Looks at a run, like [`blocking`](Self::blocking). Requests for one run follow each other, so that requests for
+    /// other runs get their turn.
     pub(crate) async fn look<T: Send + 'static>(
         self: &Arc<Self>,
         id: &str,
@@ -168,7 +169,7 @@ impl State {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads a plan, and counts what is found.
+    /// Reads a plan, and counts its findings.
     pub(crate) fn read<'t>(
         &self,
         text: &'t str,
@@ -247,7 +248,8 @@ impl State {
         Ok(())
     }
 
-    /// Keeps the room of a submitted run, and returns the room of a refused run. Another request may submit the run at the same time, so the journal decides.
+    /// Keeps the memory of a submitted run reserved, and frees the memory of a rejected run. A concurrent request may
+    /// submit the run, so the journal decides.
     fn settle(&self, id: &str, bytes: usize) {
         let found = self.find(id);
         let mut open = self.open();

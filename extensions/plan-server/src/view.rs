@@ -16,7 +16,7 @@ const NAMES: usize = 100;
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct StepView {
     pub(crate) path: String,
-    /// The tool that it calls, or those, with commas between them.
+    /// The tool that the step calls, or its tools with commas between them.
     pub(crate) tool: Option<String>,
     /// The description in the tool's contract.
     pub(crate) description: String,

@@ -334,7 +334,7 @@ fn slow_clients_are_cut_off() {
     }
 }
 
-/// Clients without a token that do nothing, or do not read, are in nobody's way.
+/// Clients without a token that send nothing, or do not read, block no other client.
 #[test]
 fn too_many_connections_leave_room_for_others() {
     let folder = Folder::new();

@@ -211,7 +211,7 @@ fn nothing_is_lost_under_load() {
         );
     }
     assert_eq!(first.len(), effects);
-    // Most of the calls before the end were recorded: what is compared above is something.
+    // Most of the calls before the end were recorded, so the comparison above covers them.
     let known = all[..made]
         .iter()
         .filter(|effect| kept.contains(effect["call"].as_str().unwrap()));

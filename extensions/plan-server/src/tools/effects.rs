@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// A line of a file: a call that had an effect, or that repeated an earlier call with its key.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Effect {
-    /// The key of the call, which is the same whenever it is made.
+    /// The idempotency key of the call, which a repeated call keeps.
     pub(super) key: String,
     /// The run of the call, and the path of the call in the run.
     pub(super) call: String,
