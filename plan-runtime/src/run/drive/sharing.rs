@@ -8,7 +8,7 @@ use crate::machine::Command;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// One plan's share of the permits of a run. Each running call has a permit, unless a plan runs inside the call.
+/// The share of a plan in the permits of a run. Each running call has a permit, unless a plan runs inside the call.
 pub(super) struct Sharing {
     pub(super) run: Arc<SharedRun>,
     pub(super) applicant: Applicant,
