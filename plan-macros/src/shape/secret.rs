@@ -204,7 +204,7 @@ fn may_be_constant(ty: &Type, around: &Generics) -> bool {
     !is_type && !name.to_string().contains(char::is_lowercase)
 }
 
-/// Returns the number of types in these tokens.
+/// Returns the number of type arguments in these tokens: each follows a `<` or a `,`.
 fn depth(tokens: TokenStream) -> usize {
     tokens
         .into_iter()

@@ -59,27 +59,27 @@ impl DocumentLimits {
     };
 
     setters! {
-        /// DocumentLimits the bytes of the whole document.
+        /// Limits the bytes of the whole document.
         bytes: usize;
-        /// DocumentLimits the number of steps.
+        /// Limits the number of steps.
         steps: usize;
-        /// DocumentLimits the levels of lists and objects in arguments, conditions and loops, to at most 127.
+        /// Limits the levels of lists and objects in arguments, conditions and loops, to at most 127.
         depth: usize;
-        /// DocumentLimits the bytes of one string.
+        /// Limits the bytes of one string.
         string: usize;
-        /// DocumentLimits the bytes of a name.
+        /// Limits the bytes of a name.
         name: usize;
-        /// DocumentLimits the values that are read however short the document is.
+        /// Limits the values that are read however short the document is.
         values: usize;
-        /// DocumentLimits the number of inputs.
+        /// Limits the number of inputs.
         inputs: usize;
-        /// DocumentLimits the number of references.
+        /// Limits the number of references.
         references: usize;
-        /// DocumentLimits the attempts of one step.
+        /// Limits the attempts of one step.
         attempts: u32;
-        /// DocumentLimits the waits, time limits and deadlines of steps.
+        /// Limits the waits, time limits and deadlines of steps.
         time: Duration;
-        /// DocumentLimits the findings that are listed.
+        /// Limits the findings that are listed.
         findings: usize;
     }
 }

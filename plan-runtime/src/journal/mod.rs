@@ -39,11 +39,11 @@ use std::sync::Arc;
 ///
 /// # Rules
 ///
-/// - *Order.* The records that [`append`](Self::append) was called with before are durable before, and ready before. A crash loses the last records, never one in the middle.
+/// - *Order.* Records become durable, and their futures become ready, in the order of the calls of [`append`](Self::append). A crash loses the last records, never one in the middle.
 /// - *One owner.* A run has at most one valid [`Claim`]. While its owner lives, other claims are refused. Once another owner has the run, all writes with the old claim fail with
 ///   [`JournalError::Lost`], and leave no trace.
 /// - *Once.* A key is written once. A second write of a key is an error, and changes nothing.
-/// - *Failure.* After a write with a claim could not be stored, all later writes with that claim fail, so that no record is missing in the middle.
+/// - *Failure.* After a failed write with a claim, all later writes with that claim fail, so that no record is missing in the middle.
 /// - *Dropped futures.* If the future of a claim is dropped, the journal releases the claim. Any other write may or may not happen after the first
 ///   poll of its future. The writes of `append` and `end` always happen.
 ///

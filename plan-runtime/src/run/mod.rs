@@ -1,7 +1,7 @@
 //! Running a plan.
 //!
-//! A run is one future. It polls the steps' futures itself, so it needs no particular async runtime, borrows the
-//! application for as long as it takes, and is cancelled by dropping it. A step starts as soon as the last step that it
+//! A run is one future. The run polls the futures of its steps, so it needs no particular async runtime, and it borrows
+//! the application while it lives. If you drop a run, its calls are dropped, and no undo step and no always step runs. A step starts as soon as the last step that it
 //! needs has completed. If several steps can start, the first of them in the plan starts.
 //!
 //! A panic in a tool, or in the Rust code of a step's arguments, fails that step (where panics unwind, which is the default). A panic in
@@ -299,7 +299,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.on_failure = on_failure)
     }
 
-    /// Limits how long the run may take. After that, it drops the calls that run, and fails.
+    /// Limits the time of the run. At the deadline, the run drops its running calls, runs undo steps and always steps
+    /// for the [grace period](Self::grace_period), and fails.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -321,8 +322,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.stop.deadline = Some(deadline))
     }
 
-    /// Cancels the run when `cancel` completes: the run drops its calls and fails. `cancel` can be any
-    /// future, such as the receiver of a channel, a signal or a timer.
+    /// Cancels the run when `cancel` completes: the run drops its running calls, runs undo steps and always steps for the
+    /// [grace period](Self::grace_period), and fails. `cancel` can be any future, such as the receiver of a channel, a
+    /// signal or a timer.
     ///
     /// ```
     /// use plan_runtime::run::RunErrorKind;

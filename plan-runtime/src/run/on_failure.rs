@@ -1,6 +1,6 @@
 //! The effect of a failure on the other steps.
 
-/// The policy of a run for the other steps when one step fails. With either policy, the run ends with an error that
+/// The policy of a run for the other steps when one step fails. With each policy, the run ends with an error that
 /// names all failures.
 ///
 /// A step that is optional or has a fallback does not fail in this sense.

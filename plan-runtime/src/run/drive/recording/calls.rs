@@ -30,7 +30,8 @@ pub(in super::super) struct CallRecords {
     due: HashMap<CallId, Due>,
     /// The calls of the plan itself that have ended, and whose records have not had their turns.
     ending: HashSet<CallId>,
-    /// The errors that attempts with a time limit wait after, by slots and elements.
+    /// The last errors of steps with a deadline, by slots and elements. An attempt that would start after the deadline
+    /// ends with this error.
     failed: HashMap<(usize, u32), StepError>,
 }
 
@@ -199,7 +200,7 @@ impl CallRecords {
         self.ending.remove(&call);
     }
 
-    /// Keeps the error of an attempt with a time limit.
+    /// Keeps the error of an attempt of a step with a deadline, in case the next attempt would start too late.
     #[cold]
     pub(in super::super) fn keep_failure(
         &mut self,
@@ -266,7 +267,7 @@ impl CallRecords {
         None
     }
 
-    /// Delays the end of a call until the turn of its record.
+    /// Tells the machine that the end of a call is certain, so that a scope that is cut waits for the turn of its record.
     fn end_later(&mut self, scene: &mut Scene<'_>, of: &Site) {
         if of.scope == ScopeId::ROOT {
             self.ending.insert(of.call);

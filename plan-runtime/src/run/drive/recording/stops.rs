@@ -22,9 +22,9 @@ pub(super) struct Interrupts {
     coming: Option<Interrupt>,
     /// The interrupt whose record waits for its turn.
     recorded: Option<(TimerFuture, Interrupt)>,
-    /// `true` after the record of an interrupt has had its turn, until the time for undo and always steps begins.
+    /// `true` after the record of an interrupt has had its turn, until the grace period begins.
     is_pausing: bool,
-    /// Holds back calls from then on.
+    /// Holds back new calls from the write of an interrupt's record until the grace period begins.
     stop: Option<Stop>,
     messages: Option<Messages>,
     /// `true` after the last record of a run that had ended.
@@ -45,7 +45,7 @@ impl Interrupts {
         }
     }
 
-    /// Ends the run, unless something else does.
+    /// Notes an interrupt, unless another one has come. The run ends when the record of the interrupt has its turn.
     fn come(&mut self, interrupt: Interrupt) {
         self.coming.get_or_insert(interrupt);
     }

@@ -183,7 +183,7 @@ impl TimeRecords {
     }
 }
 
-/// Drops the timer of an attempt's time limit at the end of the attempt. The next attempt has its own timer.
+/// Drops the sleep of the deadline at the end of an attempt. The next attempt sleeps for the remaining time.
 pub(in super::super) fn unlimit<'x>(scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: &Site) {
     let timed = scene.values.timed(of);
     let inside = scene.values.inside(of);
