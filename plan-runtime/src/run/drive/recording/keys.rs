@@ -64,8 +64,8 @@ impl EndNotes<'_, '_> {
         self.end(key, Value::from(path));
     }
 
-    /// Notes in the journal that the only call of an undo step has succeeded, before the record of the call has its
-    /// turn: a concurrent failure may end the run first.
+    /// Writes to the journal that the only call of an undo step has succeeded. The write comes before the turn of the
+    /// call's record, because a concurrent failure may end the run.
     pub(in super::super) fn undo_call(&self, of: &Site) {
         let steps = &self.0.values.scope(of.scope).plan.steps;
         if let Role::Undo(undone) = steps[of.step].role
