@@ -141,9 +141,9 @@ fn is_of_units(input: &DeriveInput) -> bool {
     }
 }
 
-/// Derives the error for a string in place of an enum value, which lists the variants.
+/// Derives the error for a string in place of an enum value.
 fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
-    let syn::Data::Enum(data) = &input.data else {
+    let syn::Data::Enum(_) = &input.data else {
         return None;
     };
     if !input.generics.params.is_empty() {
@@ -157,47 +157,21 @@ fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
         let name = format!("{word}{}", name.to_upper_camel_case());
         Ident::new(&name, ident.span())
     });
-    let import = quote!(use #krate::check::{TakesText as #takes_text, TextFor as #text_for, TextLiteral as #literal};);
-    let message = format!("expected `{name}`, found text");
-    let note = format!(
-        "a value of the enum is one of its variants: {}",
-        variants(&name, data)
-    );
+    let import = quote!(use #krate::check::{
+        TakesText as #takes_text, TextFor as #text_for, TextLiteral as #literal, VariantOf as #variant
+    };);
     Some(quote_spanned! {ident.span()=>
         #[allow(deprecated)]
         const _: () = {
             #import
-            #[diagnostic::on_unimplemented(message = #message, label = "this is text", note = #note)]
-            trait #variant {}
             #[automatically_derived]
-            impl #variant for #ident {}
-            #[automatically_derived]
-            #[diagnostic::do_not_recommend]
             impl #takes_text for #ident {
                 type For = Self;
             }
             #[automatically_derived]
-            impl #text_for<#ident> for #literal where for<'text> &'text ::core::primitive::str: #variant {}
+            impl #text_for<#ident> for #literal where for<'text> &'text ::core::primitive::str: #variant<#ident> {}
         };
     })
-}
-
-/// Lists the first variants of an enum, with `…` for their fields, as a format string.
-fn variants(name: &str, data: &syn::DataEnum) -> String {
-    const SHOWN: usize = 4;
-    let shown = data.variants.iter().take(SHOWN).map(|variant| {
-        let ident = text_of(&variant.ident);
-        match &variant.fields {
-            syn::Fields::Unit => format!("`{name}::{ident}`"),
-            syn::Fields::Unnamed(_) => format!("`{name}::{ident}(…)`"),
-            syn::Fields::Named(_) => format!("`{name}::{ident} {{{{ … }}}}`"),
-        }
-    });
-    let mut shown: Vec<String> = shown.collect();
-    if data.variants.len() > SHOWN {
-        shown.push("…".to_owned());
-    }
-    shown.join(", ")
 }
 
 /// The options in `#[shape(…)]` on a type.

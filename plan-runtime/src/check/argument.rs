@@ -389,7 +389,15 @@ pub struct AnyText;
 /// The type of a string literal.
 pub struct TextLiteral;
 
-/// The strings that `E` accepts. The derived implementation of an enum has this bound, and the error lists the variants.
+/// A variant of the enum `E`, which a string never is.
+#[diagnostic::on_unimplemented(
+    message = "expected `{E}`, found text",
+    label = "this is text",
+    note = "a value of the enum is one of its variants: `{E}::…`"
+)]
+pub trait VariantOf<E> {}
+
+/// The strings that `E` accepts. The derived implementation of an enum demands that a string is a variant.
 pub trait TextFor<E> {}
 
 impl TextFor<AnyText> for TextLiteral {}

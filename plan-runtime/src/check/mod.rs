@@ -34,7 +34,7 @@ pub use argument::{
     Allows, AlwaysPresent, CanBe, FitsInto, FitsIntoSome, Holds, IsUntyped, MaybeAbsent,
     ShownInText, Takes, TakesFloat, TakesInteger, TakesList, TakesLiteral, TakesNegative,
     TakesNone, TakesOutcome, TakesOutcomes, TakesSome, TakesStruct, TakesText, TextFor,
-    TextLiteral, UntypedJson, any, inner, show, shown, untyped,
+    TextLiteral, UntypedJson, VariantOf, any, inner, show, shown, untyped,
 };
 pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;
