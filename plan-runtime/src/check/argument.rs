@@ -361,7 +361,7 @@ boxes!(Box, Rc, Arc);
 /// A type that accepts a string literal, or an enum, which rejects one.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
 pub trait TakesText: Sized {
-    /// The enum itself, or [`AnyText`] for a type that accepts strings.
+    /// The enum itself, or `AnyText` for a type that accepts strings.
     type For;
 
     /// Accepts `"…"`.
