@@ -143,33 +143,25 @@ fn is_of_units(input: &DeriveInput) -> bool {
 
 /// Derives the error for a string in place of an enum value.
 fn no_text(input: &DeriveInput, krate: &Path) -> Option<TokenStream> {
-    let syn::Data::Enum(_) = &input.data else {
-        return None;
-    };
-    if !input.generics.params.is_empty() {
+    let is_plain = input.generics.params.is_empty();
+    if !is_plain || !matches!(input.data, syn::Data::Enum(_)) {
         return None;
     }
     let ident = &input.ident;
-    let name = text_of(ident);
     // With the span of the enum, rustc gives no advice about the derived code.
-    let words = ["TakesTextAs", "TextFor", "TextOf", "VariantOf"];
-    let [takes_text, text_for, literal, variant] = words.map(|word| {
-        let name = format!("{word}{}", name.to_upper_camel_case());
+    let [takes_text, variant] = ["TakesTextAs", "VariantOf"].map(|word| {
+        let name = format!("{word}{}", text_of(ident).to_upper_camel_case());
         Ident::new(&name, ident.span())
     });
-    let import = quote!(use #krate::check::{
-        TakesText as #takes_text, TextFor as #text_for, TextLiteral as #literal, VariantOf as #variant
-    };);
+    let import = quote!(use #krate::check::{TakesText as #takes_text, VariantOf as #variant};);
     Some(quote_spanned! {ident.span()=>
         #[allow(deprecated)]
         const _: () = {
             #import
             #[automatically_derived]
-            impl #takes_text for #ident {
-                type For = Self;
-            }
+            impl #variant<#ident> for #ident {}
             #[automatically_derived]
-            impl #text_for<#ident> for #literal where for<'text> &'text ::core::primitive::str: #variant<#ident> {}
+            impl #takes_text for #ident where for<'text> &'text ::core::primitive::str: #variant<#ident> {}
         };
     })
 }

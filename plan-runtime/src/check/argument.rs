@@ -358,59 +358,26 @@ macro_rules! boxes {
 
 boxes!(Box, Rc, Arc);
 
-/// A type that accepts a string literal, or an enum, which rejects one.
+/// A type that accepts a string literal.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
 pub trait TakesText: Sized {
-    /// The enum itself, or `AnyText` for a type that accepts strings.
-    type For;
-
     /// Accepts `"…"`.
     #[must_use]
-    fn from_text(_: &str) -> Self
-    where
-        TextLiteral: TextFor<Self::For>,
-    {
+    fn from_text(_: &str) -> Self {
         unreachable()
     }
 
     /// Accepts `format!("…")`.
     #[must_use]
-    fn formatted() -> Self
-    where
-        TextLiteral: TextFor<Self::For>,
-    {
+    fn formatted() -> Self {
         unreachable()
     }
 }
 
-/// The types that text is for.
-pub struct AnyText;
-
-/// The type of a string literal.
-pub struct TextLiteral;
-
-/// A variant of the enum `E`, which a string never is.
-#[diagnostic::on_unimplemented(
-    message = "expected `{E}`, found text",
-    label = "this is text",
-    note = "a value of the enum is one of its variants: `{E}::…`"
-)]
-pub trait VariantOf<E> {}
-
-/// The strings that `E` accepts. The derived implementation of an enum demands that a string is a variant.
-pub trait TextFor<E> {}
-
-impl TextFor<AnyText> for TextLiteral {}
-
-// With a single implementation, the compiler would infer `AnyText` for each type.
-impl TextFor<Unknown> for TextLiteral {}
-
 macro_rules! takes_text {
     ($($text:ty),*) => {$(
         #[diagnostic::do_not_recommend]
-        impl TakesText for $text {
-            type For = AnyText;
-        }
+        impl TakesText for $text {}
     )*};
 }
 
@@ -426,9 +393,15 @@ takes_text!(
 );
 
 #[diagnostic::do_not_recommend]
-impl<T: TakesText> TakesText for Option<T> {
-    type For = T::For;
-}
+impl<T: TakesText> TakesText for Option<T> {}
+
+/// A variant of the enum `E`, which a string never is. The derived `TakesText` of an enum has this bound.
+#[diagnostic::on_unimplemented(
+    message = "expected `{E}`, found text",
+    label = "this is text",
+    note = "a value of the enum is one of its variants: `{E}::…`"
+)]
+pub trait VariantOf<E> {}
 
 /// A type that accepts a literal of type `L`.
 #[diagnostic::on_unimplemented(message = "expected `{Self}`, found `{L}`", label = "this is `{L}`")]

@@ -1,6 +1,6 @@
 //! The items that a plan's expansion for editors names: see `ide` in `plan-macros`. No code calls them.
 
-use super::argument::{TakesText, TextFor, TextLiteral};
+use super::argument::TakesText;
 use super::cursor::unreachable;
 pub use crate::Failure;
 use crate::Tool;
@@ -111,10 +111,7 @@ pub fn text<To>(_: &To) -> ExpectedText<To> {
     unreachable()
 }
 
-impl<To: TakesText> ExpectedText<To>
-where
-    TextLiteral: TextFor<To::For>,
-{
+impl<To: TakesText> ExpectedText<To> {
     /// Returns the string as the accepting type.
     pub fn fit(self) -> fn() -> To {
         unreachable()

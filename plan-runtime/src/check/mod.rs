@@ -33,8 +33,8 @@ pub use application::{CalledDirectlyOn, CalledOn, Calls, First, HasTool, Kind, K
 pub use argument::{
     Allows, AlwaysPresent, CanBe, FitsInto, FitsIntoSome, Holds, IsUntyped, MaybeAbsent,
     ShownInText, Takes, TakesFloat, TakesInteger, TakesList, TakesLiteral, TakesNegative,
-    TakesNone, TakesOutcome, TakesOutcomes, TakesSome, TakesStruct, TakesText, TextFor,
-    TextLiteral, UntypedJson, VariantOf, any, inner, show, shown, untyped,
+    TakesNone, TakesOutcome, TakesOutcomes, TakesSome, TakesStruct, TakesText, UntypedJson,
+    VariantOf, any, inner, show, shown, untyped,
 };
 pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;
