@@ -332,24 +332,33 @@ impl State {
 
     /// Returns the plan JSON of a run, and its inputs.
     pub(crate) fn document(&self, id: &str) -> Result<(String, Value), Problem> {
-        let run = now(self.server.journal().look(id));
-        let run = run.map_err(|error| Problem::storage(&error))?;
-        let info = run.and_then(|run| run.info);
-        let info = info.ok_or_else(|| Problem::no_run(id))?;
+        let info = self.info(id)?;
         let inputs =
             serde_json::from_str(&info.inputs).map_err(|error| Problem::storage(&error))?;
         Ok((info.document, inputs))
     }
 
-    /// Resumes a failed run at its failure. The run is open again, so it takes room.
-    pub(crate) async fn retry(&self, id: &str) -> Result<(), RunError> {
-        self.server.retry_failed(id).await?;
-        let run = self.server.journal().look(id).await.ok().flatten();
-        let bytes = run
-            .and_then(|run| run.info)
-            .map_or(0, |info| bytes_of(&info));
-        self.open().add(id, bytes);
-        Ok(())
+    fn info(&self, id: &str) -> Result<RunInfo, Problem> {
+        let run = now(self.server.journal().look(id));
+        let run = run.map_err(|error| Problem::storage(&error))?;
+        let info = run.and_then(|run| run.info);
+        info.ok_or_else(|| Problem::no_run(id))
+    }
+
+    /// Resumes a failed run at its failure. The run is open again, so it needs room.
+    pub(crate) fn retry(&self, id: &str) -> Result<(), Problem> {
+        let bytes = bytes_of(&self.info(id)?);
+        self.reserve(id, bytes)?;
+        let retried = now(self.server.retry_failed(id));
+        self.settle(id, bytes);
+        retried.map_err(|error| {
+            Problem::new(
+                StatusCode::CONFLICT,
+                "CANNOT_RETRY",
+                error.to_string(),
+                "Only a run that has failed or was cancelled can be retried. `POST /api/runs/{id}/again` begins a new run of the plan.",
+            )
+        })
     }
 
     /// Counts the runs that have ended since the last time. An observer learns of the end a little before the journal does.

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Barrier};
 use std::thread;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -188,6 +189,34 @@ fn requests_at_one_time_share_the_room_for_runs() {
     let submitted = submit_together(together, |at| (format!("ns-{at}"), WAITS));
     assert_eq!(submitted, 1);
     assert_eq!(state.open().of_runs.len(), 3);
+}
+
+/// A run that is retried is open again, so it needs the room of a new run.
+#[test]
+fn a_retry_needs_room() {
+    let runtime = Runtime::new().unwrap();
+    let fixture = runtime.block_on(Fixture::new("retry"));
+    let _runtime = runtime.enter();
+    let state = &fixture.state;
+    let document = state.read(WAITS, Profile::Strict).unwrap();
+    state.submit(&document, json!({}), "ns-r").unwrap();
+    let bytes = state.open().bytes;
+    runtime.block_on(state.server.cancel("ns-r")).unwrap();
+    let has_ended = || state.find("ns-r").unwrap().unwrap().ended.is_some();
+    while !has_ended() {
+        let turn = tokio::time::sleep(Duration::from_millis(20));
+        let serve = state.server.serve().cancel_on(turn);
+        runtime.block_on(serve).unwrap();
+    }
+    state.open().remove("ns-r");
+    state.open().add("full", limits::OPEN_BYTES - bytes / 2);
+    assert!(state.retry("ns-r").is_err());
+    assert!(has_ended());
+    state.open().remove("full");
+    state.retry("ns-r").unwrap();
+    assert!(!has_ended());
+    assert_eq!(state.open().bytes, bytes);
+    assert!(state.retry("none").is_err());
 }
 
 /// Requests with one id reserve the memory of the run in the journal, in any order.
