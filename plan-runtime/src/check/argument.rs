@@ -72,8 +72,12 @@ pub struct PassedTo<K, T, To>(PhantomData<(K, T, To)>);
 /// inference, see `Unclear`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
-    label = "this may be absent; if it is there, it is `{T}`",
-    note = "there are four ways to fix this: pass it to an argument that is an `Option<{T}>`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    label = "this is an `Option`: it may be `None`",
+    note = "to pass no value if there is none: make the argument an `Option<{T}>`",
+    note = "to call the tool only if there is a value: `if let Some(x) = reference {{ … }}`",
+    note = "to use a default: `reference.clone().unwrap_or_default()`",
+    note = "if the value comes from an `if` without `else`, add an `else`",
+    note = "if the value comes from an `#[optional]` step, write `#[fallback(…)]` instead"
 )]
 pub trait Allows<K, T, N>: Sized {
     /// The kind of value.
@@ -90,7 +94,8 @@ pub trait Allows<K, T, N>: Sized {
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `Option<{T}>`",
     label = "this may be absent",
-    note = "to go on only if it is there, write `if let Some(x) = reference {{ … }}`; otherwise compute a `bool`: `reference.is_some()`, say, or `reference.unwrap_or_default()` for an `Option<bool>`"
+    note = "to call the tool only if there is a value: `if let Some(x) = reference {{ … }}`",
+    note = "to compute a `bool`: `reference.is_some()`, or `reference.unwrap_or_default()` for an `Option<bool>`"
 )]
 pub trait Holds<K, T, N>: Sized {
     /// Equals `Allows::Kind`.
@@ -113,8 +118,11 @@ impl<K, T, N, To: Allows<K, T, N>> Holds<K, T, N> for To {
 /// type of a value must not depend on it.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `Option<{T}>`",
-    label = "this may be absent; if it is there, it is `{T}`",
-    note = "there are three ways to fix this: call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    label = "this is an `Option`: it may be `None`",
+    note = "to call the tool only if there is a value: `if let Some(x) = reference {{ … }}`",
+    note = "to use a default: `reference.clone().unwrap_or_default()`",
+    note = "if the value comes from an `if` without `else`, add an `else`",
+    note = "if the value comes from an `#[optional]` step, write `#[fallback(…)]` instead"
 )]
 pub trait FitsInto<T, To, N>: Sized {
     /// Equals `Allows::Kind`.
@@ -130,9 +138,10 @@ pub trait FitsInto<T, To, N>: Sized {
 /// A type that accepts values of the kind `K` in a `Some`, which takes only values that are always present:
 /// `Some(None)` is null in JSON, and so is `None`.
 #[diagnostic::on_unimplemented(
-    message = "expected a value that is always there, found `Option<{T}>`: `Some(None)` is null in JSON, as `None` is",
-    label = "this may be absent; if it is there, it is `{T}`",
-    note = "leave the `Some` out: the whole is `None` then if this is absent; for an `Option<Option<{T}>>`, compute it: `reference.clone().map(Some)`"
+    message = "expected a value that is always present, found `Option<{T}>`: `Some(None)` is null in JSON, as `None` is",
+    label = "this is an `Option`: it may be `None`",
+    note = "remove the `Some`: an argument that is an `Option` accepts this value",
+    note = "for an `Option<Option<{T}>>`, write `reference.clone().map(Some)`"
 )]
 pub trait FitsIntoSome<T, To, N>: Sized {
     /// Equals `Allows::Kind`.
@@ -577,9 +586,13 @@ impl<const N: usize, C: TakesList<N>> TakesList<N> for Option<C> {
 
 /// A type that `{}` can format.
 #[diagnostic::on_unimplemented(
-    message = "this value may be absent: it is an `Option<{Self}>`, and `{{}}` needs it to be there",
+    message = "this value may be absent: it is an `Option<{Self}>`, and `{{}}` needs a value",
     label = "this may be absent",
-    note = "there are four ways to fix this: show `Some(…)` or `None` with `{{:?}}`; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    note = "to show `Some(…)` or `None`: write `{{:?}}`",
+    note = "to call the tool only if there is a value: `if let Some(x) = reference {{ … }}`",
+    note = "to use a default: `reference.clone().unwrap_or_default()`",
+    note = "if the value comes from an `if` without `else`, add an `else`",
+    note = "if the value comes from an `#[optional]` step, write `#[fallback(…)]` instead"
 )]
 pub trait ShownInText<K>: Sized {
     /// The type itself.

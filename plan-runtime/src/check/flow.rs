@@ -16,9 +16,12 @@ use std::sync::Arc;
 
 /// A list that is always present.
 #[diagnostic::on_unimplemented(
-    message = "this list may be absent: it is an `Option<{Self}>`, and `for` needs it to be there",
+    message = "this list may be absent: it is an `Option<{Self}>`, and `for` needs a list",
     label = "this may be absent",
-    note = "there are four ways to fix this: iterate only if it is there: `if let Some(list) = reference {{ for x in list {{ … }} }}`; iterate over no elements if it is not: `for x in reference.iter().flatten() {{ … }}`; if its step may be skipped, give the `if` an `else`; or, if its step is `#[optional]`, give it a `#[fallback(…)]` instead, or, where it is a `for`, write `#[optional(each)]`, which leaves only elements absent"
+    note = "to iterate only if there is a list: `if let Some(list) = reference {{ for x in list {{ … }} }}`",
+    note = "to iterate over no elements if there is no list: `for x in reference.iter().flatten() {{ … }}`",
+    note = "if the list comes from an `if` without `else`, add an `else`",
+    note = "if the list comes from an `#[optional]` step, write `#[fallback(…)]` instead, or `#[optional(each)]` on a `for`"
 )]
 pub trait Iterated<K>: Sized {
     /// The list itself.
