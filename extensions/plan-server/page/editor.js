@@ -223,7 +223,7 @@ const listFindings = (dialect, why, failed, any) => {
   if (unseen >= 0) {
     const line = text.value.slice(0, unseen).split("\n").length;
     items.unshift(h("li", { class: "is-warning" }, h("span", { class: "severity" }, "Warning"), h("span", { class: "place" }, ` · line ${line} · `),
-      h("div", {}, "The text has characters that the editor does not show. The first is ", h("code", {}, seen(String.fromCodePoint(text.value.codePointAt(unseen)))), ".")));
+      h("div", {}, "The plan contains invisible characters. The first is ", h("code", {}, seen(String.fromCodePoint(text.value.codePointAt(unseen)))), ".")));
   }
   if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
   $("findings").replaceChildren(...items);
@@ -258,7 +258,7 @@ const LEGEND = () => h("ul", { class: "legend" }, h("li", { class: "reads" }, "o
 const showPlan = () => {
   const { plan } = editor;
   editorPicture.put(plan?.svg, LEGEND());
-  if (!plan) $("picture").replaceChildren(h("p", { class: "none" }, "A plan that can be read is drawn here."));
+  if (!plan) $("picture").replaceChildren(h("p", { class: "none" }, "The graph of the plan appears here when the plan has no errors."));
   const all = steps();
   if (all.length) {
     const rows = all.slice(0, LIMITS.rows).map((step) => ({
@@ -266,9 +266,9 @@ const showPlan = () => {
       cells: [h("button", { type: "button", class: "link", "aria-pressed": "false", onclick: () => chooseStep(editor.chosen === step.path ? null : step.path) }, bdi(step.path, 200)),
         step.tool ? h("code", {}, cut(step.tool, 200)) : "–", step.read_only ? "yes" : "no", step.waits ? "yes" : "no", names(step.needs), names(step.affects)],
     }));
-    $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Only reads", "Waits", "Needs", "Kept from running if it fails"], rows, all.length - rows.length));
+    $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Only reads", "Waits", "Needs", "Blocks if it fails"], rows, all.length - rows.length));
   } else {
-    $("steps").replaceChildren(h("p", { class: "none" }, plan ? "The plan has no steps." : "The steps of a plan that can be read are listed here."));
+    $("steps").replaceChildren(h("p", { class: "none" }, plan ? "The plan has no steps." : "The steps of the plan appear here when the plan has no errors."));
   }
   hide($("printed"), !plan?.text);
   say($("printed").querySelector("pre"), plan?.text ? block(plan.text, 60_000) : "");

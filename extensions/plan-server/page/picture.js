@@ -61,7 +61,7 @@ export class Picture {
     hide(this.tools, !this.svg);
     if (!this.svg) {
       this.frame = null;
-      this.place.replaceChildren(h("p", { class: "none" }, text ? "The picture is too large to be shown here." : "There is no picture yet."));
+      this.place.replaceChildren(h("p", { class: "none" }, text ? "The graph is too large to be shown here." : "There is no graph yet."));
       return;
     }
     const nodes = this.svg.querySelectorAll("[data-path]");

@@ -71,7 +71,7 @@ const decisions = (key, name, all, answer) => {
   const refusing = h("form", { hidden: typed === undefined, novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     answer("refuse", reason.value.trim());
-  } }, h("div", { class: "input" }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "The run is told; optional")), reason),
+  } }, h("div", { class: "input" }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "optional; recorded with the run")), reason),
     h("div", { class: "buttons" }, h("button", { type: "submit", class: "danger" }, all ? `Refuse all ${all}` : "Refuse it"), h("button", { type: "button", onclick: () => refuse(false) }, "Back")));
   const refuse = (open) => {
     if (!open) reasons.delete(key);

@@ -40,7 +40,7 @@ const setPicture = () => {
   if (live.picture !== svg) {
     live.picture = svg;
     livePicture.put(svg);
-    if (!svg) $("live").replaceChildren(h("p", { class: "none" }, "The picture of this plan is not known here. The timeline has its steps."));
+    if (!svg) $("live").replaceChildren(h("p", { class: "none" }, "No graph is available for this plan. See the timeline below."));
   }
 };
 live.choose = (path, goes = false) => {

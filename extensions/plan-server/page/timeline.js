@@ -59,7 +59,7 @@ export const showLive = (picture) => {
     }
   }
   if (!rows.length || !Number.isFinite(from)) {
-    put($("timeline"), "none", () => h("p", { class: "none" }, over ? "What each step did is in the report." : "No step has started yet."));
+    put($("timeline"), "none", () => h("p", { class: "none" }, over ? "The report contains the calls of each step." : "No step has started yet."));
     return;
   }
   const scale = { undone, from, span: Math.max(to - from, 1), to, now, over };

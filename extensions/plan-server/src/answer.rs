@@ -24,7 +24,7 @@ impl Room {
     pub(crate) fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let count = u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX);
         let permit = Arc::clone(&self.0).try_acquire_many_owned(count);
-        permit.map_err(|_| Problem::busy("too many answers on their way"))
+        permit.map_err(|_| Problem::busy("too many open responses"))
     }
 }
 

@@ -55,8 +55,8 @@ impl Problem {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             BUSY,
-            format!("the server has {what} at present"),
-            "Try again in some seconds.",
+            format!("the server is overloaded: {what}"),
+            "Retry in a few seconds.",
         )
     }
 
@@ -76,7 +76,7 @@ impl Problem {
             StatusCode::INTERNAL_SERVER_ERROR,
             "STORAGE",
             "the server cannot read or write its runs",
-            "Nothing was lost that was there before. The server's log says what is wrong.",
+            "No data was lost. See the server log for the cause.",
         )
     }
 

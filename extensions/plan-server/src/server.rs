@@ -229,7 +229,7 @@ fn connect(
 
 /// Sends a client the answer that the server has no room for the connection.
 async fn refuse(mut stream: TcpStream) {
-    let body = r#"{"error":{"code":"BUSY","message":"the server has too many connections at present","help":"Try again in some seconds."}}"#;
+    let body = r#"{"error":{"code":"BUSY","message":"the server is overloaded: too many connections","help":"Retry in a few seconds."}}"#;
     let length = body.len();
     let answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nretry-after: 2\r\nconnection: close\r\n\

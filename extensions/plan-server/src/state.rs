@@ -84,7 +84,7 @@ impl<'s> Place<'s> {
     fn take(waiting: &'s AtomicUsize) -> Result<Self, Problem> {
         let place = Self(waiting);
         if waiting.fetch_add(1, Ordering::AcqRel) >= limits::WAITING_READERS {
-            return Err(Problem::busy("too much to do"));
+            return Err(Problem::busy("too many queued requests"));
         }
         Ok(place)
     }
@@ -242,7 +242,7 @@ impl State {
         let has_room =
             open.of_runs.len() < limits::OPEN_RUNS && open.bytes + bytes <= limits::OPEN_BYTES;
         if !has_room && !open.of_runs.contains_key(id) {
-            return Err(Problem::busy("too many runs that have not ended"));
+            return Err(Problem::busy("too many unfinished runs"));
         }
         open.add(id, bytes);
         Ok(())

@@ -264,7 +264,7 @@ pub(crate) async fn events(
     let run = id.clone();
     state.blocking(move |state| state.summary(&run)).await?;
     let subscriber = state.live.subscribe(&state.metrics, &id);
-    let subscriber = subscriber.ok_or_else(|| Problem::busy("too many who watch runs"))?;
+    let subscriber = subscriber.ok_or_else(|| Problem::busy("too many subscribers"))?;
     let watcher = Watcher::new(state, id, subscriber);
     let batches = stream::unfold(watcher, async |mut watcher| {
         let events = watcher.next().await?;
