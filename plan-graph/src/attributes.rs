@@ -19,14 +19,14 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(30);
 macro_rules! step_attributes {
     ($rows:ident) => {
         $rows! {
-            /// `#[after(first, second)]`: the steps that must end first.
+            /// `#[after(first, second)]`: the step starts after these steps have ended.
             after After Order Names "the steps that must end first: `#[after(first, second)]`" {}
-            /// `#[undo(paid)]`: the step that this one undoes, if that completed and the plan fails, is cancelled or takes too long.
+            /// `#[undo(paid)]`: the step undoes `paid` if `paid` completed and the plan fails, is cancelled or exceeds its deadline.
             undo Undo Order Names "the step that this one undoes: `#[undo(paid)]`" {}
-            /// `#[always]`: the step runs when all others have ended, whatever became of them. It sees their outputs as `Result`s.
+            /// `#[always]`: the step runs at the end of every run, after success and failure. It reads the other steps as `Result`s.
             always Always Order Nothing
                 "no arguments\nhelp: write `#[after(…)]` for always steps that it waits for" {}
-            /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: how often the step is tried at most.
+            /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: the maximum number of attempts, and the waits between them.
             retry Retry Attempts Amounts
                 "the maximum number of attempts: `#[retry(3)]` or `#[retry(5, backoff = \"200ms\", max = \"10s\", jitter = false)]`" {
                 /// The maximum number of attempts.
@@ -35,56 +35,56 @@ macro_rules! step_attributes {
                 backoff(Backoff),
                 /// The longest wait.
                 max(Max),
-                /// Leaves out a random part of each wait.
+                /// `jitter = false` removes the random part of each wait.
                 jitter,
             }
-            /// `#[timeout("10s")]`: how long each attempt may take.
+            /// `#[timeout("10s")]`: the time limit of each attempt.
             timeout Timeout Attempts Amounts "a duration: `#[timeout(\"10s\")]`" {
                 /// The longest time of an attempt.
                 time(Timeout),
             }
-            /// `#[deadline("1m")]`: how long all attempts may take together, with the waits.
+            /// `#[deadline("1m")]`: the time limit of all attempts and waits together.
             deadline Deadline Attempts Amounts "a duration: `#[deadline(\"1m\")]`" {
                 /// The longest time of all attempts.
                 time(Deadline),
             }
-            /// `#[optional]`: its failure does not fail the plan, and its output is an `Option`. `#[optional(each)]` is for the elements of
+            /// `#[optional]`: a failure of the step does not fail the plan, and the step is an `Option`. `#[optional(each)]` applies to each element of
             /// a `for`.
             optional Optional Failure Each
                 "no arguments except `each`, which makes each element of a `for` optional" {
                 /// `#[optional(each)]`: an element of a `for` that fails is `None` in the list.
                 each,
             }
-            /// `#[catch]`: its failure is a value, and its output is a `Result<T, Failure>`. `#[catch(each)]` is for the elements of a `for`.
+            /// `#[catch]`: a failure of the step is a value, and the step is a `Result<T, Failure>`. `#[catch(each)]` applies to each element of a `for`.
             catch Catch Failure Each
                 "no arguments except `each`, which catches the failure of each element of a `for`" {
                 /// `#[catch(each)]`: an element of a `for` that fails is an `Err` in the list.
                 each,
             }
-            /// `#[fallback(value)]`: the output, if the step fails.
+            /// `#[fallback(value)]`: the output if the step fails.
             fallback Fallback Failure Value
                 "the value to use as the output if the step fails: `#[fallback(0)]`" {}
-            /// `#[concurrency(4)]`: how many elements of a `for` run concurrently.
+            /// `#[concurrency(4)]`: the maximum number of concurrent elements of a `for`.
             concurrency Concurrency Elements Amounts
                 "the number of elements of a `for` that run concurrently: `#[concurrency(4)]`" {
                 /// The maximum number of concurrent elements.
                 elements(Concurrency),
             }
-            /// `#[at_most(100, every = "3s")]`: how many rounds a loop has at most.
+            /// `#[at_most(100, every = "3s")]`: the maximum number of rounds of a `loop`, and the time between their starts.
             at_most AtMost Rounds Amounts
                 "the most rounds of a loop: `#[at_most(100)]` or `#[at_most(100, every = \"3s\")]`" {
                 /// The maximum number of rounds.
                 rounds(AtMost),
-                /// The time from the start of a round to that of the next.
+                /// The least time between the starts of two rounds.
                 every(Every),
             }
-            /// `#[collect]`: the output is a `Vec` of the values of all rounds, and not that of the last one.
+            /// `#[collect]`: the output of a `loop` is a `Vec` of the values of all rounds.
             collect Collect Rounds Nothing "no arguments" {}
         }
     };
 }
 
-/// The part of a step that an attribute is about.
+/// The part of a step that an attribute affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concern {
     /// The start of the step relative to other steps.

@@ -187,7 +187,7 @@ HOVERS = [
     ("a tool", "step sent = Reply▮Email", ["pub struct ReplyEmail", "Replies to an e-mail."]),
     ("an argument", "sub▮ject: format", ["pub subject: String", "What it is about."]),
     ("an argument without a comment", "bo▮dy: reply,", ["pub body: String"]),
-    ("an attribute", "#[ret▮ry(3", ["how often the step is tried at most"]),
+    ("an attribute", "#[ret▮ry(3", ["the maximum number of attempts"]),
     ("an option of an attribute", "back▮off =", ["The first wait, which doubles."]),
     ("the variable of a `for`", "to: ma▮il.from", ["mail: Email"]),
     ("the plan", "let plan = ReplyTo▮Latest", ["pub struct ReplyToLatest", "Replies to the most recent e-mail from a sender.", "**Steps**", "FetchEmails"]),
