@@ -4,16 +4,17 @@
 //!
 //! | stage | input and result | checks |
 //! |---|---|---|
-//! | `syntax` | tokens; splits them into parts, and keeps all tokens | none |
-//! | `parse` | the parts; builds the `ast` | the language's own syntax, with `mistakes` for wrong forms |
-//! | `names` | the `ast`; resolves the names in each value | names |
-//! | `graph` | the dependencies of each step | the order of steps |
-//! | `expand` | the results of all stages; writes the Rust | types: emits expressions for rustc to check |
+//! | `syntax` | from tokens to parts; no token is lost | none |
+//! | `parse` | from parts to the `ast` | the syntax; `mistakes` recognizes wrong forms |
+//! | `names` | from the `ast` to tables of resolved names | names |
+//! | `graph` | from names to the dependencies of each step | cycles |
+//! | `expand` | from all results to Rust code | types, by expressions that rustc checks |
 //!
-//! Each stage after `syntax` gets one shared `report`, calls `report.error(token, …)`, and continues: a value with an
-//! error becomes `Value::Broken`, which causes no second error. Editors get another expansion of the parts, in `ide`.
-//! The other macros are `tool` and `shape`; `options` reads the attributes of all macros, `host` describes the process
-//! that expands, and `json` checks the types of arguments and outputs.
+//! All stages after `syntax` share a `report`. A stage calls `report.error(token, …)` for an error, and continues: a value with an
+//! error becomes `Value::Broken`, which causes no second error. For editors, `ide` expands the parts in another way.
+//!
+//! The modules `tool` and `shape` contain the other macros. `options` reads the attributes of all macros, `host` describes the process
+//! that expands the macro, and `json` checks the types of arguments and outputs.
 
 mod ast;
 mod docs;
@@ -41,7 +42,7 @@ use proc_macro::TokenStream;
 #[cfg_attr(
     rust_analyzer,
     doc = r#"
-A step calls a tool, or computes a value. It starts when all that it mentions is there; the others run concurrently.
+A step calls a tool, or computes a value. A step starts when all outputs that it mentions are available. Independent steps run concurrently.
 
 ```ignore
 plan! {

@@ -10,8 +10,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::{Attribute, GenericParam, Generics, Ident, Meta, Type};
 
-/// The number of visited types that the tokens of a type do not show, such as types without a `Shape` behind an alias.
-/// A value with more such types counts as secret.
+/// The number of types behind an alias that the search visits. If an alias hides more types, and a type has no `Shape`,
+/// the whole value is secret.
 const HIDDEN: usize = 4;
 
 /// Reports an invalid attribute of a field.
@@ -31,7 +31,7 @@ pub(crate) fn check(attr: &Attribute, report: &mut Report) {
     }
 }
 
-/// Returns `true` if an option is not even similar to `secret`.
+/// Returns `true` if an option is not similar to `secret`.
 fn is_for_serde(tokens: TokenStream) -> bool {
     let first = tokens.into_iter().next().map(|token| token.to_string());
     first
@@ -50,13 +50,13 @@ pub(crate) fn is_marked(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// Writes a function that returns the content of a type, or `None` for a type that has no secrets. `around` contains
+/// Writes a function that describes the secrets inside a type. Returns `None` for a type without secrets. `around` contains
 /// the parameters of the enclosing type.
 pub(crate) fn inside(ty: &Type, around: &Generics, check: &TokenStream) -> Option<TokenStream> {
     may_be_inside(ty).then(|| function(ty, &ty.to_token_stream(), around, check))
 }
 
-/// Writes the constant of a tool that describes the content of its output, if the type `ty` may have secrets. `around`
+/// Writes the constant of a tool that describes the secrets of its output, if the type `ty` may have secrets. `around`
 /// contains the parameters of the tool.
 pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Option<TokenStream> {
     may_be_inside(ty).then(|| {
@@ -66,8 +66,8 @@ pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Op
     })
 }
 
-/// Searches the output and the arguments of a tool at the call in a plan. The plan's crate determines the types of the
-/// parameters and the shapes.
+/// Writes the search for secrets in the output and the arguments of a tool that a plan calls. In the plan's crate, the types of all
+/// parameters and all shapes are known.
 pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> TokenStream {
     let output = quote_spanned!(at=> <#tool as #check::IsTool>::Output);
     Question {
@@ -84,12 +84,12 @@ pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> Toke
 
 /// Returns `true` if a type with these tokens may contain secrets.
 pub(crate) fn may_be_inside(ty: &Type) -> bool {
-    // A type of the user's may have the name of serde_json's.
+    // The user's crate may have a type with the name of a type of serde_json.
     let is_value = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name == "Value");
     json::is_checked(ty) || json::mentions(&ty.to_token_stream(), &is_value)
 }
 
-/// Writes the function of [`inside`] for a type that the code names `name`.
+/// Writes the function of [`inside`] for a type with the tokens `name`.
 fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStream) -> TokenStream {
     let mut hidden = HiddenIn {
         around,
@@ -119,10 +119,10 @@ fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStrea
     .expand(check)
 }
 
-/// A question about a type.
+/// The search for secrets in a type.
 struct Question<'a> {
     name: &'a TokenStream,
-    /// Other types that may be inside the type.
+    /// Types that may occur inside the type.
     others: Vec<TokenStream>,
     /// The number of types to visit.
     steps: usize,
@@ -162,7 +162,7 @@ impl Question<'_> {
     }
 }
 
-/// The visitor of types inside a type of another crate: its parameters.
+/// A visitor of the parameters of a type of another crate.
 struct HiddenIn<'a> {
     around: &'a Generics,
     parameters: Vec<&'a Type>,
@@ -194,7 +194,7 @@ impl<'a> Visit<'a> for HiddenIn<'a> {
     }
 }
 
-/// Returns `true` if an apparent type may be a constant: `N` in `ArrayVec<Card, N>`.
+/// Returns `true` if a parameter that looks like a type may be a constant: `N` in `ArrayVec<Card, N>`.
 fn may_be_constant(ty: &Type, around: &Generics) -> bool {
     let Type::Path(path) = ty else { return false };
     let Some(name) = path.path.segments.last().map(|last| &last.ident) else {

@@ -1,4 +1,4 @@
-//! `#[derive(Tool)]`: the contract of a tool that is a struct.
+//! `#[derive(Tool)]`, which writes the contract of a tool: its name, its description, its arguments and its output.
 
 use super::options::ToolOptions;
 use super::types;
@@ -16,7 +16,7 @@ use syn::{
     Type, WherePredicate, parse_quote,
 };
 
-/// `#[derive(Tool)]`.
+/// Expands `#[derive(Tool)]`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let (input, silent) = match ParsedType::read(item) {
         Some(ParsedType::Whole(input) | ParsedType::Separators(input)) => (input, None),
@@ -30,7 +30,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
 }
 
 /// Writes the contract of a struct, with the errors of the report. For a struct with a syntax error, `silent` contains
-/// a constant.
+/// a constant that prevents further errors.
 pub(super) fn contract(
     input: &DeriveInput,
     mut report: Report,
@@ -66,11 +66,11 @@ pub(super) fn contract(
 
     let check = quote!(#krate::check);
     let inside = secret::of_output(&output, &input.generics, &check);
-    // A `static` is one for all types that replace a parameter.
+    // A generic struct cannot have a `static` for each instance of its parameters.
     let is_generic = !input.generics.params.is_empty();
     let hand_over = (!is_generic).then(|| lossless::of_output(&quote!(Self::Output), &check));
     let (output_check, output_type) = if !output_is_known {
-        // Otherwise an implementation of `Call` would have another output.
+        // Without this output, an implementation of `Call` would have a wrong output.
         (TokenStream::new(), json::unknown(&errors, &check))
     } else if is_generic || !is_sound {
         (TokenStream::new(), output.to_token_stream())
@@ -80,7 +80,7 @@ pub(super) fn contract(
     };
     let refused = (!is_sound).then_some(&errors);
     let generics = bounded(input, &output, &krate, refused);
-    // Otherwise the bounds and the output report the errors.
+    // In all other cases, the bounds and the output report the errors.
     let errors = (is_sound && output_is_known).then(|| as_item(&errors));
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let tool = quote! {
@@ -128,13 +128,13 @@ fn bounded(
             #output: #serde::Serialize + #serde::de::DeserializeOwned + ::core::marker::Send + 'static
         });
     } else if input.generics.params.is_empty() && refused.is_none() {
-        // rustc reports a struct without derives once.
+        // rustc reports missing derives of the struct once.
         bounds.push(parse_quote! {
             for<'__tool> #ident: #check::ToolStruct<'__tool, { #check::tool_struct::<#ident>() }>
         });
     }
     if refused.is_some() {
-        // Otherwise rustc reports borrowed fields in its own words.
+        // Without this check, rustc would report borrowed fields with a less helpful message.
         bounds.push(parse_quote! {
             for<'__tool> #ident #type_generics: #check::ToolStruct<'__tool, { #refused true }>
         });

@@ -43,20 +43,20 @@ pub struct Contract {
     /// `true` if the tool declares that it [only reads](Tool::READ_ONLY).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
-    /// The JSON Schema of the arguments, which are an object, or `None` if it is unknown.
+    /// The JSON Schema of the object of arguments, or `None` if the schema is unknown.
     #[serde(rename = "parameters", skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// The JSON Schema of the output, or `None` if it is unknown.
+    /// The JSON Schema of the output, or `None` if the schema is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// The secret parts of the arguments, in addition to those that their schema marks with `"writeOnly": true` or
+    /// The secret parts of the arguments, in addition to parts that the schema marks with `"writeOnly": true` or
     /// `"format": "password"`.
     #[serde(skip)]
     pub secret_arguments: Secrets,
-    /// The secret parts of the output, in addition to those that its schema marks.
+    /// The secret parts of the output, in addition to parts that the schema marks.
     #[serde(skip)]
     pub secret_output: Secrets,
-    /// The plan that the tool is, if it is one.
+    /// The plan of the tool, if the tool is a plan.
     #[serde(skip)]
     pub(crate) plan: InnerPlan,
 }
@@ -107,8 +107,7 @@ impl Contract {
     /// Returns the contract that a tool's Rust type determines: its name, its description, and the names of its
     /// arguments, but no types.
     ///
-    /// Other arguments than those are refused by the schema, unless a field is `#[serde(flatten)]`, whose names are not known.
-    /// A `#[serde(alias)]` is not known either.
+    /// The schema refuses other arguments, unless a field is `#[serde(flatten)]`. The schema contains no `#[serde(alias)]`.
     ///
     /// ```
     /// use plan_runtime::{Result, dynamic::Contract, tool};
@@ -171,7 +170,7 @@ impl Contract {
         let arguments = settings.clone().for_deserialize().into_generator();
         let output = settings.for_serialize().into_generator();
         let mut arguments = arguments.into_root_schema_for::<T>();
-        // The contract contains these itself.
+        // The contract itself contains these members.
         arguments.remove("title");
         arguments.remove("description");
         let known = Self::of::<T>();
@@ -228,7 +227,7 @@ fn schema_of(shape: &TypeShape) -> Option<Value> {
 
 /// Contracts of several tools, in the order of their addition.
 ///
-/// It serializes to a list of the contracts, to show to a model that writes plans.
+/// Serializes to a list of the contracts, which describes the tools to a model.
 ///
 /// ```
 /// use plan_runtime::dynamic::{Contract, Contracts};
@@ -256,7 +255,7 @@ impl Contracts {
         Self::default()
     }
 
-    /// Returns the plan with the secrets of each tool's arguments and output, and with the plan behind each tool that is a
+    /// Returns the plan with the secrets of each tool, and with the plan of each tool that is a
     /// plan.
     pub(super) fn mark_secrets(&self, mut plan: Plan) -> Plan {
         if self.may_have_secrets {
@@ -329,7 +328,7 @@ impl Contracts {
         }
     }
 
-    /// Removes the other contracts.
+    /// Keeps only these contracts.
     pub(super) fn retain(&mut self, keep: impl FnMut(&Contract) -> bool) {
         self.list.retain(keep);
         let names = self.list.iter().map(|contract| contract.name.clone());

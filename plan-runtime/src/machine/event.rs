@@ -3,12 +3,12 @@
 use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 use super::nodes::Amounts;
 
-/// An event in a run, which a driver hands to the machine.
+/// An event in a run, which a driver passes to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A call or a wait has ended.
     Ended(CallId, CallEnd),
-    /// The end of a call is certain, and comes later: a scope that is cut waits for the call. The machine ignores the event of a call that does not run.
+    /// A call will certainly end later, so a scope that is cut waits for the call. The machine ignores the event of a call that does not run.
     Certain(CallId),
     /// An attempt of a call starts now, and its call has another id. The event is the answer to [`Command::Admit`]. Without a permit, the event means [`Event::Allowed`].
     Admitted(CallId),
@@ -22,7 +22,7 @@ pub enum Event {
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
     Answered(QuestionId, Answer),
-    /// The time of a timer is over.
+    /// A timer has fired.
     Fired(CallId),
     /// The running calls can no longer end. If something has failed, the calls of the work are dropped.
     Exhausted,
@@ -30,7 +30,7 @@ pub enum Event {
     Cancelled,
     /// The run has passed its deadline.
     Late,
-    /// The time for undo and always steps after a cancellation or the deadline is over.
+    /// The grace period, which is the time for undo steps and always steps after a cancellation or the deadline, has ended.
     GraceOver,
 }
 
@@ -41,7 +41,7 @@ pub enum CallEnd {
     Done,
     /// The call or the wait has failed.
     Failed(CallError),
-    /// The run needs more than it may have, as the driver counts, for example bytes. The run is over as if it had used up its [`Capacity`](super::Capacity).
+    /// The run exceeds a limit that the driver counts, such as bytes. The run ends as if it had used up its [`Capacity`](super::Capacity).
     Exceeds(ErrorId),
 }
 
@@ -67,7 +67,7 @@ pub enum Answer {
     Made,
     /// The value cannot be made.
     Failed(CallError),
-    /// The run needs more than it may have, as the driver counts. The run is over.
+    /// The run exceeds a limit that the driver counts, and ends.
     Exceeds(ErrorId),
 }
 
@@ -81,21 +81,21 @@ pub struct QuestionId {
 /// A task for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Decide whether an attempt of a call, for which there is a permit, starts now. An answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. Until
+    /// Decide whether an attempt of a call with a permit starts now. The answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. Until
     /// [`Event::Allowed`], the call waits for the driver. The attempt does not count as a call that runs.
     Admit(CallId, StepPlace),
     /// Start a call.
     Start(CallId, StepPlace),
     /// Wait for a value from outside.
     Await(CallId, StepPlace),
-    /// Find out a number. Other events may come before the answer.
+    /// Answer a question with a number. Other events may come before the answer.
     Evaluate(QuestionId, Question),
     /// Start a timer.
     Sleep(CallId, Pause, StepPlace),
     /// Drop a call, a wait or a timer. The driver sends no event of the call after this command. The call may have
     /// ended in the meantime.
     Drop(CallId),
-    /// Drop the values of a scope that is over for good. At the end of a run, the driver drops all that is left.
+    /// Drop the values of a scope that has ended permanently. At the end of a run, the driver drops all remaining values.
     Free(ScopeId),
     /// A step has ended. Only a machine that reports the ends of steps has this command, and not for plain steps that
     /// succeed or are dropped.
@@ -103,10 +103,10 @@ pub enum Command {
     /// The work of a scope has failed, and its undo steps are next. Only a machine that reports the ends of steps has
     /// this command.
     Unwinding(ScopeId),
-    /// An inner scope is over, because its work, its undo steps or its always steps were the last to run. Only a
+    /// An inner scope has ended, after its work, its undo steps or its always steps. Only a
     /// machine that reports the ends of scopes has this command.
     Over(ScopeId),
-    /// The run is over.
+    /// The run has ended.
     Done,
 }
 

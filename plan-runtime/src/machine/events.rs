@@ -1,4 +1,4 @@
-//! Events, and their consequences.
+//! The effects of events on the machine.
 
 use super::engine::Machine;
 use super::event::{Answer, CallEnd, CallError, Event, Pause, QuestionId, StepStatus};
@@ -147,7 +147,7 @@ impl Machine {
         if let Asker::Step(run) = asked.asker() {
             core.todo.push_back(Todo::Run(run));
         }
-        // A reply of another kind is as good as 0.
+        // A reply of another kind counts as 0.
         let number = match answer {
             Answer::Number(number) => Ok(number),
             Answer::Amounts(_) | Answer::Made | Answer::Exceeds(_) => Ok(0),
@@ -190,7 +190,7 @@ impl Machine {
         core.state.calls.close(timer);
         let it = &mut core.state.runs[run];
         if attempt == AttemptId::NONE {
-            // The time of a loop is over.
+            // The time limit of a loop has passed.
             it.deadline = None;
             it.is.late = true;
             for attempt in it.attempts.in_order() {
@@ -226,7 +226,7 @@ impl Machine {
         }
     }
 
-    /// Ends the work of the run before its time, if something in the work has failed.
+    /// Ends the work of the run early, if a step of the work has failed.
     fn stop_failed(&mut self) {
         let mut scopes = self.core.state.scopes.rows.iter();
         if scopes.any(|it| it.has_failed && it.phase != Phase::Over) {
@@ -234,7 +234,7 @@ impl Machine {
         }
     }
 
-    /// Works off the consequences of an event.
+    /// Applies the effects of an event.
     pub(super) fn work_off(&mut self) {
         loop {
             self.end_full();

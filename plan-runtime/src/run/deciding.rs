@@ -1,4 +1,6 @@
-//! Decisions of Rust code: a run that is kept makes each decision once.
+//! Records of decisions of Rust code, in a journal or an engine.
+//!
+//! `drive/decisions.rs` evaluates the code, and calls this module for the record.
 
 use super::calling::refused_by;
 use super::durable::{self, Durable};
@@ -11,7 +13,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The keeper of the decisions of a run.
+/// The store of the decisions of a run.
 #[derive(Clone, Copy)]
 pub(super) enum Keeper<'r> {
     Journal(&'r Durable),
@@ -19,8 +21,8 @@ pub(super) enum Keeper<'r> {
 }
 
 impl Keeper<'_> {
-    /// Returns the decision with this key. A failure to decide is recorded as well, unless the run `is_over`. `Err` means that the run is over, with the failure of the engine if
-    /// there is one. With secrets, messages show no values.
+    /// Returns the recorded decision with this key, or makes and records the decision. An error of `decide` is a decision as well, unless the run `is_over`. Returns `Err` if the run has ended, with the failure of the engine if
+    /// the engine failed. With secrets, messages show no values.
     pub(super) fn decided<T: Serialize + DeserializeOwned>(
         self,
         key: String,
@@ -42,7 +44,7 @@ impl Keeper<'_> {
                 let value = serde_json::to_value(value).map_err(fail)?;
                 durable::encode((now, now), Ok(&value))
             }
-            // An error that ends the run decides nothing.
+            // An error that ends the run is no decision.
             Err(error) if error.exceeded().is_some() || is_over => return Ok(decided),
             Err(error) => durable::encode((now, now), Err(error)),
         };
@@ -73,7 +75,7 @@ impl Keeper<'_> {
 }
 
 impl<'r> Keeper<'r> {
-    /// Returns the keeper of a run's decisions, if it has one.
+    /// Returns the store of a run's decisions, or `None` for a run without a journal and an engine.
     pub(super) fn of(run: &'r SharedRun) -> Option<Self> {
         match (&run.durable, &run.engine) {
             (Some(durable), _) => Some(Self::Journal(durable)),
@@ -82,7 +84,7 @@ impl<'r> Keeper<'r> {
         }
     }
 
-    /// Returns the recorded decision. `Err` means that the run is over.
+    /// Returns the recorded decision, or `Err` if the run has ended.
     fn find(self, key: &str) -> Result<Option<String>, ()> {
         match self {
             Self::Journal(durable) => Ok(durable.find(key)?.map(|found| found.body)),

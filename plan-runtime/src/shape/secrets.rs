@@ -18,8 +18,8 @@ const MOST: usize = 128;
 
 /// The secret parts of a value: of the arguments or the output of a tool, or of an input of a plan.
 ///
-/// `#[shape(secret)]` marks them in Rust; see [`Shape`](crate::Shape). As data they are JSON Pointers, in which `*` is any element of a list or any
-/// member of an object. All that is inside of a secret value is secret.
+/// `#[shape(secret)]` marks secret parts in Rust; see [`Shape`](crate::Shape). As data, secret parts are JSON Pointers, in which `*` is any element of a list or any
+/// member of an object. Every part of a secret value is secret.
 ///
 /// ```
 /// use plan_runtime::plan::Secrets;
@@ -167,7 +167,7 @@ impl Secrets {
         found
     }
 
-    /// Returns the secrets of an object that has this value under the name.
+    /// Returns the secrets of an object with this value as a member.
     pub(crate) fn under(self, token: impl Into<String>) -> Self {
         let mut whole = Self::NONE;
         if !self.is_empty() {
@@ -206,7 +206,7 @@ impl Secrets {
 }
 
 /// Reads JSON Pointers, with `*` for any element or member. A pointer without a leading `/` makes the whole value secret, and so do
-/// more than some 100 parts.
+/// more than 128 parts.
 impl<P: AsRef<str>> FromIterator<P> for Secrets {
     fn from_iter<I: IntoIterator<Item = P>>(pointers: I) -> Self {
         let mut secrets = Self::NONE;
@@ -224,7 +224,7 @@ impl<P: AsRef<str>> FromIterator<P> for Secrets {
     }
 }
 
-/// The pointers.
+/// The pointers to the secret parts.
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.pointers()).finish()

@@ -1,4 +1,7 @@
-//! Decisions of Rust code in a plan. With a journal, the run makes each decision once. On an engine, code decides once the engine has its earlier decisions.
+//! Evaluates conditions, lists and values of Rust code.
+//!
+//! Rust code may return another result after a crash. So a run with a journal or an engine records each result as a *decision*, and a resumed run uses the record.
+//! On an engine, the run evaluates Rust code only after the engine has stored all earlier decisions.
 
 use super::super::StepError;
 use super::super::deciding::Keeper;
@@ -15,7 +18,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
 impl Answering<'_, '_> {
-    /// Decides something in a step by a value. A crash does not change a decision of Rust code.
+    /// Evaluates the value `by` for a decision in a step. If the value contains Rust code, the run records the decision.
     pub(super) fn decide<T: Serialize + DeserializeOwned>(
         &mut self,
         of: &Site,
@@ -44,7 +47,7 @@ impl Answering<'_, '_> {
         Ok((made, bytes))
     }
 
-    /// Makes a decision. A run with a journal makes each decision of Rust code once.
+    /// Makes a decision, or returns its record. The run records only decisions of Rust code.
     pub(super) fn decided<T: Serialize + DeserializeOwned>(
         &mut self,
         has_code: bool,
@@ -67,7 +70,7 @@ impl Answering<'_, '_> {
         })
     }
 
-    /// Returns `true` if Rust code may decide something in a command.
+    /// Returns `true` if the command may need a decision of Rust code.
     pub(super) fn decides(&mut self, command: &Command) -> bool {
         match command {
             Command::Start(call, place) => {

@@ -1,4 +1,4 @@
-//! Drives a run in memory: does the commands of the machine, and hands events to the machine.
+//! The driver of a run in memory, which executes the commands of the machine, and passes events to the machine.
 
 use super::super::context::{Blocked, CallContext};
 use super::super::nesting::{Turn, may_start};
@@ -25,7 +25,7 @@ pub(in crate::run) struct Driver<'x> {
     /// `true` if a step has started.
     pub(super) has_begun: bool,
     is_done: bool,
-    /// Finds out whether the tool blocks on the plan inside its call.
+    /// Detects a tool that blocks on the plan inside its call.
     blocked: Blocked,
     /// The receiver whose drop ends the signals to the run.
     _signals: OnceLock<Receiver>,
@@ -58,7 +58,7 @@ impl<'x> Driver<'x> {
         let sharing = around.map(|_| Box::new(Sharing::new(Arc::clone(run), 0)));
         let seed = seed(run, around);
         let root = scene.values.scope(ScopeId::ROOT);
-        // The tasks of a run with a large bound find room later.
+        // The list of tasks of a run with a large bound grows later.
         let at_once = run.concurrency.min(root.plan.steps.len()).min(64);
         let tools = root.graph.called(root.plan);
         let tools = tools
@@ -90,7 +90,7 @@ impl<'x> Driver<'x> {
         self.calls.scene.machine.handle(Event::GraceOver);
     }
 
-    /// Does the commands of the machine. Is ready once the run is over.
+    /// Executes the commands of the machine. Is ready at the end of the run.
     pub(super) fn poll_commands(
         &mut self,
         cx: &mut Context<'_>,
@@ -170,7 +170,7 @@ impl<'x> Driver<'x> {
         }
     }
 
-    /// Ends the run before its time, if there is a cause.
+    /// Ends the run early, if a cause has occurred.
     #[inline]
     fn look_for_ends(&mut self, cx: &mut Context<'_>) {
         while self.calls.records.is_none()
@@ -248,7 +248,7 @@ impl<'x> Driver<'x> {
         }
     }
 
-    /// Ends the run if the time for undo and always steps is over. That time may have begun after the last look, while a value was made.
+    /// Ends the run at the end of the grace period. The grace period may have begun while the run computed a value.
     fn ends_grace(&mut self, cx: &Context<'_>) -> bool {
         if self.calls.records.is_some() {
             return false;
@@ -270,7 +270,7 @@ impl<'x> Driver<'x> {
         must_wait
     }
 
-    /// Returns `true` if the plan waits in vain, since a tool blocks on the plan. The plan is over then.
+    /// Returns `true` if a tool blocks on the plan, which can therefore never continue. The plan then ends.
     #[cold]
     pub(super) fn waits_in_vain(&mut self, cx: &Context<'_>) -> bool {
         let scene = &self.calls.scene;
@@ -305,7 +305,7 @@ impl Drop for Driver<'_> {
         self.calls.scene.stops.close();
         match (&self.calls.scene.around, &self.calls.scene.beside) {
             (Some(around), Some(beside)) => around.forget_inside(beside),
-            // The call is over with its plan.
+            // The call has ended with its plan.
             (Some(around), None) => around.close(false),
             (None, _) => {}
         }

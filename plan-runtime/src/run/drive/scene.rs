@@ -39,7 +39,7 @@ pub(super) struct Scene<'x> {
     pub(super) stops: Stops<'x>,
     pub(super) run: Arc<SharedRun>,
     pub(super) allowance: Arc<Allowance>,
-    /// The call that the run is.
+    /// The call that contains the run.
     pub(super) around: Option<CallContext>,
     /// The name of the plan, if a tool runs the plan inside its call.
     pub(super) beside: Option<Arc<str>>,
@@ -60,7 +60,7 @@ pub(super) struct Opening<'x> {
 }
 
 impl Scene<'_> {
-    /// Returns `true` if the run is over while a value is made. With a journal, the run ends between two values, as in a replay.
+    /// Returns `true` if the run must end while it computes a value. With a journal, the run ends between two values, as in a replay.
     #[cold]
     pub(super) fn look(&self, mut scope: ScopeId) -> bool {
         if self.run.durable.is_some() {
@@ -76,11 +76,11 @@ impl Scene<'_> {
             is_late |= self.clock.is_over(owner.at.until);
             scope = owner.at.of.scope;
         }
-        // Steps after the work run on, until their time is over.
+        // Undo steps and always steps continue until the end of the grace period.
         self.stops.passes(is_late) || self.stops.look_at_grace(&self.clock)
     }
 
-    /// Ends the run for the cause that came while a value was made. Returns `false` if there is no cause. A time limit of a scope around the value is a cause that
+    /// Ends the run because of a cause that occurred while the run computed a value. Returns `false` without a cause. A passed time limit of a scope around the value is a cause that
     /// has a timer.
     pub(super) fn is_interrupted(&mut self) -> bool {
         if self.stops.is_past.take() {
@@ -168,7 +168,7 @@ impl Scene<'_> {
         self.deliver(of, output, false)
     }
 
-    /// Puts the value of an element where the value belongs.
+    /// Stores the value of an element in its slot.
     pub(super) fn deliver(
         &mut self,
         of: &Site,
@@ -238,7 +238,7 @@ impl Scene<'_> {
         true
     }
 
-    /// Counts the plans around the run, and ends the run if there are too many.
+    /// Counts the plans that contain the run, and ends the run if their number is too large.
     pub(super) fn enter(&mut self, plans: usize) {
         let Err(error) = self.allowance.enter(plans) else {
             return;

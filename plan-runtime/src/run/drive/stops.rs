@@ -1,4 +1,4 @@
-//! The ends of a run before its time: a cancellation, the deadline, and the end of the time after these.
+//! The early ends of a run: a cancellation, the deadline, an exceeded limit, a failed journal, and the end of the grace period.
 
 use super::super::clock::Clock;
 use super::super::options::{Cancel, StopOptions};
@@ -12,25 +12,25 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-/// The causes that may end a run before its time.
+/// The causes of an early end of a run.
 pub(super) struct Stops<'x> {
     pub(super) cancel: RefCell<Option<Cancel<'x>>>,
-    /// The waker of the last poll, for polls of `cancel` while a value is made.
+    /// The waker of the last poll, for polls of `cancel` while the run computes a value.
     waker: Waker,
-    /// The cause that came while a value was made.
+    /// The cause that occurred while the run computed a value.
     came: OnceCell<Interrupt>,
-    /// `true` if the time of a scope around a value was over before the value was made.
+    /// `true` if the time limit of a scope around a value passed before the run had computed the value.
     pub(super) is_past: Cell<bool>,
     pub(super) deadline: Option<Deadline>,
     pub(super) grace: Duration,
-    /// The end of the time for undo and always steps.
+    /// The end of the grace period.
     pub(super) end: Option<Deadline>,
     pub(super) stopped: Option<Interrupt>,
-    /// The step that exceeded a limit, and `true` if the plan was at work then. Nothing runs after that.
+    /// The step that exceeded a limit, and `true` during the work of the plan. No step runs after an exceeded limit.
     exceeded: Option<(Arc<str>, bool)>,
-    /// The failure of the journal, and `true` if the plan was at work then. Nothing runs after that.
+    /// The failure of the journal, and `true` during the work of the plan. No step runs after such a failure.
     pub(super) journal: Option<(Arc<JournalError>, bool)>,
-    /// The latest end of the run.
+    /// The latest time at which the run ends.
     pub(super) until: Option<Duration>,
 }
 
@@ -56,7 +56,7 @@ impl<'x> Stops<'x> {
         }
     }
 
-    /// Records an exceeded limit, after which nothing runs. `is_working` is `true` during the work of the plan.
+    /// Records an exceeded limit, after which no step runs. `is_working` is `true` during the work of the plan.
     pub(super) fn exceed(&mut self, place: Arc<str>, is_working: bool) {
         if !self.is_exceeded() {
             self.exceeded = Some((place, is_working));
@@ -68,7 +68,7 @@ impl<'x> Stops<'x> {
         self.stopped.get_or_insert(interrupt);
     }
 
-    /// Records a failure of the journal, after which nothing runs.
+    /// Records a failure of the journal, after which no step runs.
     pub(super) fn fail(&mut self, error: Arc<JournalError>, is_working: bool) {
         self.journal.get_or_insert((error, is_working));
     }
@@ -78,7 +78,7 @@ impl<'x> Stops<'x> {
         self.exceeded.is_some() || self.journal.is_some()
     }
 
-    /// Ends the run before its time. Returns the event for the machine.
+    /// Ends the run early. Returns the event for the machine.
     pub(super) fn stop(&mut self, interrupt: Interrupt) -> Event {
         let event = match interrupt {
             Interrupt::Deadline(_) => Event::Late,
@@ -96,14 +96,14 @@ impl<'x> Stops<'x> {
         self.end = None;
     }
 
-    /// Begins the time for undo and always steps.
+    /// Begins the grace period.
     pub(super) fn begin_grace(&mut self, clock: &Clock) {
         let until = clock.time().saturating_add(self.grace);
         self.until = Some(until);
         self.end = Some(Deadline::new(until, clock.sleep_live(self.grace)));
     }
 
-    /// Returns the reason why the run has ended before its time.
+    /// Returns the reason of the early end of the run.
     pub(super) fn reason(&self) -> Option<Interrupt> {
         match &self.journal {
             Some((error, is_working))
@@ -114,13 +114,13 @@ impl<'x> Stops<'x> {
             }
             _ => match &self.exceeded {
                 Some((place, true)) => Some(Interrupt::Limit(Arc::clone(place))),
-                // The work had its result before.
+                // The work already had its result.
                 _ => self.stopped.clone(),
             },
         }
     }
 
-    /// Returns `true` if a cause has come while a value was made. `outer` is the end of the call around the run.
+    /// Returns `true` if a cause occurred while the run computed a value. `outer` is the deadline of the call that contains the run.
     pub(super) fn look(&self, clock: &Clock, outer: Option<Instant>) -> bool {
         if self.came.get().is_none()
             && let Some(interrupt) = self.cause(clock, outer)
@@ -130,13 +130,13 @@ impl<'x> Stops<'x> {
         self.came.get().is_some()
     }
 
-    /// Notes whether the time of a scope around a value is over.
+    /// Records whether the time limit of a scope around a value has passed.
     pub(super) fn passes(&self, is_late: bool) -> bool {
         self.is_past.set(is_late);
         is_late
     }
 
-    /// Returns `true` if the time for undo and always steps is over while a value is made.
+    /// Returns `true` if the grace period has ended while the run computes a value.
     pub(super) fn look_at_grace(&self, clock: &Clock) -> bool {
         let end = self.end.as_ref();
         let is_over = end.is_some_and(|end| end.limit <= clock.now());
@@ -153,7 +153,7 @@ impl<'x> Stops<'x> {
         if self.stopped.is_some() {
             return None;
         }
-        // The future that cancels the run may be the code that makes the value.
+        // The future that cancels the run may be the code that computes the value.
         if let Ok(mut cancel) = self.cancel.try_borrow_mut()
             && let Some(cancel) = cancel.as_mut()
             && cancel
@@ -167,7 +167,7 @@ impl<'x> Stops<'x> {
         (clock.now() >= limit).then_some(Interrupt::Deadline(limit))
     }
 
-    /// Returns the event of the cause that came while a value was made.
+    /// Returns the event of the cause that occurred while the run computed a value.
     pub(super) fn take_came(&mut self, clock: &Clock) -> Option<Event> {
         let interrupt = self.came.take()?;
         if !matches!(interrupt, Interrupt::Cancelled | Interrupt::Deadline(_)) {
@@ -186,7 +186,7 @@ impl<'x> Stops<'x> {
         }
     }
 
-    /// Returns the end of the time for undo and always steps, once that time is over.
+    /// Returns the event of the end of the grace period after that end.
     pub(super) fn end_grace(&mut self, cx: &Context<'_>) -> Option<Event> {
         let is_over = self.end.as_mut()?.is_over(cx);
         is_over.then(|| {
@@ -209,7 +209,7 @@ impl<'x> Stops<'x> {
         Some(event)
     }
 
-    /// Looks for a cancellation, if the run `may_cancel`, for the deadline, and for the end of the time after these.
+    /// Polls the deadline, the end of the grace period, and the cancellation if the run `may_cancel`.
     #[inline]
     pub(super) fn coming(&mut self, cx: &mut Context<'_>, may_cancel: bool) -> Option<Interrupt> {
         let cancel = self.cancel.get_mut().as_mut().filter(|_| may_cancel);

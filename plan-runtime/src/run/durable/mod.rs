@@ -78,19 +78,19 @@ pub(crate) const INPUTS: &str = "!inputs";
 /// The end of the key of the record with the branch whose block runs, after the key of the attempt. Only a step of which two branches have steps of one name has such a record.
 pub(crate) const BRANCH: &str = "!branch";
 
-/// The part of a key that is before the element and the attempt whose failure something made up for. Before it is the step, or the element, that has another value.
+/// The part of a key between the step or the element with the replacement, and the element and the attempt whose failure was recovered.
 pub(crate) const MADE_UP: &str = "!made_up";
 
-/// The end of the key of the record that a plan or a block inside the run has failed. A plan or block without undo steps and always steps has no such record.
+/// The end of the key of a record about a failed plan or block inside the run. A plan or block without undo steps and always steps has no such record.
 pub(crate) const FAILED: &str = "!failed";
 
-/// The key of the record of an interrupt, which ends a run before its time.
+/// The key of the record of an interrupt, which ends a run early.
 pub(crate) const INTERRUPT: &str = "!interrupt";
 
-/// The key of the record of the end of the time for undo steps and always steps after an interrupt.
+/// The key of the record of the end of the grace period after an interrupt.
 pub(crate) const GRACE: &str = "!grace";
 
-/// The end of the key of the record that the wait before an attempt is over.
+/// The end of the key of the record about the end of the wait before an attempt.
 pub(crate) const BEGUN: &str = "!begun";
 
 /// The end of the key of the record that the time of an attempt is over.

@@ -1,4 +1,7 @@
-//! The plans that the calls of a run run. Each plan is recorded, so that a later run detects a change of it.
+//! Records of called plans.
+//!
+//! The description of a run contains the plan of the run itself. Its calls can run further plans. The run records each of these plans as plan JSON, once for equal
+//! plans, and compares the plan of a repeated call with its record.
 
 use super::Durable;
 use super::begin::had_secrets;
@@ -8,32 +11,32 @@ use crate::journal::JournalError;
 use serde_json::Value;
 use std::sync::PoisonError;
 
-/// The start of the key of a plan's document.
+/// The start of the key of a plan's JSON.
 pub(crate) const PLANS: &str = "!plans.";
 
-/// The part of a key after the prefix of a called plan. The record contains the number of the plan's document.
+/// The part of a key after the prefix of a called plan. The record contains the number of the plan's JSON.
 pub(crate) const ENTERED: &str = "!plan.";
 
-/// The documents of plans that were called, each once: `!plans.0`, `!plans.1` and so on.
+/// The JSON of called plans, once for equal plans: `!plans.0`, `!plans.1` and so on.
 #[derive(Default)]
 pub(super) struct Plans {
-    /// The recorded documents, in this order.
+    /// The recorded JSON of each plan, in the order of the keys.
     documents: Vec<String>,
     /// `true` after all documents were read.
     is_read: bool,
 }
 
-/// Returns the key of the plan that a call with this prefix runs. Its record is the number of a document. If the plan was changed before a crash,
+/// Returns the key of the plan of a call with this prefix. If the plan was changed before a crash,
 /// each version has a record.
 fn key(prefix: &str, version: usize) -> String {
     format!("{prefix}{ENTERED}{version}")
 }
 
 impl Durable {
-    /// Compares a plan that a call runs with the plan that the call has run before a crash. The records of that plan must fit.
+    /// Compares the plan of a call with the plan that the call ran before a crash. The records must fit the plan.
     pub(in crate::run) fn enter(&self, prefix: &str, plan: &Plan, has_secrets: bool) {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        // `Err` has ended the run already.
+        // After an `Err`, the run has already ended.
         let _ = plans.enter(self, prefix, (plan, has_secrets));
     }
 }
@@ -95,7 +98,7 @@ impl Plans {
         Ok(())
     }
 
-    /// Reads the recorded documents.
+    /// Reads the recorded plans.
     fn read(&mut self, durable: &Durable) -> Result<(), ()> {
         while !self.is_read {
             match durable.find(&format!("{PLANS}{}", self.documents.len()))? {

@@ -106,7 +106,7 @@ impl EndNotes<'_, '_> {
 
     /// Notes that a plan or block has failed, unless the plan is the run.
     pub(in super::super) fn failed(&self, scope: ScopeId) {
-        // Without a grace, nothing in the run comes to an end after an interrupt.
+        // Without a grace period, no step of the run ends after an interrupt.
         if self.0.stops.stopped.is_some() && self.0.stops.grace.is_zero() {
             return;
         }

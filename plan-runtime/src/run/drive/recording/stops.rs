@@ -1,4 +1,4 @@
-//! The journal of a run, messages from outside, and the ends of a run before its time.
+//! The journal of a run, messages from outside, and early ends of a run.
 
 use super::super::super::durable::{Durable, GRACE, INTERRUPT, Stop};
 use super::super::super::messages::Messages;
@@ -13,16 +13,16 @@ use crate::resolve::Limit;
 use std::sync::Arc;
 use std::task::Context;
 
-/// The ends of a run before its time. Each has a record, and ends the run when the record has its turn.
+/// The early ends of a run, *interrupts*. An interrupt has a record, and ends the run at the turn of the record.
 pub(super) struct Interrupts {
     durable: Arc<Durable>,
-    /// `true` if the run is a step of another run: only the other run is interrupted.
+    /// `true` if the run is a step of another run. Only the other run has interrupts.
     is_inner: bool,
-    /// The interrupt that has come.
+    /// The interrupt that has occurred.
     coming: Option<Interrupt>,
     /// The interrupt whose record waits for its turn.
     recorded: Option<(TimerFuture, Interrupt)>,
-    /// `true` after the record of an interrupt has had its turn, until the grace period begins.
+    /// `true` from the turn of an interrupt's record until the grace period begins.
     is_pausing: bool,
     /// Holds back new calls from the write of an interrupt's record until the grace period begins.
     stop: Option<Stop>,
@@ -45,20 +45,20 @@ impl Interrupts {
         }
     }
 
-    /// Notes an interrupt, unless another one has come. The run ends when the record of the interrupt has its turn.
+    /// Stores an interrupt, unless the run already has an interrupt. The run ends at the turn of the interrupt's record.
     fn come(&mut self, interrupt: Interrupt) {
         self.coming.get_or_insert(interrupt);
     }
 
-    /// Reads the recorded end of the run, which waits for its turn. A run that is a step of another run has no end of
-    /// its own.
+    /// Reads the recorded interrupt of the run, which waits for its turn. A run that is a step of another run has no such
+    /// record.
     pub(super) fn replay(&mut self, scene: &Scene<'_>, key: &str) {
         let prefix = (!self.is_inner).then(|| Keys(scene).prefix(ScopeId::ROOT));
         self.recorded = recorded::interrupt(&scene.run, prefix.as_deref(), key);
     }
 
-    /// Polls the journal, and ends the run if the journal has failed or if a recorded end takes effect. The time after
-    /// an end does not begin while a call `is_ending`.
+    /// Polls the journal, and ends the run if the journal has failed or if a recorded interrupt has its turn. The grace
+    /// period does not begin while a call `is_ending`.
     pub(super) fn look(&mut self, scene: &mut Scene<'_>, is_ending: bool, cx: &mut Context<'_>) {
         if scene.machine.is_over() {
             if scene.around.is_none() {
@@ -105,13 +105,13 @@ impl Interrupts {
             };
             Messages::new(&self.durable, signals)
         });
-        // After a crash, the message that has ended the run comes again.
+        // After a crash, the journal returns the message that ended the run again.
         if messages.poll(&self.durable, cx) && scene.stops.stopped.is_none() {
             self.come(Interrupt::Cancelled);
         }
     }
 
-    /// Ends the run if it has recorded more than it may. The steps after that may record as much again.
+    /// Ends the run if its records exceed the limit. In the grace period, the limit is twice as large.
     fn look_at_recorded(&mut self, scene: &Scene<'_>) {
         let limit = scene.allowance.limits().recorded;
         let in_grace = scene.stops.stopped.is_some();
@@ -122,15 +122,15 @@ impl Interrupts {
         }
     }
 
-    /// Looks for a cancellation, the deadline, and the end of the time after these.
+    /// Polls the cancellation, the deadline, and the end of the grace period.
     fn look_for_interrupts(&mut self, scene: &mut Scene<'_>, cx: &mut Context<'_>) {
         if self.coming.is_none() {
-            // Before all is replayed that had happened, nothing new happens.
+            // No new interrupt occurs before the end of the replay.
             self.coming = scene.stops.coming(cx, self.durable.is_live());
         }
     }
 
-    /// Records the end of the run that has come. The run ends when the record has its turn, so all records before have their turns first.
+    /// Records the interrupt that has occurred. The run ends at the turn of this record, so all earlier records have their turns first.
     fn record_interrupt(&mut self, scene: &Scene<'_>) {
         if self.recorded.is_some() || self.stop.is_some() {
             return;
@@ -149,7 +149,7 @@ impl Interrupts {
         self.stop = scene.beside.is_none().then(|| self.durable.stop());
     }
 
-    /// Ends the run if the record of its end has its turn.
+    /// Ends the run if the record of its interrupt has its turn.
     fn take_interrupt(&mut self, scene: &mut Scene<'_>, is_ending: bool, cx: &mut Context<'_>) {
         let Some((turn, _)) = &mut self.recorded else {
             return;
@@ -170,7 +170,7 @@ impl Interrupts {
         self.begin_grace(scene, is_ending);
     }
 
-    /// Begins the time for undo and always steps, once the calls that have ended count.
+    /// Begins the grace period, after the calls that have ended are counted.
     fn begin_grace(&mut self, scene: &mut Scene<'_>, is_ending: bool) {
         if !self.is_pausing || is_ending {
             return;
@@ -178,7 +178,7 @@ impl Interrupts {
         self.is_pausing = false;
         self.stop = None;
         scene.stops.begin_grace(&scene.clock);
-        // No time at all is over immediately, after a crash as well.
+        // A grace period of zero ends immediately, and does so after a crash as well.
         if scene.stops.grace.is_zero() {
             scene.stops.end = None;
             return scene.machine.handle(Event::GraceOver);
