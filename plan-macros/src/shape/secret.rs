@@ -66,8 +66,8 @@ pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Op
     })
 }
 
-/// Writes the search for secrets in the output and the arguments of a tool that a plan calls. In the plan's crate, the types of all
-/// parameters and all shapes are known.
+/// Writes the search for secrets in the output and the arguments of a tool that a plan calls. The plan's crate determines the types of all
+/// parameters and all shapes.
 pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> TokenStream {
     let output = quote_spanned!(at=> <#tool as #check::IsTool>::Output);
     Question {

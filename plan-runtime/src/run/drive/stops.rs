@@ -30,7 +30,7 @@ pub(super) struct Stops<'x> {
     exceeded: Option<(Arc<str>, bool)>,
     /// The failure of the journal, and `true` during the work of the plan. No step runs after such a failure.
     pub(super) journal: Option<(Arc<JournalError>, bool)>,
-    /// The latest time at which the run ends.
+    /// The latest end of the run.
     pub(super) until: Option<Duration>,
 }
 
