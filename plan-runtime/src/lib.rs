@@ -1,7 +1,7 @@
 //! Workflows that rustc checks.
 //!
-//! A plan is a list of steps that call tools. You write it in Rust with [`plan!`](crate::plan!), rustc checks it, and it is data that you can
-//! print, draw, store as JSON and run.
+//! A plan is a list of steps that call tools. You write a plan in Rust with [`plan!`](crate::plan!), and rustc checks it. A plan is data, so you can
+//! print, draw, store and run it.
 //!
 //! ```
 //! use plan_runtime::{Error, Result, Shape, plan, tool};
@@ -52,7 +52,7 @@
 //! let run = Sell { item: "lamp".into(), count: 2 }.run(&shop);
 //! assert_eq!(smol::block_on(run)?, "2 lamp, bag: 81");
 //!
-//! // The plan is data before anything runs. `goods` and `bag` need no other step, so they run concurrently.
+//! // The plan is data. `goods` and `bag` need no other step, so they run concurrently.
 //! assert_eq!(Sell::PLAN.levels().len(), 2);
 //! let json = serde_json::to_value(Sell::PLAN)?;
 //! let bag = &json["steps"][2]["arguments"]["object"]["lines"][1]["reference"];
@@ -73,20 +73,19 @@
 //! | [`guide`] | a guide, from a first plan to every feature, and every check with its fix |
 //! | [`plan!`](crate::plan!) | the macro: steps, references, values, checks |
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | the contract of a tool and its implementations |
-//! | [`Shape`] | how serde writes a type as JSON, so that references can lead into it |
+//! | [`Shape`] | the JSON form of a type, so that references can read its fields |
 //! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, its diagrams |
 //! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source |
 //! | [`run`] | runs, their options, reports, observers, timers and errors |
 //! | [`journal`] | storage for the history of durable runs |
 //! | [`serve`] | servers that run, list and control the runs of a journal |
-//! | [`resolve`] | errors of arguments that cannot be built from outputs |
+//! | [`resolve`] | errors about arguments |
 //! | [`Error`], [`Result`], [`ResultExt`] | the errors of tools |
 //!
 //! # Values between steps
 //!
-//! serde builds the arguments of a step from the JSON of the outputs that the step refers to. A whole output is
-//! [handed over](guide::tools#values-that-are-handed-over) in Rust if the JSON of its type returns an equal value. So both routes give the next step
-//! an equal value. Text in an output is never interpreted as a reference.
+//! serde deserializes the arguments of a step from the JSON of earlier outputs. A whole output is
+//! [handed over](guide::tools#values-that-are-handed-over) as a Rust value if its type guarantees an equal result. A run never interprets an output as a reference.
 //!
 //! # Features
 //!
@@ -193,7 +192,7 @@ pub use crate::sleep::Sleep;
 #[cfg(feature = "macros")]
 pub use plan_macros::Tool;
 
-/// Implements [`Shape`](trait@Shape), which describes how serde writes a type as JSON, so that references can lead into it. Reads the type's serde
+/// Implements [`Shape`](trait@Shape), which describes the JSON form of a type, so that references can read its fields. The derive reads the type's serde
 /// attributes.
 ///
 /// ```
@@ -234,8 +233,8 @@ pub use plan_macros::Tool;
 /// assert_eq!(pointers, ["/pageNumber", "/width"]);
 /// ```
 ///
-/// For a type of another crate, `#[shape(remote = "other_crate::Issue")]` before a struct with fields of that type, and its serde attributes, lets references
-/// lead into that type in all plans. The struct itself has no values and no `Shape`:
+/// To let references read the fields of a type of another crate, declare the fields in a struct with `#[shape(remote = "other_crate::Issue")]`. Copy the serde attributes of the other type.
+/// The struct itself has no values and no `Shape`:
 ///
 /// ```
 /// # mod other_crate {
@@ -316,7 +315,7 @@ pub use plan_macros::Shape;
 /// | `#[tool(struct = Number)]` | the name of the struct |
 /// | `#[tool(crate = path)]` | the path of this crate, if it is renamed |
 ///
-/// `#[derive(…)]` and `#[serde(…)]` below `#[tool]` are moved to the struct, `#[serde(…)]` on a parameter to its field. Parameters
+/// The macro moves `#[derive(…)]` and `#[serde(…)]` below `#[tool]` to the struct, and `#[serde(…)]` on a parameter to its field. Parameters
 /// are owned values, and tools are not generic. The function returns a `Result` whose error converts into [`Error`].
 #[cfg(feature = "macros")]
 pub use plan_macros::tool;

@@ -1,26 +1,25 @@
 //! Running a plan.
 //!
-//! A run is one future. The run polls the futures of its steps, so it needs no particular async runtime, and it borrows
-//! the application while it lives. If you drop a run, its calls are dropped, and no undo step and no always step runs. A step starts as soon as the last step that it
-//! needs has completed. If several steps can start, the first of them in the plan starts.
+//! A run is one future. The run polls the futures of its steps, so it needs no particular async runtime. It borrows
+//! the application. If you drop a run, its calls are dropped, and no undo step and no always step runs. A step starts as soon as all steps that it
+//! needs have completed. If several steps can start, the step that is first in the plan starts first.
 //!
-//! A panic in a tool, or in the Rust code of a step's arguments, fails that step (where panics unwind, which is the default). A panic in
-//! other code that a run calls never unwinds out of the run: a run stops notifying an observer that panics, and ends with an error if a
+//! A run catches panics, if panics unwind, which is Rust's default. A panic in a tool, or in the Rust code of a step's arguments, fails the step. A run stops notifying an observer that panics, and ends with an error if a
 //! timer panics. A run drops an output after the last step that reads the output has ended.
 //!
 //! | | |
 //! |---|---|
 //! | [`Run`] | the future that a plan's `run` returns, and its options |
-//! | [`RunError`], [`RunErrorKind`], [`FailedStep`], [`StepError`] | why a run failed |
+//! | [`RunError`], [`RunErrorKind`], [`FailedStep`], [`StepError`] | the errors of a run and of its steps |
 //! | [`Report`], [`StepReport`], [`Attempt`] | the outcome of each step, and of each attempt |
 //! | [`Limits`] | bounds on the calls, values, memory and time of a run |
 //! | [`Gate`] | allows or refuses each call |
-//! | [`Signals`] | values for steps that wait for one |
-//! | [`Throttle`] | rates and numbers of calls, shared by several runs |
-//! | [`Observer`] | is notified of events as they happen |
-//! | [`Engine`] | makes the calls of a run elsewhere |
+//! | [`Signals`] | a handle that sends values to waiting steps |
+//! | [`Throttle`] | limits on the rate and the number of calls of several runs |
+//! | [`Observer`] | a receiver of the events of a run |
+//! | [`Engine`] | a server that makes the calls of a run on other machines |
 //! | [`Timer`] | the source of time for waits and time limits |
-//! | [`Mock`], [`ManualTimer`] | an application and a time for tests |
+//! | [`Mock`], [`ManualTimer`] | an application and a timer for tests |
 
 mod admission;
 mod answer;
@@ -121,14 +120,14 @@ use std::time::Duration;
 #[cfg(feature = "dynamic")]
 pub(crate) use view::{Following, Together};
 
-/// A run of a plan on an application: a future of the plan's output.
+/// A run of a plan on an application, which is a future of the plan's output.
 ///
-/// A plan's `run` method and [`Toolbox::run`](crate::dynamic::Toolbox::run) return a `Run`. A run does nothing before its first poll. It is `Send` if
-/// the application is `Sync` and the output is `Send`, and it borrows the application for as long as the run lives.
+/// A plan's `run` method and [`Toolbox::run`](crate::dynamic::Toolbox::run) return a `Run`. A run does nothing before its first poll. A run is `Send` if
+/// the application is `Sync` and the output is `Send`. It borrows the application.
 ///
 /// # Panics
 ///
-/// Set the options of a run before its first poll: a method that sets an option panics afterwards. A poll after the end of the run panics as
+/// A method that sets an option panics after the first poll of the run. A poll after the end of the run panics as
 /// well.
 ///
 /// ```
@@ -148,7 +147,7 @@ pub(crate) use view::{Following, Together};
 ///     }
 /// }
 ///
-/// // No tool of the plan asks for an application, so anything will do.
+/// // The tool of the plan needs no application, so any value is an application.
 /// let run = Quadruple { number: 3 }.run(&()).concurrency(4).on_failure(OnFailure::Cancel);
 /// assert_eq!(smol::block_on(run)?, 12);
 /// # Ok::<(), plan_runtime::RunError>(())
@@ -259,10 +258,10 @@ impl<'a, App: ?Sized> Run<'a, App, Value> {
 }
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// Runs at most `limit` calls concurrently; 0 counts as 1. A `for` makes one call for each element. The default is
+    /// Limits the number of concurrent calls; 0 counts as 1. A `for` makes one call for each element. The default is
     /// [`DEFAULT_CONCURRENCY`].
     ///
-    /// Plans inside the run share the limit, however deep they are.
+    /// All plans inside the run share this limit.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -276,7 +275,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.concurrency = limit.max(1))
     }
 
-    /// Sets the fate of the other steps when one step fails. The default is [`Stop`](OnFailure::Stop).
+    /// Sets the effect of a failed step on other steps. The default is [`Stop`](OnFailure::Stop).
     ///
     /// ```
     /// use plan_runtime::run::OnFailure;
@@ -377,7 +376,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Stores the arguments of each call in the [report](Run::with_report), where [`StepReport::arguments`] and
     /// [`Attempt::arguments`] return them.
     ///
-    /// The stored arguments are the tool as serde writes it, without the fields that have
+    /// The stored arguments are the JSON of the tool's struct, without fields that have
     /// `#[serde(skip_serializing)]`.
     ///
     /// ```
@@ -408,7 +407,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.keeps.outputs = capture)
     }
 
-    /// Sets the run's limits. The default is [`Limits::DEFAULT`] for plans of `plan!`, and [`Limits::UNTRUSTED`] for others.
+    /// Sets the run's limits. The default is [`Limits::DEFAULT`] for plans of `plan!`, and [`Limits::UNTRUSTED`] for other plans.
     ///
     /// ```
     /// use plan_runtime::run::{Limits, RunErrorKind};
@@ -455,12 +454,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.permissions.gate = Some(Arc::new(gate)))
     }
 
-    /// Delays calls so that they keep to this throttle, including the calls of plans inside the run. Several runs can share a
+    /// Sets a throttle, which delays calls to keep its limits, including the calls of plans inside the run. Several runs can share a
     /// throttle.
     ///
-    /// Several throttles apply together, including the throttles of a run that this run is [inside](Self::inside). A call that runs a plan inside the
-    /// run counts as a running call only until the plan starts, so that the call never waits for itself. A call that runs a plan *beside* the run
-    /// counts until the call ends: do not give that plan's run the throttle of this run.
+    /// If you set several throttles, all of them apply. If this run is [inside](Self::inside) another run, the throttles of the other run also apply.
+    ///
+    /// If a call runs a plan inside the run, the call counts toward a throttle only until the plan starts. Otherwise, the calls of the plan could wait forever for this call to end. If a call runs a plan without [`inside`](Self::inside),
+    /// do not set the throttle of this run for the plan.
     ///
     /// ```
     /// use plan_runtime::run::{ManualTimer, Throttle};
@@ -485,10 +485,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         })
     }
 
-    /// Restricts the run, and the plans inside it, to tools with these names. A trailing `*` matches any suffix.
+    /// Restricts the run, and the plans inside the run, to tools with these names. A trailing `*` matches any suffix.
     ///
-    /// A plan that calls another tool does not start. If the run is [inside](Self::inside) another run, that run must allow the tools as well. A plan
-    /// that a step calls is a tool.
+    /// A plan that calls another tool does not start. A plan that a step calls counts as a tool. If the run is [inside](Self::inside) another run, the other run must allow the tools as well.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -595,12 +594,11 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.seed = Some(seed))
     }
 
-    /// Records the run in a journal under this ID, so that the run survives a crash. A run with the ID of an unfinished run resumes that run. A run
-    /// with the ID of a finished run makes no calls, and returns the recorded output.
+    /// Records the run in a journal under this ID, so that the run survives a crash. If the journal contains an unfinished run with this ID, the run resumes. If it
+    /// contains a finished run with this ID, the run makes no calls and returns the recorded output.
     ///
-    /// A call has happened once its record is durable. After a crash, the run does not repeat recorded calls, and repeats the calls that were
-    /// running. The plan and the inputs must be those of the first start, except for steps that have not run yet. All values go through JSON. Errors
-    /// of tools keep their messages, their [code](crate::Error::code) and their transience, and lose their Rust types.
+    /// After a crash, the run repeats calls without a durable record, and does not repeat recorded calls. The plan and the inputs must be those of the first start, except for steps that have not run yet. All values go through JSON. An error
+    /// of a tool keeps its message, its [code](crate::Error::code), and its mark as transient or permanent, but loses its Rust type.
     ///
     /// ```
     /// use plan_runtime::journal::Memory;
@@ -622,7 +620,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// let journal = Memory::new();
     /// let first = smol::block_on(Order { cents: 500 }.run(&()).durable(&journal, "order-17"))?;
-    /// // Nothing is charged again.
+    /// // The second run makes no call.
     /// let again = smol::block_on(Order { cents: 500 }.run(&()).durable(&journal, "order-17"))?;
     /// assert_eq!(first, again);
     ///
@@ -636,7 +634,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Errors
     ///
-    /// The run does not start if another owner runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets) and the
+    /// The run does not start if another process runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets) and the
     /// journal has [no key](crate::guide::durable#secrets). The run stops when the journal fails, and [`RunError::journal`] returns the journal's
     /// error.
     #[track_caller]
@@ -648,8 +646,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Runs the plan on an [`Engine`], which makes each call, possibly on another machine, and stores the outcome. The
     /// documentation of [`Engine`] has an example.
     ///
-    /// The run takes its time, its [seed](Self::seed) and the values of `await` from the engine, and all values go through JSON. Plans that steps call run here, and so does Rust
-    /// code in plans. Observers are notified again of events that happen again after a crash.
+    /// The engine supplies the time, the [seed](Self::seed) and the values of `await`. All values go through JSON. Called plans and Rust
+    /// code in plans run in this process. After a crash, observers get repeated events again.
     ///
     /// # Errors
     ///
@@ -660,14 +658,14 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.engine = Some(Arc::new(engine)))
     }
 
-    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::serve::Server::serve) the journal runs it. Or submits it to
-    /// an engine, with the engine's client.
+    /// Submits the run to a journal or an engine under this ID, without running it. A process that [serves](crate::serve::Server::serve) the journal, or a worker of
+    /// the engine, runs it.
     ///
     /// Use this method for plans without a name and for plans from JSON. A plan with a name has a `submit` method that needs no application:
     /// `Order { cents: 500 }.submit(&db, "order-17").await?`.
     ///
-    /// The journal does not store the options of the run, such as a [deadline](Self::deadline): the process that serves the run sets them. If the
-    /// journal already has a run with this ID, this plan and these inputs, the journal does not change.
+    /// The journal does not store the options of the run, such as a [deadline](Self::deadline). The process that serves the run sets the options. If the
+    /// journal already contains a run with this ID, this plan and these inputs, `submit` has no effect.
     ///
     /// ```
     /// use plan_runtime::journal::{Journal, Memory};
@@ -688,7 +686,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Errors
     ///
-    /// Returns the errors that keep a [durable](Self::durable) run from starting: another plan or other inputs under this ID, secrets without a key,
+    /// Returns the errors of the start of a [durable](Self::durable) run: another plan or other inputs under this ID, secrets without a key, or
     /// a journal that cannot be written.
     ///
     /// # Panics
@@ -707,8 +705,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         to.submit(run, id)
     }
 
-    /// Sets the ID of the run, which [`CallContext::run_id`] returns in its calls. By default, the ID is random. A [durable](Self::durable) run has
-    /// its ID in the journal.
+    /// Sets the ID of the run, which [`CallContext::run_id`] returns in its calls. By default, the ID is random. For a [durable](Self::durable) run,
+    /// the ID of [`durable`](Self::durable) applies.
     ///
     /// ```
     /// use plan_runtime::run::CallContext;
@@ -728,16 +726,18 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.id = Some(id.into()))
     }
 
-    /// Makes this run a part of the run that made a call. This run takes the bound on calls, the policy [on failure](Self::on_failure), the
-    /// observers, the timer, the seed and the ID of the outer run, in place of its own. Its paths start with the path of the call. Its own
-    /// [limits](Self::limits), [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::allow_tools) and deadline apply in addition to
-    /// those of the call. The outer run records it, so it cannot be [durable](Self::durable) by itself.
+    /// Makes this run a part of the *outer run*, which is the run that made the call with this context.
     ///
-    /// The run ends with an error once the call is over, so the tool must await the run. In a durable run, the call must also poll the run: await the
-    /// run in the future of the tool, and not in a task or a thread of its own.
+    /// - The outer run's bound on calls, policy [on failure](Self::on_failure), observers, timer, seed and ID replace the options of this run.
+    /// - The [limits](Self::limits), the [gate](Self::gate), the [throttles](Self::throttle), the [permissions](Self::allow_tools) and the deadline of both
+    ///   runs apply.
+    /// - Paths of steps start with the path of the call.
+    /// - The outer run records this run, so this run cannot be [durable](Self::durable) by itself.
     ///
-    /// A plan that is a step of another plan does not need this method. Use it in a tool that builds or selects a plan and runs the plan. Once such a
-    /// plan has succeeded, no undo step of it runs, and none runs if the call is dropped while the plan runs.
+    /// The tool must await this run: after the end of the call, this run ends with an error. If the outer run is durable, await this run in the future of the tool itself, and not in a separate task or thread.
+    ///
+    /// Use this method in a tool that builds or selects a plan, and runs it. A plan that a step calls does not need this method. After
+    /// this run has succeeded, its undo steps never run. They do not run either if the call is dropped.
     ///
     /// ```
     /// use plan_runtime::run::CallContext;
@@ -771,7 +771,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         })
     }
 
-    /// Returns a [`Report`] of every step with the result, for a successful and for a failed run.
+    /// Makes the run return a [`Report`] of every step with its result, after success and failure.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -852,7 +852,7 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
     }
 }
 
-/// A run that returns a [`Report`] with its result. [`Run::with_report`] creates it.
+/// A run that returns its result and a [`Report`], from [`Run::with_report`].
 ///
 /// ```
 /// # use plan_runtime::{Result, plan, tool};
