@@ -1,17 +1,17 @@
-//! Plans in JSON: from a language model, a database, another system.
+//! Plans in JSON from a language model, a database or another system.
 //!
-//! A [`Reader`] converts them to a [`Plan`](crate::Plan), which is also the type of a `plan!`, and finds all their errors before a run. It
+//! A [`Reader`] converts JSON to a [`Plan`](crate::Plan), the type of every plan of `plan!`, and finds all errors of the JSON before a run. It
 //! reads three [`Dialect`]s of other systems, and plan JSON, which is this library's own format.
 //!
-//! A [`Toolbox`] contains the tools of an application by name, and runs such plans, with the [`Run`](crate::run::Run), the options,
-//! the observers and the [`Report`](crate::Report) of a `plan!`. A [`Contract`] describes a tool.
+//! A [`Toolbox`] contains the tools of an application by name, and runs plans from JSON. [`Run`](crate::run::Run), its options,
+//! observers and [`Report`](crate::Report) work as for plans of `plan!`. A [`Contract`] describes a tool.
 //!
 //! | from | to | by |
 //! |---|---|---|
 //! | tools | a description for a model | [`Contracts::prompt`], or as data [`Contracts::to_json`] |
 //! | tools | the JSON Schema of plans, for structured output | [`Dialect::schema`] |
 //! | text, or bytes | a plan, its dialect, its warnings | [`Reader::read`], [`Reader::read_slice`], [`Toolbox::read`], [`Toolbox::read_slice`] |
-//! | a document with errors | [`Findings`]: code, line, column, fix | these methods as well; `render` underlines the errors (feature `diagnostics`) |
+//! | a document with errors | [`Findings`]: code, line, column, fix | the errors of these methods; `render` underlines the errors (feature `diagnostics`) |
 //! | a plan and its inputs as JSON | a run | [`Toolbox::run`] |
 //! | a plan | a document in any dialect, or the list of unsupported parts | [`Dialect::write`], [`Unsupported`] |
 //! | a plan | the source of a `plan!` | `Plan::to_rust` (feature `rust`) |
@@ -53,16 +53,16 @@
 //!
 //! The reader finds all errors in one pass, and reports each as one finding. [`Code`] lists and describes the kinds.
 //!
-//! | known | checked |
+//! | information | checks |
 //! |---|---|
 //! | the document alone | JSON, limits, the members of plans and steps, IDs, references and malformed references, unknown and later steps, cycles with their full path |
-//! | the names of tools ([`Contract::new`]) | that there is such a tool |
+//! | the names of tools ([`Contract::new`]) | unknown tools |
 //! | Rust tools ([`Contract::of`]) | unknown and missing arguments |
 //! | JSON Schemas of arguments | types, allowed values, bounds, lengths, nested objects and lists |
 //! | JSON Schemas of outputs | every path of a reference, including paths from the variables of a `for`, of patterns and of a loop |
 //! | | the type of the value at the end of a path: a list is not an element, and a required argument or a formatted string needs a value that is never absent |
 //!
-//! The reader never reports a part that a schema leaves open, or expresses with an unsupported keyword (`pattern`, `not`,
+//! The reader accepts every value if a schema is empty or uses only unsupported keywords (`pattern`, `not`,
 //! references to other documents). A tool that is a closure over JSON checks its resolved arguments again before each call; serde
 //! reads the arguments of Rust tools.
 //!
@@ -72,8 +72,8 @@
 //!
 //! # Members of plan JSON in the other dialects
 //!
-//! A step of these dialects calls a `tool`. Instead of the tool and in addition to it, a step can have the members of a plan JSON step, with their
-//! names. Calls and references inside have the notation of the dialect.
+//! A step of these dialects calls a `tool`. Each step can also have the members of a step in plan JSON, instead of the tool or in addition to the tool.
+//! Calls and references inside use the notation of the dialect.
 //!
 //! | | member of the step |
 //! |---|---|
@@ -91,9 +91,9 @@
 //! | a body | `{"tool", "arguments"}` | `{"tool", "params"}` | `{"tool", "arguments"}` |
 //! | a local value, an input of a block, `last` | `$ref:x.id` | `${x.data.id}` | `{{x.result.id}}` |
 //! | a step in this block | `$ref:a.id` | `${step[0].data.id}`, counted from the start of the block | `{{a.result.id}}` |
-//! | something around the block | by its name | a step by the block's `inputs`, other values by their names | by its name |
+//! | an outer step or value | by its name | a step by the block's `inputs`, other values by their names | by its name |
 //! | the `tail` of a loop in its `while` | `$ref:_` | `${step[n].data}`, after the `n` steps of the block | `{{_.result}}` |
-//! | the step that is undone | `"undo": "a"` | `"undo": 0`, an earlier one | `"undo": "a"` |
+//! | the step that is undone | `"undo": "a"` | `"undo": 0`, the number of an earlier step | `"undo": "a"` |
 //! | order | `"after": ["a"]` | `"dependsOn": [0]` | `"after": ["a"]` |
 //! | `attempts`, `timeout`, `optional` | in the `policy` | `retryCount`, `timeout` and `optional` of the step, or in the `policy` | in the `policy` |
 //! | an input in a `policy` | – | – | `"attempts": "{{PLACEHOLDER_n}}"` |
@@ -103,8 +103,8 @@
 //! value (`a?.id`), formats of values in a string, and objects whose members only a run can determine. [`Dialect::write`] lists all such parts of a
 //! plan.
 //!
-//! The dialects' original systems ignore these members. In the [compat profile](Profile::Compat), a member counts only in its own form, and `value`,
-//! `for` and `await` beside a `tool` are ignored with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors. In the strict profile,
+//! The dialects' original systems ignore these members. In the [compat profile](Profile::Compat), the reader reads such a member only in exactly this form. It ignores `value`,
+//! `for` and `await` beside a `tool`, with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors. In the strict profile,
 //! other spellings of an order or a policy (`depends_on`, `retry`, `timeout_ms`, `on_error`, …) are errors as well.
 //!
 //! ```

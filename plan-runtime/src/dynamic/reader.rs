@@ -1,4 +1,4 @@
-//! Reads documents: recognizes the dialect, reads the plan, checks it.
+//! The reader of documents, which recognizes the dialect, reads the plan, and checks the plan.
 
 use super::dialects;
 use super::dialects::reading::{PlanBuilder, cycle, roles};
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 /// Reads plans from JSON.
 ///
-/// By default, it recognizes the dialect, is strict, and has the default [`DocumentLimits`].
+/// By default, a reader recognizes the dialect, is strict, and has the default [`DocumentLimits`].
 ///
 /// ```
 /// use plan_runtime::dynamic::{Dialect, Reader};
@@ -46,7 +46,7 @@ impl Reader<'_> {
         Self::default()
     }
 
-    /// Reads this dialect, and nothing else.
+    /// Restricts the reader to this dialect.
     #[must_use]
     pub fn dialect(self, dialect: Dialect) -> Self {
         let dialect = Some(dialect);
@@ -72,20 +72,20 @@ impl Reader<'_> {
         Self { name, ..self }
     }
 
-    /// Sets the tools of the check.
+    /// Sets the tools that the reader checks plans against.
     ///
     /// With tools, the reader also finds:
     ///
-    /// - missing tools, arguments and fields of outputs,
-    /// - arguments that the document lacks,
-    /// - values and references that do not fit,
-    /// - values that may be absent although the tool requires one.
+    /// - unknown tools, arguments and fields of outputs
+    /// - missing arguments
+    /// - values and references of wrong types
+    /// - optional values in required arguments
     ///
-    /// Warnings report parts without an effect: unused outputs of tools that only read, and dependencies without a reason. An input
+    /// Warnings report parts without an effect: unused outputs of read-only tools, and unneeded dependencies. An input
     /// without a declared type has the type of the arguments that refer to it.
     ///
-    /// The reader checks only the [contracts](super::Contract): a part that a schema leaves open is valid. An output has the fields in its
-    /// schema, and others only if the schema allows them with `additionalProperties`. Unknown arguments are an error if the schema forbids
+    /// The reader checks only the [contracts](super::Contract): if a schema has no demand on a value, every value is valid. An output has the fields in its
+    /// schema. It has other fields only if the schema allows `additionalProperties`. Unknown arguments are an error if the schema forbids
     /// them, and a warning otherwise.
     ///
     /// ```
@@ -119,10 +119,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a plan. A Markdown fence around the JSON (as language models write it) and a byte order mark before it are ignored.
+    /// Reads a plan. The reader ignores a Markdown fence around the JSON, which language models write, and a byte order mark.
     ///
-    /// The reader checks the document by itself: the JSON, names, references, cycles, the form of each part. After
-    /// [`tools`](Self::tools), it also checks the document against these tools.
+    /// The reader checks the JSON, names, references, cycles and the form of each part. With
+    /// [`tools`](Self::tools), it also checks the plan against these tools.
     ///
     /// # Errors
     ///
@@ -163,8 +163,8 @@ impl Reader<'_> {
 
     /// Reads a plan from bytes: a file, or the body of a request.
     ///
-    /// JSON is encoded in UTF-8. A document in UTF-16 or UTF-32 is a finding, and so is the first byte that is not UTF-8. For such a
-    /// document, [`Findings::text`] is the part before that byte.
+    /// JSON must be encoded in UTF-8. A document in UTF-16 or UTF-32 has a finding, and so has a document with an invalid byte. For such a
+    /// document, [`Findings::text`] is the part before the invalid byte.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Code, Reader};
@@ -283,7 +283,7 @@ impl Reader<'_> {
     }
 }
 
-/// A plan read from a document, with the positions of its parts. [`Reader::read`] returns it.
+/// A plan from a document, with the positions of its parts, from [`Reader::read`].
 ///
 /// ```
 /// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
@@ -292,7 +292,7 @@ impl Reader<'_> {
 /// let document = Reader::new().read(r#"[{"id": "sent", "tool": "send", "arguments": {"to": 5}}]"#)?;
 /// assert_eq!(document.plan().steps[0].id, "sent");
 ///
-/// // What was read without tools can be checked against them later.
+/// // A document that was read without tools can be checked against tools later.
 /// let send = Contract::new("send").arguments(json!({"properties": {"to": {"type": "string"}}}));
 /// let findings = document.check(&Contracts::from_iter([send]));
 /// assert_eq!(findings[0].code, Code::WrongType);
@@ -351,7 +351,7 @@ impl<'t> Document<'t> {
         self.plan
     }
 
-    /// Returns the document as it was read.
+    /// Returns the JSON of the document.
     ///
     /// ```
     /// use plan_runtime::dynamic::Reader;

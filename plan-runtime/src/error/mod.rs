@@ -26,14 +26,14 @@ type Boxed = Box<dyn StdError + Send + Sync>;
 /// The error of a tool.
 ///
 /// The operator `?` converts every type that converts into a boxed error: any [`std::error::Error`], a string, `anyhow::Error`. An error is
-/// *transient* (another attempt may succeed) unless it is marked as *permanent*. The error of a plan that ran as a step of another plan is transient
+/// *transient* (another attempt may succeed) unless it is marked as *permanent*. The error of a called plan is transient
 /// if all its failures are transient.
 ///
 /// `{}` writes only the error, and `{:#}` adds its causes, on one line. Characters that a terminal would not show, such as escape
-/// sequences and characters without a width, appear as Rust escapes. The errors of [`chain`](Self::chain) write themselves without such
+/// sequences and characters without a width, appear as Rust escapes. The errors of [`chain`](Self::chain) print without such
 /// escapes.
 ///
-/// As `anyhow::Error`, it does not implement [`std::error::Error`] itself, but converts into a `Box<dyn Error>`.
+/// Like `anyhow::Error`, this type does not implement [`std::error::Error`], but converts into a `Box<dyn Error>`.
 ///
 /// ```
 /// use plan_runtime::{Error, Result, ResultExt};
@@ -98,7 +98,7 @@ impl Error {
         Self::new(error).into_permanent()
     }
 
-    /// Marks the error as permanent: another try would not help.
+    /// Marks the error as permanent: another attempt would not help.
     fn into_permanent(mut self) -> Self {
         self.permanent = true;
         self
@@ -113,8 +113,8 @@ impl Error {
         }
     }
 
-    /// Adds the operation that failed. The given error becomes the [source](Self::source), and the new error is transient if the
-    /// given error is.
+    /// Adds the operation that failed. The original error becomes the [source](Self::source), and the new error is transient if the
+    /// original error is transient.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -136,8 +136,8 @@ impl Error {
     }
 
     /// Sets the shortest time until a retry, such as the value of a server's [`Retry-After`](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)
-    /// (RFC 9110, section 10.2.3) with status 429. A step with `#[retry]` waits at least this long, and so do the calls that share a
-    /// [`Throttle`](crate::run::Throttle) with the tool. They wait at most an hour.
+    /// (RFC 9110, section 10.2.3) with status 429. A step with `#[retry]` waits at least for this time, but at most an hour. Calls that share a
+    /// [`Throttle`](crate::run::Throttle) with the tool wait as well.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -151,14 +151,13 @@ impl Error {
         self
     }
 
-    /// Returns the shortest time until a retry, if [`retry_after`](Self::retry_after) set one. The error of a plan returns the
+    /// Returns the shortest time until a retry, if [`retry_after`](Self::retry_after) set a time. For the error of a plan, returns the
     /// longest time of its failures.
     pub fn retry_delay(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// Sets the kind of failure for programs, as a code of the tool's own: `"NOT_FOUND"`. The failure of a step with `#[catch]`
-    /// has it as its [`code`](crate::Failure::code).
+    /// Sets a code for programs, such as `"NOT_FOUND"`. The [`code`](crate::Failure::code) of the failure is this code.
     ///
     /// ```
     /// # use plan_runtime::Error;
@@ -304,7 +303,7 @@ fn chain<'e>(
     std::iter::successors(Some(error), |error| (**error).source())
 }
 
-/// The largest number of causes that are read, since an error may be its own cause.
+/// The largest number of causes that a chain contains, because an error may be its own cause.
 const CAUSES: usize = 50;
 
 /// Writes an error and its causes on one line, up to a length that people read.

@@ -21,7 +21,7 @@ pub enum StepError {
     Tool(Arc<Error>),
     /// The tool, or Rust code in the step's arguments, panicked with this message.
     Panic(Arc<str>),
-    /// The arguments, or the computed value, cannot be made out of the inputs and the outputs.
+    /// The run could not resolve the arguments or the computed value.
     Arguments(Arc<ResolveError>),
     /// The tool's output cannot be written as JSON.
     Output(Arc<ResolveError>),
@@ -29,21 +29,21 @@ pub enum StepError {
     Timeout(Duration),
     /// All attempts together took longer than this time, which is the step's `deadline`. The last attempt was dropped.
     Deadline(Duration),
-    /// The step failed, and its fallback cannot be made out of the inputs and the outputs either.
+    /// The step failed, and the run could not resolve its fallback.
     Fallback(Arc<ResolveError>),
-    /// A [limit](crate::run::Limits) of the run was exceeded, which has ended it.
+    /// The run exceeded a [limit](crate::run::Limits), and ended.
     Limit(Arc<ResolveError>),
     /// The run's [gate](crate::run::Gate) did not allow the call, for this reason.
     Refused(Arc<str>),
     /// The step needs the value of another step, which failed with this failure.
     Failed(Arc<CaughtFailure>),
-    /// The step is a block, in which steps failed. The error of the run names them as its own.
+    /// The step is a block with failed steps. The error of the run lists these steps.
     Block(Arc<RunError>),
-    /// The condition of a loop still held after this many rounds, which are the most.
+    /// The condition of a loop still held after the maximum number of rounds, which is this number.
     TooManyRounds(u32),
     /// The step waits for a value from outside, and no handle to send a value remains.
     NoSignals,
-    /// The application has no code for this step.
+    /// The program lacks the compiled code of this step.
     Unknown,
 }
 
@@ -303,7 +303,7 @@ impl FailedStep {
         &self.error
     }
 
-    /// Returns the number of attempts, of the failed element if the failure is one of an element.
+    /// Returns the number of attempts of the step, or of the failed element.
     pub fn attempts(&self) -> u32 {
         self.attempts
     }
@@ -374,13 +374,13 @@ pub(crate) enum Interrupt {
     Cancelled,
     /// The run is inside this many other plans, which are too many.
     Nested(usize),
-    /// The call that it is inside of is over.
+    /// The call that contains the run has ended.
     Outer,
     /// The plan inside a call cannot be polled here, for this reason.
     Outside(&'static str),
     /// A limit was exceeded: here, or in another part of the run.
     Limit(Arc<str>),
-    /// The run has recorded more than it may: its steps are undone.
+    /// The run exceeded the limit on records. Its undo steps run.
     Recorded(Arc<str>),
     /// The run's journal cannot be used.
     Journal(Arc<JournalError>),
@@ -508,7 +508,7 @@ impl RunError {
     }
 
     /// Returns the steps that completed and were not undone, in the plan's order: their undo steps failed, or had no time left. A
-    /// person has to resolve their effects.
+    /// person must correct the effects of these steps.
     pub fn not_undone(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.0.undoing.not_undone.iter().map(|step| &*step.path)
     }
@@ -539,7 +539,7 @@ impl RunError {
         !self.0.unstarted
     }
 
-    /// Returns `true` if a limit has ended the run, so that its error names the limit.
+    /// Returns `true` if an exceeded limit has ended the run.
     fn exceeds_limit(&self) -> bool {
         matches!(
             self.0.cause,
@@ -547,8 +547,8 @@ impl RunError {
         )
     }
 
-    /// Returns the error because of which the run's [journal](crate::run::Run::durable) did not start or continue the run. No records are lost: the
-    /// run resumes from them when it is started again.
+    /// Returns the error of the run's [journal](crate::run::Run::durable) that prevented the start or the continuation of the run. No records are lost: start the run again
+    /// to resume from its records.
     pub fn journal(&self) -> Option<&JournalError> {
         match &self.0.cause {
             Cause::Journal(error) | Cause::Interrupted(Interrupt::Journal(error)) => Some(error),

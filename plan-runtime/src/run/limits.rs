@@ -3,18 +3,18 @@
 use crate::plan::Executable;
 use std::time::Duration;
 
-/// The limits of a run, which protect the memory, the time and the called services from a plan that asks too much of them.
+/// The limits of a run, which protect memory, time and called services from a plan that needs too much.
 ///
 /// [`DEFAULT`](Self::DEFAULT) applies to plans of `plan!`, and [`UNTRUSTED`](Self::UNTRUSTED) to plans read from JSON or built in Rust. A run
-/// shares its limits with all plans inside it. A plan inside the run that has [limits of its own](super::Run::limits), or that was read from
-/// JSON or built in Rust, counts toward both limits.
+/// shares its limits with all plans inside the run. If a plan inside the run has [its own limits](super::Run::limits), or was read from
+/// JSON or built in Rust, both limits apply to this plan.
 ///
-/// A run does not make a value or a call that would exceed a limit. The run ends with an [error](super::RunErrorKind::Limit) that names the
-/// limit, the step and its argument, regardless of `#[optional]` and `#[fallback]`. While the run makes a value, it also checks its deadline,
-/// the time limit of the attempt, and cancellation.
+/// If a value or a call would exceed a limit, the run ends, regardless of `#[optional]` and `#[fallback]`. The [error](super::RunErrorKind::Limit) contains the
+/// limit, the step and its argument. While a run computes a value, it also checks its deadline,
+/// the time limit of the attempt, and its cancellation.
 ///
 /// A size in bytes approximates the memory of a value: an element counts 32, a member counts 64 and its name, an object with members counts
-/// 600 more, and a string counts its length. The memory that tools use for themselves does not count.
+/// 600 more, and a string counts its length. The memory inside tools does not count.
 ///
 /// ```
 /// use plan_runtime::run::{Limits, RunErrorKind};
@@ -43,11 +43,11 @@ pub struct Limits {
     pub value: usize,
     /// Bytes of the arguments of one call. The default is the limit on one value for plans of `plan!`, and 16 MiB for others.
     pub arguments: usize,
-    /// Bytes that the run holds at one time. They include the outputs that a step has yet to read, the lists of each `for` and the values
+    /// Bytes that the run holds at one time. They include outputs with remaining readers, the lists of each `for` and the values
     /// of their elements, the arguments of running calls, and the values stored for the report. They exclude the inputs. The default is 512
     /// MiB.
     pub total: usize,
-    /// Calls of tools, whose further attempts do not count, and of plans. The default is unlimited for plans of `plan!`, and 10,000 for
+    /// Calls of tools and of plans. Further attempts of a call do not count. The default is unlimited for plans of `plan!`, and 10,000 for
     /// others.
     pub calls: usize,
     /// Attempts of all calls. The default is unlimited for plans of `plan!`, and 20,000 for others.
@@ -55,12 +55,12 @@ pub struct Limits {
     /// Elements of all lists that a `for` iterates over, and rounds of all loops, with or without calls. The default is unlimited for plans of
     /// `plan!`, and 100,000 for others.
     pub elements: usize,
-    /// The number of plans inside each other, as steps of the outermost plan. The default is unlimited for plans of `plan!`, and 16 for
+    /// The number of nested plans, as steps of the outermost plan. The default is unlimited for plans of `plan!`, and 16 for
     /// others. A run refuses more than 63 plans that share a stack.
     pub depth: usize,
     /// Bytes of all records that the run writes to its [journal](super::Run::durable). The default is unlimited for plans of `plan!`, and 256 MiB for
     /// others. A run that exceeds this limit ends as at a [deadline](super::Run::deadline): its undo steps and always steps run, and may write
-    /// another such amount.
+    /// the limit's number of bytes again.
     pub recorded: usize,
     /// The longest duration of the run, in addition to its [deadline](super::Run::deadline). The default is unlimited for plans of `plan!`, and
     /// 24 hours for others.
@@ -68,7 +68,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// 128 MiB for one value, and 512 MiB for all; nothing else is limited. Plans of `plan!` have these.
+    /// The default limits of plans of `plan!`: 128 MiB for one value, 512 MiB for all values, and otherwise unlimited.
     pub const DEFAULT: Self = Self {
         value: 128 << 20,
         arguments: 128 << 20,
@@ -130,11 +130,11 @@ impl Limits {
         attempts: usize;
         /// Limits the elements of all lists, with the rounds of all loops.
         elements: usize;
-        /// Limits how many plans run inside each other.
+        /// Limits the number of nested plans.
         depth: usize;
         /// Limits the bytes of all records in a journal.
         recorded: usize;
-        /// Limits the time.
+        /// Limits the time of the run.
         time: Duration;
     }
 

@@ -1,8 +1,8 @@
-//! An application for tests, whose tools are closures. How they are called is in `answer.rs`.
+//! An application for tests, whose tools are closures. `answer.rs` calls the closures.
 //!
-//! A mock does not implement `Call`: such an implementation would overlap with the implementations of `#[tool]` for all applications. `check/application.rs` has a `Calls` for mocks beside the `Calls` for
-//! applications. The two do not overlap, because applications are `Sync` and a mock is not. A plan inside a run is `Send` and cannot borrow a mock, so it runs on `Mock::STAND_IN`, and each `Request`
-//! brings the answers.
+//! A mock does not implement `Call`: such an implementation would overlap with the implementations of `#[tool]` for all applications. `check/application.rs` implements `Calls` for mocks and for
+//! applications. These implementations do not overlap, because applications are `Sync` and a mock is not. A plan inside a run is `Send` and cannot borrow a mock, so it runs on `Mock::STAND_IN`, and each `Request`
+//! contains the answers.
 
 use super::catch::locked;
 use crate::Plan;
@@ -16,7 +16,7 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
-/// An application for tests: closures answer the calls of its tools, and it records the calls.
+/// An application for tests. Closures answer the calls of its tools, and the mock records the calls.
 ///
 /// Every plan runs on a mock. [`on`](Self::on) adds an answer for one tool. A run whose plan calls a tool without an answer does not start,
 /// and the error names all such tools.
@@ -60,14 +60,13 @@ use std::thread;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// A mock and its runs stay on one thread: they are not `Send` and not `Sync`. `block_on`, `#[tokio::test]` and `join!` accept such
+/// A mock and its runs must stay on one thread, because they are not `Send` and not `Sync`. `block_on`, `#[tokio::test]` and `join!` accept such
 /// runs.
 ///
-/// A panic of an answer, such as a failed `assert_eq!`, fails the step. The mock repeats the panic when the mock is dropped, so that no `#[retry]`
-/// and no `#[fallback]` hides the panic from the test.
+/// A panic of an answer, such as a failed `assert_eq!`, fails the step. Dropping the mock repeats the panic, so that the test fails even with a `#[retry]`
+/// or a `#[fallback]`.
 ///
-/// `{:?}` writes the calls, each with its arguments. It masks the values that [`#[shape(secret)]`](crate::Shape)
-/// marks.
+/// `{:?}` writes the calls with their arguments, and masks values with [`#[shape(secret)]`](crate::Shape).
 pub struct Mock {
     /// `None` in the stand-in for another mock, whose answers come with each request.
     pub(super) known: Option<Arc<Known>>,
@@ -193,7 +192,7 @@ impl Mock {
 
     /// Returns the names of the called tools, in the order of the calls. Each attempt of a step is a call.
     ///
-    /// A plan that a step calls is before the tools that it calls.
+    /// The name of a called plan is before the names of the tools that the plan calls.
     ///
     /// ```
     /// use plan_runtime::run::Mock;
@@ -275,7 +274,7 @@ fn unanswered(missing: &MissingTool<'_>, answers: &[Answered]) -> String {
     format!("the mock has no answer for `{tool}`, which {callers}: {add}")
 }
 
-/// Returns the name of a tool's struct, unless its author chose another one.
+/// Returns the usual name of the struct of a tool: `FindPrice` for `find_price`. Returns `None` for a name that no struct would have by default.
 fn struct_name(tool: &str) -> Option<String> {
     let is_plain = |c: char| c == '_' || c.is_ascii_lowercase() || c.is_ascii_digit();
     if !tool.starts_with(|c: char| c.is_ascii_lowercase()) || !tool.chars().all(is_plain) {

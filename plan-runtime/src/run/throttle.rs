@@ -1,4 +1,4 @@
-//! Rates and numbers of concurrent calls, shared by several runs.
+//! Limits on the rate and the concurrency of calls, which several runs can share.
 
 use super::catch::locked;
 use super::names::means;
@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// A limit on the calls of all runs that share it: on the number of concurrent calls, and on the number of calls that start
+/// Limits on the calls of all runs that share the throttle: on the number of concurrent calls, and on the number of calls that start
 /// in a period.
 ///
 /// A clone shares the limits of the original. An application stores one throttle and passes it to each run ([`Run::throttle`](super::Run::throttle)).
-/// A toolbox passes its throttle to all runs that it makes ([`Toolbox::throttle`](crate::dynamic::Toolbox::throttle)).
+/// A toolbox passes its throttle to all its runs ([`Toolbox::throttle`](crate::dynamic::Toolbox::throttle)).
 ///
 /// A waiting call does not count toward the run's [concurrency](super::Run::concurrency), and the time until its first attempt does not count toward
 /// the time limits of its step. Each attempt counts as a call. Waiting calls with equal limits start in the order of their arrival. A call arrives
 /// when its run could start it.
 ///
-/// If a tool's error has a [time of retry](crate::Error::retry_after), all calls that share a limit with the tool wait until then, up to an
+/// If a tool's error has a [time until a retry](crate::Error::retry_after), all calls that share a limit with the tool wait for this time, up to an
 /// hour.
 ///
 /// ```
@@ -59,7 +59,7 @@ pub struct Throttle {
     rules: Vec<Arc<Rule>>,
 }
 
-/// A limit for the tools with a name, or a beginning of names.
+/// A limit for tools whose names match a pattern.
 struct Rule {
     tools: String,
     limit: Limit,
@@ -78,11 +78,11 @@ struct State {
     line: BTreeMap<u64, Waker>,
     /// The starts in the last period.
     starts: VecDeque<Instant>,
-    /// No call starts before.
+    /// No call starts before this time.
     closed: Option<Instant>,
 }
 
-/// A tool's error may close a throttle for no longer than this.
+/// The longest pause of a throttle after a tool's error.
 pub(super) const LONGEST_CLOSED: Duration = Duration::from_secs(60 * 60);
 
 impl Throttle {
@@ -92,8 +92,8 @@ impl Throttle {
         Self::default()
     }
 
-    /// Lets at most `calls` calls to these tools run concurrently; 0 counts as 1. A name that ends in `*` means all tools whose names begin with the
-    /// rest, which share the limit.
+    /// Limits the number of concurrent calls to these tools; 0 counts as 1. A trailing `*` matches any suffix, and all matching tools
+    /// share the limit.
     #[must_use]
     pub fn concurrency(self, tools: impl Into<String>, calls: usize) -> Self {
         self.with(tools, Limit::Concurrency(calls.max(1)))
@@ -133,7 +133,7 @@ impl Throttle {
         self.rules_of(tool).next().is_some()
     }
 
-    /// Prevents calls to the limited tools from starting for this time. Use it before a restart of a service that the tools need, or before the end
+    /// Prevents new calls to the limited tools for this time. Use this method before a restart of a service that the tools need, or before the end
     /// of this process. Running calls continue. If the throttle is already paused, the later end applies.
     ///
     /// ```
@@ -212,7 +212,7 @@ impl Turn {
         self.taken == self.rules.len()
     }
 
-    /// Returns a wait in the line of the rule that had no room. After the wait, the call may try again.
+    /// Returns a wait in the queue of the rule that had no room. After the wait, the call may try again.
     pub(super) fn wait(&self, timer: &Arc<dyn Timer>) -> TimerFuture {
         let Some(rule) = self.rules.get(self.full) else {
             return Box::pin(ready(()));
@@ -257,7 +257,7 @@ impl Drop for Turn {
     }
 }
 
-/// A call in the line of a rule. Is ready once the call is first, and the rule has room.
+/// A call in the queue of a rule. Is ready when the call is first, and the rule has room.
 struct InLine {
     rule: Arc<Rule>,
     number: u64,
@@ -302,7 +302,7 @@ impl Future for InLine {
 }
 
 impl InLine {
-    /// Leaves the line, so that the next call may start while this one waits for another event.
+    /// Leaves the queue, so that the next call may start while this call waits for another event.
     fn leave(&self) {
         let mut state = locked(&self.rule.state);
         let gone = state.line.remove(&self.number);
@@ -328,7 +328,7 @@ impl Rule {
 }
 
 impl State {
-    /// Takes room for a call that starts now, unless a call waits that came before.
+    /// Takes room for a call that starts now, unless an earlier call waits.
     fn enter(&mut self, limit: &Limit, number: u64, now: Instant) -> bool {
         let has_room = self.room(limit, now).is_some_and(|room| room <= now);
         if !has_room || !self.is_first(number) {
@@ -341,13 +341,13 @@ impl State {
         true
     }
 
-    /// Returns `true` if no call waits that came before.
+    /// Returns `true` if no earlier call waits.
     fn is_first(&self, number: u64) -> bool {
         let first = self.line.first_key_value();
         first.is_none_or(|(first, _)| number <= *first)
     }
 
-    /// Returns the time at which there is room for one more call, unless another call has to end before.
+    /// Returns the earliest start of one more call, or `None` if another call must end first.
     fn room(&mut self, limit: &Limit, now: Instant) -> Option<Instant> {
         let room = match limit {
             Limit::Concurrency(most) if self.running < *most => now,
@@ -367,7 +367,7 @@ impl State {
         Some(self.closed.map_or(room, |closed| closed.max(room)))
     }
 
-    /// Returns the waker of the call that is first in line.
+    /// Returns the waker of the first call in the queue.
     fn next(&self) -> Option<Waker> {
         self.line.first_key_value().map(|(_, waker)| waker.clone())
     }

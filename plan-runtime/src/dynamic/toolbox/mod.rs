@@ -1,4 +1,4 @@
-//! The tools of an application by their names, which run plans that were read.
+//! The tools of an application by name, for plans from JSON.
 
 mod run;
 
@@ -14,10 +14,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// The tools of an application by name, which can run plans that are unknown at compile time.
+/// The tools of an application by name, for plans that are unknown at compile time.
 ///
-/// A toolbox uses the implementations of the tools that `plan!` uses, so you can add every tool of the application, including
-/// plans of `plan!`. A tool that is known only at run time is a closure from JSON to JSON.
+/// You can add every Rust tool of the application, including
+/// plans of `plan!`. You can also add a closure from JSON to JSON, for a tool without a Rust type.
 ///
 /// Clones share the tools and the [throttle](Self::throttle).
 ///
@@ -76,7 +76,7 @@ pub(super) enum Implementation<App: ?Sized> {
     /// A [`Call`] of a type.
     Typed(
         for<'x> fn(Request<'_>, &'x App) -> Started<'x>,
-        /// The plan that it is, with these inputs.
+        /// The plan of the tool, with these inputs.
         for<'x> fn(Value, &'x App) -> std::result::Result<CalledPlan<'x>, String>,
     ),
     /// A closure over JSON.
@@ -212,10 +212,10 @@ impl<App: ?Sized> Toolbox<App> {
         self.add_typed::<T>(Contract::with_schema::<T>())
     }
 
-    /// Adds a tool that is known only at run time, and does not need the application: a closure from the arguments to the output.
+    /// Adds a tool without a Rust type that does not need the application: a closure from the arguments to the output.
     ///
-    /// The arguments are an object with the members in the plan. If the contract has a schema of the arguments, they are checked against it
-    /// before the call.
+    /// The arguments are the JSON object in the plan. If the contract has a schema of the arguments, the run checks the arguments
+    /// before each call.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Toolbox};
@@ -239,7 +239,7 @@ impl<App: ?Sized> Toolbox<App> {
         self.with_app_fn(contract, move |_, arguments| Box::pin(call(arguments)))
     }
 
-    /// Adds a tool that is known only at run time, and needs the application: a closure whose boxed future may borrow the
+    /// Adds a tool without a Rust type that needs the application: a closure whose boxed future may borrow the
     /// application.
     ///
     /// ```
@@ -313,9 +313,9 @@ impl<App: ?Sized> Toolbox<App> {
         self
     }
 
-    /// Removes all tools except those with these names. A trailing `*` matches any suffix.
+    /// Removes all tools except the tools with these names. A trailing `*` matches any suffix.
     ///
-    /// For the plans that this toolbox reads and runs, there are no others.
+    /// Plans that this toolbox reads or runs cannot call the removed tools.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Toolbox};
@@ -370,7 +370,7 @@ impl<App: ?Sized> Toolbox<App> {
         &self.contracts
     }
 
-    /// Returns the text that a model needs to write a plan: these tools, and the format of a plan in a dialect. See
+    /// Returns a prompt for a model that writes plans: the tools, and the format of a plan in a dialect. See
     /// [`Contracts::prompt`].
     ///
     /// ```
@@ -409,7 +409,7 @@ impl<App: ?Sized> Toolbox<App> {
         self.contracts.place(name).is_some()
     }
 
-    /// Reads a plan from JSON, and checks it against the contracts of these tools. It uses a strict [`Reader`] that detects the
+    /// Reads a plan from JSON, and checks the plan against the contracts of these tools, with a strict [`Reader`] that detects the
     /// dialect.
     ///
     /// ```
