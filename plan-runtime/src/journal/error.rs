@@ -13,7 +13,7 @@ pub enum JournalError {
         /// A name of the owner, for people.
         owner: String,
     },
-    /// Another owner has taken over the run. This owner can no longer record.
+    /// Another owner has taken over the run. This owner can no longer write records.
     Lost {
         /// The id of the run.
         id: String,
@@ -42,8 +42,8 @@ pub enum JournalError {
         /// The error of its type.
         why: String,
     },
-    /// The run has ended, and its records do not lead to its end. Usually, the plan or the options differ. Another reason is a failure at the time
-    /// when other steps had not started. No call was made.
+    /// The run has ended, and a replay of its records does not reach this end. Usually, the plan or the options differ. Another reason is a failure
+    /// before other steps had started. The run made no call.
     Ended {
         /// The id of the run.
         id: String,

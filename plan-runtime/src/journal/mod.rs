@@ -1,17 +1,16 @@
-//! Journals: storage for the history of runs, which resume from it after a crash.
+//! Storage for the records of durable runs, which resume from these records after a crash.
 //!
-//! A [`Journal`] keeps the records of many runs. A [durable](crate::run::Run::durable) run records the end of each call before
-//! anything follows from that end. So a process may be killed at any moment: the next process that begins the run takes the recorded ends, and makes the other calls.
+//! A [`Journal`] stores the records of many runs. A [durable](crate::run::Run::durable) run records the outcome of each call before
+//! it uses the outcome. So a process may be killed at any moment. The next process that begins the run reads the recorded outcomes, and makes only the other calls.
 //!
 //! | | |
 //! |---|---|
-//! | [`Memory`] | keeps records as long as the process lives: for tests |
-//! | `Sqlite` | keeps them in a file (feature `sqlite`) |
+//! | [`Memory`] | stores records in memory, for tests |
+//! | `Sqlite` | stores records in a file (feature `sqlite`) |
 //! | [`Journal`], [`Store`], [`spi`] | the traits to implement for another database, and their types |
-//! | [`conformance`] | the tests that an implementation has to pass |
+//! | [`conformance`] | the tests that an implementation must pass |
 //!
-//! A journal is independent of plans. The run time defines the keys and bodies of records, and a journal returns them
-//! unchanged.
+//! A journal does not interpret plans and records: it stores keys and bodies of records, and returns them unchanged.
 
 mod arrivals;
 mod blocking;
@@ -34,22 +33,22 @@ use std::sync::Arc;
 
 /// A store of the records of runs.
 ///
-/// All methods may be called from any thread. No method blocks: a method that has to wait returns a future. A run reads all its records once, at its
+/// You can call all methods from any thread. No method blocks: a method that waits returns a future. A run reads all its records once, at its
 /// claim, and only writes after that.
 ///
 /// # Rules
 ///
-/// - *Order.* Records become durable, and their futures become ready, in the order of the calls of [`append`](Self::append). A crash loses the last records, never one in the middle.
+/// - *Order.* Records become durable, and their futures become ready, in the order of the calls of [`append`](Self::append). A crash loses only the last records, and leaves no gap.
 /// - *One owner.* A run has at most one valid [`Claim`]. While its owner lives, other claims are refused. Once another owner has the run, all writes with the old claim fail with
 ///   [`JournalError::Lost`], and leave no trace.
 /// - *Once.* A key is written once. A second write of a key is an error, and changes nothing.
-/// - *Failure.* After a failed write with a claim, all later writes with that claim fail, so that no record is missing in the middle.
+/// - *Failure.* After a failed write with a claim, all later writes with that claim fail, so that the records have no gap.
 /// - *Dropped futures.* If the future of a claim is dropped, the journal releases the claim. Any other write may or may not happen after the first
 ///   poll of its future. The writes of `append` and `end` always happen.
 ///
 /// [`conformance`] tests all rules except those about the end of a process.
 pub trait Journal: Send + Sync {
-    /// Makes the caller the owner of a run, which may be new. A journal value belongs to one process, and is the owner.
+    /// Makes this journal value the owner of a run, which may be new. A journal value belongs to one process.
     ///
     /// # Errors
     ///
@@ -59,14 +58,14 @@ pub trait Journal: Send + Sync {
     /// Returns the state of a run, regardless of its owner. Returns `None` if the run has no description.
     fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>>;
 
-    /// Describes a run, or describes the run anew. The description is durable once the future is ready. The first description begins the run.
+    /// Writes the description of a run, or replaces it. The description is durable when the future is ready. The first description begins the run.
     fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()>;
 
     /// Reads a page of the records of a run, regardless of its owner: the records with numbers greater than `after`, in the order of their numbers. A
     /// page is empty only after the last record. The journal chooses the length of the pages.
     fn read<'a>(&'a self, id: &'a str, after: u64) -> Answer<'a, Vec<Record>>;
 
-    /// Writes a record. The record is queued when this returns, and durable when the future is ready.
+    /// Writes a record. The record is queued when this method returns, and durable when the future is ready.
     fn append(&self, claim: &Claim, key: String, body: String) -> Written;
 
     /// Writes the end of a run. The run stays claimed.
@@ -75,7 +74,7 @@ pub trait Journal: Send + Sync {
     /// Releases a run, so that another owner may claim the run. The journal still writes queued records.
     fn release(&self, claim: &Claim);
 
-    /// Leaves a message for the owner of a run, now or later. The message is durable once the future is ready.
+    /// Stores a message for the current or the next owner of a run. The message is durable when the future is ready.
     ///
     /// # Errors
     ///
@@ -86,12 +85,11 @@ pub trait Journal: Send + Sync {
     /// Reads the messages for a run with numbers greater than `after`, in order.
     fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>>;
 
-    /// Completes once there may be messages with numbers greater than `after`: at the latest a second after another process has sent
-    /// one.
+    /// Completes when messages with numbers greater than `after` may exist, at the latest a second after another process has sent
+    /// a message.
     fn watch(&self, claim: &Claim, after: u64) -> Notified;
 
-    /// Returns `true` if the journal encrypts all strings of a run that begins now. A run with [secrets](crate::Shape#secrets) needs
-    /// that.
+    /// Returns `true` if the journal encrypts all strings of a run that begins now, as a run with [secrets](crate::Shape#secrets) requires.
     fn encrypts(&self) -> bool {
         false
     }
@@ -144,7 +142,7 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
     }
 }
 
-/// A journal that a run can keep. Each [`Journal`] that is `Clone` is one; put another journal into an `Arc`.
+/// A journal that a run can store. Every [`Journal`] that implements `Clone` is a shared journal. Put other journals into an `Arc`.
 // One trait, so that rustc has one message for a value that is not a journal.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a journal that can be cloned",

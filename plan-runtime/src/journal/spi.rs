@@ -1,4 +1,4 @@
-//! The things that an implementation of a [`Journal`](super::Journal) needs.
+//! Types for implementations of a [`Journal`](super::Journal).
 
 use super::JournalError;
 use std::future::Future;
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 /// A future of a [`Journal`](super::Journal).
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
 
-/// A write on its way. The future is ready once the record is as durable as the journal makes records.
+/// A write that is not durable yet. The future is ready when the record is durable, as far as the journal guarantees this.
 pub type Written = Answer<'static, ()>;
 
 /// A wait for messages.
@@ -62,7 +62,7 @@ pub struct StoredRun {
     pub info: Option<RunInfo>,
     /// The end of the run, if the run has ended.
     pub end: Option<End>,
-    /// `true` if the journal encrypts all strings of the run. A run with [secrets](crate::Shape#secrets) needs that.
+    /// `true` if the journal encrypts all strings of the run, as a run with [secrets](crate::Shape#secrets) requires.
     pub is_encrypted: bool,
 }
 
@@ -204,11 +204,11 @@ pub enum Message {
         /// The value, as JSON.
         body: String,
     },
-    /// The run is to end: calls that run are dropped, and undo steps and always steps run.
+    /// A cancellation. The run drops its running calls, and runs undo steps and always steps.
     Cancel,
 }
 
-/// A rest of a run that has nothing to do.
+/// A rest of a run that only waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rest {

@@ -5,11 +5,11 @@ use super::spi::{Answer, Claim, End, Notified, Rest, Retry};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A [`Journal`] that lists its runs and the runs that are due. A server needs one.
+/// A [`Journal`] that lists its runs and its due runs, for a `Server`.
 ///
 /// A run is *due* if it has been described, has not ended, has no living owner and does not rest. A claim and a message end the rest of a run.
 pub trait Store: Journal {
-    /// Returns a page of the runs that match a filter, in the order of their starts. A page is empty only after the last of these runs. The journal chooses the length of the pages,
+    /// Returns a page of the runs that match a filter, in the order of their starts. A page is empty only after the last run. The journal chooses the length of the pages,
     /// up to the [limit](RunFilter::limit) of the filter.
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>>;
 
@@ -17,7 +17,7 @@ pub trait Store: Journal {
     /// follow in the order of their starts.
     fn due(&self, limit: usize) -> Answer<'_, Vec<RunSummary>>;
 
-    /// Completes once a run may be due that was not due at the time of the call, other than by the end of a rest. A server also asks at short
+    /// Completes when a further run may be due, except for a run whose rest has ended. A server also queries due runs at short
     /// intervals, so the future may miss the changes of other processes.
     fn arrival(&self) -> Notified;
 
@@ -25,10 +25,10 @@ pub trait Store: Journal {
     /// than the one in `rest`.
     fn rest(&self, claim: &Claim, rest: Rest);
 
-    /// Lets a run rest that could not begin, and notes the reason in its summary. Nothing changes if the run has a living owner or has ended. A run that this journal has released before has no owner.
+    /// Lets a refused run rest, and stores the reason in its summary. A run with a living owner, or a run that has ended, does not change. A run that this journal has released before has no owner.
     fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()>;
 
-    /// Ends the rests of the runs that could not begin.
+    /// Ends the rests of refused runs.
     fn forgive(&self) -> Answer<'_, ()>;
 
     /// Removes records, the end and the cancellations of a run, and writes a record, all in one transaction. The run stays claimed.
@@ -36,7 +36,7 @@ pub trait Store: Journal {
 
     /// Deletes the data of all runs that ended longer ago than `age` and have no living owner. Returns the number of these runs.
     ///
-    /// A run that was claimed longer ago, and has no description because its process was killed, is deleted as well and does not count.
+    /// This method also deletes old runs without a description, whose process was killed at the start. The number does not include these runs.
     ///
     /// Other runs can write during the deletion. After a kill, the next call continues.
     fn delete(&self, age: Duration) -> Answer<'_, u64>;
@@ -107,7 +107,7 @@ impl End {
 /// ```
 /// use plan_runtime::journal::{RunFilter, RunState};
 ///
-/// // Runs that wait for somebody to run them.
+/// // Runs that wait for a server.
 /// let filter = RunFilter::new().plan("ship_order").state(RunState::Running).is_owned(false);
 /// assert_eq!(filter.plan.as_deref(), Some("ship_order"));
 /// ```
@@ -121,13 +121,13 @@ pub struct RunFilter {
     pub plan: Option<String>,
     /// The state.
     pub state: Option<RunState>,
-    /// `true` for the runs that a living owner has, `false` for the others.
+    /// `true` selects runs with a living owner, and `false` selects runs without a living owner.
     pub is_owned: Option<bool>,
     /// The least age, measured from the start of the run.
     pub older_than: Option<Duration>,
     /// The number of a run: the list begins after that run.
     pub after: Option<u64>,
-    /// `true` for the opposite order: the run that began last is the first.
+    /// `true` for the opposite order, with the newest run first.
     pub is_newest_first: bool,
     /// The most runs of a page.
     pub limit: Option<usize>,
@@ -157,7 +157,7 @@ impl RunFilter {
         self
     }
 
-    /// Selects the runs with a living owner, or, with `false`, the others: with [`RunState::Running`], the runs that wait for a server.
+    /// Selects the runs with a living owner, or, with `false`, the runs without. Use `false` and [`RunState::Running`] to find runs that wait for a server.
     pub fn is_owned(mut self, is_owned: bool) -> Self {
         self.is_owned = Some(is_owned);
         self
@@ -176,7 +176,7 @@ impl RunFilter {
         self
     }
 
-    /// Lists the runs in the opposite order: the run that began last is the first.
+    /// Lists the runs in the opposite order, with the newest run first.
     pub fn newest_first(mut self) -> Self {
         self.is_newest_first = true;
         self
@@ -205,12 +205,12 @@ pub struct RunSummary {
     pub ended: Option<SystemTime>,
     /// The state.
     pub state: RunState,
-    /// `true` if a living owner has the run.
+    /// `true` if the run has a living owner.
     pub is_owned: bool,
     /// `true` if a step of the run waits for a value, and the server has released the run until then. Most such runs wait for a
     /// person.
     pub waits: bool,
-    /// The reason why a server could not begin the run the last time.
+    /// The reason of the last refusal, if a server could not begin the run.
     pub refusal: Option<String>,
 }
 

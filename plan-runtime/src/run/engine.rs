@@ -16,8 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
-/// The version of the requests that a run makes to an [`Engine`]. It changes with each version of this crate in which the requests or their order
-/// change: a run that started under another version cannot resume. An engine stores the version with each run.
+/// The version of the requests that a run makes to an [`Engine`]. The version changes if the requests or their order change in a version of this crate. A run cannot resume under another version, so an engine stores the version with each run.
 pub const ENGINE_VERSION: u32 = 3;
 
 /// A future of an engine, which owns its data.
@@ -41,9 +40,9 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// - *JSON.* The run writes values as JSON again when it starts again. A type must serialize equally each time, except for the order of elements, as
 ///   in a `HashSet`: the recorded order applies.
 ///
-/// The tools run wherever the engine has them run, with [`Toolbox::perform`](crate::dynamic::Toolbox::perform).
+/// A worker of the engine makes a call with [`Toolbox::perform`](crate::dynamic::Toolbox::perform).
 ///
-/// This one makes all calls in the process, and forgets everything:
+/// This example engine makes all calls in its own process, and stores no outcomes:
 ///
 /// ```
 /// use plan_runtime::dynamic::Toolbox;
@@ -106,23 +105,23 @@ pub trait Engine: Timer {
     /// Returns the seed of the run's random numbers, which is equal at each start of the run.
     fn seed(&self) -> u64;
 
-    /// Returns the time of [`now`](Timer::now) as a date, equal each time that the run gets to this point. The report contains
+    /// Returns the time of [`now`](Timer::now) as a date, which must be equal in each replay. The report contains
     /// the date.
     fn system_time(&self) -> SystemTime;
 
-    /// Makes an attempt of a call, which starts with this method. If the run drops the future, it no longer waits for the outcome.
+    /// Starts an attempt of a call, and returns a future of its outcome. A run that drops the future no longer waits for the outcome.
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome>;
 
     /// Completes once [`recall`](Self::recall) has the decisions of this poll. The run waits for `poll_decisions` before Rust code in the plan
     /// decides.
     ///
-    /// An engine that always has its decisions in memory needs no such method.
+    /// An engine with all decisions in memory does not need to implement this method.
     fn poll_decisions(&self, cx: &mut Context<'_>) -> Poll<()> {
         let _ = cx;
         Poll::Ready(())
     }
 
-    /// Returns the decision that was [remembered](Self::remember) under a key when the run was here before; `None` if it was not here.
+    /// Returns the decision that was [recorded](Self::remember) under a key before a crash, or `None` without such a decision.
     fn recall(&self, key: &str) -> Option<String>;
 
     /// Records a decision.
@@ -130,14 +129,14 @@ pub trait Engine: Timer {
     /// # Errors
     ///
     /// Returns an error if the engine cannot store the decision, for example because of its size. The step then fails with this error, and the run
-    /// records the error in place of the decision: an engine must be able to store its few hundred bytes.
+    /// records the error instead of the decision. So an engine must be able to store the few hundred bytes of the error.
     fn remember(&self, key: String, decision: String) -> Result<()>;
 
     /// Returns the value from outside for the step or element with this path. The run checks the value.
     fn receive(&self, path: &str) -> EngineFuture<Value>;
 }
 
-/// A call that an engine has to make, with everything that its worker needs, as data.
+/// A call that an engine must make, with all data for a worker.
 ///
 /// serde writes the call as one JSON object, so that an engine can send it to a worker.
 #[derive(Clone, Serialize, Deserialize)]

@@ -9,10 +9,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Watches a run. Its methods are called in between the steps' work, so they should not take long.
+/// A receiver of the events of a run, set with [`Run::observe`](super::Run::observe).
 ///
-/// A run stops notifying an observer that panics, and is not affected otherwise. Each method does nothing by default.
-/// [`Run::observe`](super::Run::observe) takes an observer.
+/// The run calls the methods between the work of the steps, so a method should return quickly. Each method does nothing by default.
+/// If an observer panics, the run continues, and stops notifying the observer.
 ///
 /// ```
 /// use plan_runtime::run::{Observer, Status, StepError, StepRef};
@@ -57,7 +57,7 @@ pub trait Observer: Send + Sync {
     /// Called when the run starts.
     fn plan_started(&self, plan: &Plan) {}
 
-    /// Called when the run ends. A dropped run does not end.
+    /// Called when the run ends, and not if you drop the run.
     fn plan_finished(&self, plan: &Plan, totals: &Totals, took: Duration) {}
 
     /// Called when all dependencies of a step are complete.
@@ -69,7 +69,7 @@ pub trait Observer: Send + Sync {
     /// Called when the step, or an element of the step, iterates over a list of this length.
     fn list_started(&self, step: &StepRef<'_>, length: usize) {}
 
-    /// Called when an element of a list has its output, or null instead of an output.
+    /// Called when an element of a list has its output, or null after a failure.
     fn element_finished(&self, step: &StepRef<'_>) {}
 
     /// Called when an attempt starts. The first attempt is number 1.
@@ -81,7 +81,7 @@ pub trait Observer: Send + Sync {
     /// Called when an attempt fails.
     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {}
 
-    /// Called after a failed attempt that is followed by another attempt after this time.
+    /// Called after a failed attempt, if another attempt follows after this time.
     fn retrying(&self, step: &StepRef<'_>, attempt: u32, wait: Duration) {}
 
     /// Called when the step ends: it completed, failed, or was cancelled.
@@ -149,15 +149,14 @@ impl<T: Observer + ?Sized> Observer for Arc<T> {
     }
 }
 
-/// A step of a plan that is running, or an element of it. It prints as `inbox` or `inbox[3]`, after the path of the plan
-/// if that is itself a step of another: `pages[3].chunked`.
+/// A step of a running plan, or an element of the step. Prints as `inbox` or `inbox[3]`. In a called plan, the path of the calling step comes first: `pages[3].chunked`.
 #[derive(Clone, Copy)]
 pub struct StepRef<'e> {
     pub(super) plan: &'e Plan,
     pub(super) index: usize,
     pub(super) element: &'e [usize],
     pub(super) tool: Option<&'e ToolInfo>,
-    /// The path of the plan, if it runs as a step of another.
+    /// The path of the plan, if a step calls the plan.
     pub(super) outer: Option<&'e dyn fmt::Display>,
 }
 

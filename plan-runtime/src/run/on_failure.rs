@@ -1,9 +1,9 @@
 //! The effect of a failure on the other steps.
 
-/// The policy of a run for the other steps when one step fails. With each policy, the run ends with an error that
-/// names all failures.
+/// The policy for the other steps when one step fails. With each policy, the run ends with an error that
+/// contains all failures.
 ///
-/// A step that is optional or has a fallback does not fail in this sense.
+/// The policy does not apply to the failure of a step with `#[optional]`, `#[catch]` or `#[fallback]`.
 ///
 /// ```
 /// use plan_runtime::run::OnFailure;
@@ -34,6 +34,6 @@ pub enum OnFailure {
     Stop,
     /// Runs every step that does not depend on the failed step.
     Continue,
-    /// Starts no more work, and drops running calls. With a journal, a call that has ended is not dropped, so the step completes and is undone.
+    /// Starts no more work, and drops running calls. With a journal, a call that has already ended completes its step, which is then undone.
     Cancel,
 }

@@ -26,7 +26,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// The longest pause between two questions of [`Server::wait`].
 const LAST_PAUSE: Duration = Duration::from_millis(500);
 
-/// A journal with the tools and the application that run its runs. Clones share all three. Code for any journal needs the bounds `J: Store + Clone + 'static`.
+/// A server for the runs of a journal, with their tools and their application. Clones share the journal, the tools and the application. Code for any journal needs the bounds `J: Store + Clone + 'static`.
 ///
 /// ```
 /// use plan_runtime::dynamic::Toolbox;
@@ -42,14 +42,14 @@ const LAST_PAUSE: Duration = Duration::from_millis(500);
 /// }
 ///
 /// # smol::block_on(async {
-/// // A program writes `Sqlite::open("runs.db")?`.
+/// // In a program: `let db = Sqlite::open("runs.db")?;`
 /// let journal = Memory::new();
 /// let server = Server::new(&journal, Toolbox::<()>::new().with::<Greet>(), ());
 /// Greet { greeting: "Hello".into() }.submit(&journal, "greet-17").await?;
 ///
 /// // Serves until the run waits for its value.
 /// server.serve().cancel_on(server.wait("greet-17")).await?;
-/// // Any process may send the value, and another may serve.
+/// // Any process can send the value, and any other process can serve.
 /// server.signal("greet-17", "name", "Ada").await?;
 /// server.serve().cancel_on(server.wait("greet-17")).await?;
 /// assert_eq!(server.output("greet-17").await?.unwrap(), "Hello, Ada!");
@@ -59,7 +59,7 @@ const LAST_PAUSE: Duration = Duration::from_millis(500);
 ///
 /// # Unknown runs
 ///
-/// A method that takes the id of a run returns an error if there is no such run. The cause of the error is [`JournalError::Unknown`], and its message names the id.
+/// If a run does not exist, a method with the id of the run returns an error. The cause of the error is [`JournalError::Unknown`], and its message contains the id.
 pub struct Server<J, App: ?Sized = ()> {
     journal: J,
     toolbox: Arc<Toolbox<App>>,
@@ -128,7 +128,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         found.into_iter().next().ok_or_else(unknown)
     }
 
-    /// Waits until a run has ended, [waits](RunSummary::waits) for a message, or was [refused](RunSummary::refusal). Returns its summary. The future notices that at most a second late.
+    /// Waits until a run has ended, [waits](RunSummary::waits) for a value, or was [refused](RunSummary::refusal). Returns the summary of the run, at most a second later.
     ///
     /// A refusal from before the call counts after half a second, so that a server that starts at this time can try the run again.
     ///
@@ -154,8 +154,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         }
     }
 
-    /// Cancels a run: the running calls are dropped, and undo steps and always steps run. The owner of the run cancels it within a second. Without an
-    /// owner, the next owner does. A run that has ended does not change.
+    /// Cancels a run, which drops its running calls, and runs undo steps and always steps. The process of the run cancels the run within a second. Without a
+    /// process, the next process that serves the run cancels it. A run that has ended does not change.
     ///
     /// # Errors
     ///

@@ -10,11 +10,11 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-/// Allows or refuses the calls of a run: a person, a rule, a budget.
+/// A decision about each call of a run, such as by a person, a rule or a budget.
 ///
-/// [`Run::gate`](crate::run::Run::gate) sets the gate of a run. The run asks the gate before each call to a tool, once for all attempts of the call,
-/// and the call has exactly the arguments in the question. For a plan inside the run, the run asks about each call in that plan, and not about the
-/// plan itself. A computed value calls nothing, so the gate does not decide on it.
+/// [`Run::gate`](crate::run::Run::gate) sets the gate of a run. The run asks the gate before each call to a tool, once for all attempts of the call.
+/// The call has exactly the arguments in the question. For a plan inside the run, the run asks about each call in the plan, and not about the
+/// plan itself. The run does not ask about computed values.
 ///
 /// Other steps continue while the gate decides, and at most 64 questions are open at one time. The time of the decision counts toward the deadline
 /// of the run, and not toward the time limits of the step. If another step fails meanwhile and the run [stops](crate::run::OnFailure), the run
@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex};
 ///     Ok(cents)
 /// }
 ///
-/// /// In place of a person who reads the call and decides.
+/// /// Replaces a person who reads the call and decides.
 /// struct Desk;
 ///
 /// impl Gate for Desk {
@@ -87,13 +87,13 @@ impl<T: Gate + ?Sized> Gate for Arc<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// The call is made.
+    /// Allows the call.
     Allow,
-    /// The call is made, and so are the equivalent calls for all other elements of the step's `for`, without further questions. If the step has other
-    /// calls in the branches of an `if`, the gate decides on each of them separately. If the step's plan is a step of another plan, the decision
-    /// applies only to that run of the plan.
+    /// Allows this call, and without further questions the corresponding calls for all other elements of the step's `for`. If the step has other
+    /// calls in the branches of an `if`, the gate decides on each branch separately. If the step is in a called plan, the decision
+    /// applies only to this call of the plan.
     AllowStep,
-    /// The call is not made, for this reason. Its step fails with [`StepError::Refused`](crate::run::StepError::Refused), and is not tried again.
+    /// Refuses the call for this reason. Its step fails with [`StepError::Refused`](crate::run::StepError::Refused), without another attempt.
     Refuse(String),
 }
 
@@ -186,7 +186,7 @@ impl<G: Gate> AnyGate for G {
 /// The question about a call, and the arguments of the call.
 pub(in crate::run) struct Question {
     pub(in crate::run) arguments: Value,
-    /// The bytes that they count.
+    /// The bytes of the arguments.
     pub(in crate::run) bytes: usize,
     answer: Answer,
 }
@@ -194,7 +194,7 @@ pub(in crate::run) struct Question {
 type Answer = Arc<Mutex<Option<Decision>>>;
 
 impl Question {
-    /// Asks all of these gates. The future completes after all of them have decided.
+    /// Asks all gates. The future completes after all gates have decided.
     pub(in crate::run) fn ask(
         gates: Vec<Arc<dyn AnyGate>>,
         call: PendingCall,
@@ -218,7 +218,7 @@ impl Question {
         (question, Box::pin(asking))
     }
 
-    /// Returns the gates' decision, after all of them have decided.
+    /// Returns the gates' common decision after all gates have decided.
     pub(in crate::run) fn take_answer(&self) -> Option<Decision> {
         let mut answer = locked(&self.answer);
         answer.take()

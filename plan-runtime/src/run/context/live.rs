@@ -38,8 +38,8 @@ impl CallContext {
     /// Sleeps for a time, by the run's [timer](crate::run::Run::timer). In a [durable](crate::run::Run::durable) run, the time passes while no
     /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time.
     ///
-    /// [`Sleep`](crate::Sleep) is a tool that only sleeps. A run that is [served](crate::guide::durable#a-process-that-serves-runs) frees its memory
-    /// during a `Sleep`, and not during this method.
+    /// The tool [`Sleep`](crate::Sleep) only sleeps. During a `Sleep`, a [server](crate::guide::durable#a-process-that-serves-runs) can remove the run from memory. During this
+    /// method, it cannot.
     pub async fn sleep(&self, time: Duration) {
         let Some(place) = &self.0 else {
             return ThreadTimer.sleep(time).await;
@@ -57,16 +57,16 @@ impl CallContext {
         self.sleep(time).await;
     }
 
-    /// Returns `true` if the call was dropped before its end: its time is over, its run was cancelled, or another step has failed.
+    /// Returns `true` if the run dropped the call before its end: a time limit passed, the run was cancelled, or another step failed.
     ///
-    /// A tool's own future is dropped with its call and need not check. A thread or a task that the tool has started calls this method,
-    /// or awaits [`cancelled`](Self::cancelled).
+    /// The future of the tool is dropped with the call, so it does not need this method. Call this method in a thread or a task that the tool started,
+    /// or await [`cancelled`](Self::cancelled) there.
     pub fn is_cancelled(&self) -> bool {
         let place = self.0.as_ref();
         place.is_some_and(|place| locked(&place.state.dropped).is_dropped)
     }
 
-    /// Completes once the call [was dropped](Self::is_cancelled) before its end. For a call that ends, the future never
+    /// Completes when the run [drops the call](Self::is_cancelled) before its end. If the call ends, the future never
     /// completes.
     ///
     /// ```

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 
 /// The context of a call to a tool: its run, step, element and attempt, the remaining time, and cancellation.
 ///
-/// A tool receives the context through a parameter, which is not an argument of the tool. A plan that the tool runs with the context is a part
+/// A tool receives the context through a parameter with `#[context]`, which is not an argument of the tool. If the tool runs a plan with the context, the inner run is a part
 /// of the outer run:
 ///
 /// ```
@@ -68,7 +68,7 @@ use std::time::{Duration, Instant};
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
-/// A tool may store the context for longer than the call. After the end of the call, no plan can run [inside](crate::run::Run::inside) it.
+/// A tool may keep the context after the end of the call, but can then no longer run plans [inside](crate::run::Run::inside) the call.
 ///
 /// `Display` writes the path of the call: the step, with the index of the element in each list of a `for`, after the steps of the
 /// enclosing plans. `Default` creates the context of a call outside of a run, for example in a test. Its path is empty.
@@ -158,16 +158,16 @@ impl CallContext {
         self.0.as_ref().map_or(1, |place| place.attempt)
     }
 
-    /// Returns a string that identifies the call, for a service that performs calls with equal keys only once: the [ID of the run](Self::run_id) and
+    /// Returns the idempotency key of the call, for a service that executes only one of several requests with equal keys. The key consists of the [ID of the run](Self::run_id) and
     /// the path of the call.
     ///
-    /// All attempts of the call share one key, before a crash and after it, even if an enclosing plan or block is retried. Every other call has
-    /// another key.
+    /// All attempts of the call share one key, before and after a crash, even if an enclosing plan or block is retried. Every other call has
+    /// another key. Special cases:
     ///
-    /// - After an undo step has undone the call, the next attempt of the enclosing plan or block has a new key, since the old key names an effect
-    ///   that no longer exists.
+    /// - After an undo step has undone the call, the next attempt of the enclosing plan or block has a new key, because the effect with the old key
+    ///   no longer exists.
     /// - The key of an undo step changes with the key of the step that it undoes.
-    /// - An always step has a new key in each attempt of the plan or block that it is part of, and after each `Server::retry_failed`.
+    /// - An always step has a new key in each attempt of its plan or block, and after each `Server::retry_failed`.
     /// - Plans that a tool runs with [`Run::inside`](crate::run::Run::inside) are identified by their names and inputs, in any order. The order
     ///   distinguishes only plans with equal names and equal inputs.
     ///
@@ -175,7 +175,7 @@ impl CallContext {
     /// use plan_runtime::run::CallContext;
     /// use plan_runtime::{Result, plan, tool};
     ///
-    /// /// Pays once, even if it is tried several times.
+    /// /// Pays once, even after several attempts.
     /// #[tool]
     /// async fn pay(#[context] context: CallContext, cents: u64) -> Result<String> {
     ///     Ok(format!("{cents} cents, as {}", context.idempotency_key()))
@@ -187,8 +187,7 @@ impl CallContext {
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
     ///
-    /// Without [`Run::durable`](crate::run::Run::durable) or [`Run::id`](crate::run::Run::id), the ID of the run is random. It is empty outside of a
-    /// run.
+    /// Without [`Run::durable`](crate::run::Run::durable) or [`Run::id`](crate::run::Run::id), the ID of the run is random. Outside of a run, the ID is empty.
     pub fn idempotency_key(&self) -> String {
         match &self.0 {
             Some(place) => format!("{}/{}", place.run.id(), self.lasting_path()),

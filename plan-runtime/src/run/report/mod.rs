@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 
 /// The outcome of each step of a run.
 ///
-/// [`Run::with_report`](super::Run::with_report) returns it. `Display` writes a table, with a bar for the time of each
+/// [`Run::with_report`](super::Run::with_report) returns a report. `Display` writes a table, with a bar for the time of each
 /// step:
 ///
 /// ```text
@@ -109,7 +109,7 @@ pub struct Totals {
     pub blocked: usize,
     /// Steps that were dropped while they ran.
     pub cancelled: usize,
-    /// Steps that were not started, though no failure was in their way.
+    /// Steps that were not started, for other reasons than a failure.
     pub not_started: usize,
     /// Steps that have not ended, in the report of an unfinished run.
     #[serde(skip_serializing_if = "is_zero")]
@@ -253,8 +253,8 @@ impl Report {
         self.totals
     }
 
-    /// Returns the steps that determined the duration of the run: the last step to end, the last step that it waited for,
-    /// and so on, in chronological order.
+    /// Returns the steps that determined the duration of the run, in chronological order. The last of them is the last step that ended. Each earlier step is the last step
+    /// that the next step waited for.
     pub fn critical_path(
         &self,
     ) -> impl DoubleEndedIterator<Item = &StepReport> + ExactSizeIterator + fmt::Debug {

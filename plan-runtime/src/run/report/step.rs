@@ -36,7 +36,7 @@ pub struct Attempt {
     pub(super) inside: Vec<Report>,
 }
 
-/// The end of a step. [`name`](Self::name) is a word for it, and `{}` writes it with its cause: `failed: mailbox is locked`.
+/// The status of a step. [`name`](Self::name) returns one word, and `{}` writes the status with its cause: `failed: mailbox is locked`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Status {
@@ -54,11 +54,11 @@ pub enum Status {
         /// The first step in the plan that failed.
         by: String,
     },
-    /// The step was dropped while it ran, or some of its elements did not start. Its effects are not known.
+    /// The run dropped the running step, or some of its elements did not start. The effects of the step are unknown.
     Cancelled,
     /// The step did not start before the end of the run, or has not started yet.
     NotStarted,
-    /// The step has not ended: it runs now, or no process runs the run. Only the report of a journal has such steps.
+    /// The step has not ended: it is running, or no process runs the run. Only reports from a journal contain this status.
     Running,
 }
 

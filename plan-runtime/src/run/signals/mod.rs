@@ -1,9 +1,9 @@
-//! Values that are sent into a run from outside.
+//! Values from outside for waiting steps.
 //!
 //! | | |
 //! |---|---|
-//! | `inbox.rs` | the values of a run, and who waits for them |
-//! | `path.rs` | which steps wait for a value, by their paths |
+//! | `inbox.rs` | the sent values, and the steps that wait for values |
+//! | `path.rs` | the paths of waiting steps |
 
 mod inbox;
 mod path;
@@ -28,8 +28,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
     /// Returns a handle that sends values to steps with `await`, such as `step reply: Reply = await;`.
     ///
     /// A plan with such a step runs only if you call this method before the first poll of the run. You can send values from another thread, and
-    /// before the run starts. If the run is [inside](Self::inside) another run, the values go to the outermost run, whose `signals` must have been
-    /// called.
+    /// before the run starts. If the run is [inside](Self::inside) another run, call `signals` of the outermost run instead.
     ///
     /// ```
     /// use plan_runtime::plan;
@@ -84,7 +83,7 @@ fn early(
 ///
 /// You can clone the handle, and move it to another thread or task. A waiting run sleeps, and a value wakes the run.
 ///
-/// After the last handle is dropped, no more values can arrive. Then a wait with a `#[timeout]` or a `#[deadline]` continues until that limit, and a
+/// After you drop the last handle, no more values can arrive. A wait with a `#[timeout]` or a `#[deadline]` then continues until its time limit, and a
 /// wait without a limit fails with the code `NO_SIGNALS`.
 ///
 /// ```
@@ -133,11 +132,11 @@ impl Signals {
         Self::new(inbox, None)
     }
 
-    /// Sends the value of a step. You can send it before the step waits for it, and even before the run starts: the run stores the
-    /// value until then.
+    /// Sends the value of a step. You can send a value before the step waits for the value, and even before the run starts: the run stores the
+    /// value.
     ///
-    /// The path is the name of the step. In a plan that is a step of another plan, the path starts with the outer step and a dot, with the index of
-    /// the element if the outer step is in a `for`: `orders[3].reply`. A [`CallContext`](super::CallContext) prints its path in this format.
+    /// The path is the name of the step. In a called plan, the path starts with the calling step and a dot, with the index of
+    /// the element if the calling step is in a `for`: `orders[3].reply`. A [`CallContext`](super::CallContext) prints its path in this format.
     ///
     /// If a tool runs a plan that the outer plan does not contain, `send` accepts the paths of its steps only after
     /// they wait.
@@ -147,8 +146,8 @@ impl Signals {
     ///
     /// # Errors
     ///
-    /// Returns an error, and drops the value, if no step waits at this path, if the step already has a value, if the value is not of the step's type,
-    /// if it exceeds a [limit](super::Limits) of the run, or if the run has ended.
+    /// Returns an error, and drops the value, if no step waits at this path, if the step already has a value, if the value has another type than the step,
+    /// if the value exceeds a [limit](super::Limits) of the run, or if the run has ended.
     pub fn send(&self, path: &str, value: impl Serialize) -> Result<(), SignalError> {
         let Self { inbox, prefix } = self;
         inbox.send(format!("{prefix}{path}"), &value)

@@ -1,4 +1,4 @@
-//! A timer for tests: time that a test moves. It belongs to no runtime: tokio's paused clock works under tokio alone.
+//! A timer for tests, which advance its time. In contrast to tokio's paused clock, the timer works under every runtime.
 
 use super::super::catch::locked;
 use super::{Timer, TimerFuture};
@@ -87,11 +87,11 @@ impl ManualTimer {
         }
     }
 
-    /// Awaits a future, and advances the time to the end of the next wait whenever nothing else can happen. So a test takes no
-    /// time, regardless of its waits, and [`elapsed`](Self::elapsed) returns their total.
+    /// Awaits a future. Whenever the future waits, the timer advances the time to the end of its next sleep. So a test takes no
+    /// time, and [`elapsed`](Self::elapsed) returns the total of its waits.
     ///
-    /// Only waits of this timer are skipped. While the future waits for something else, such as a channel or a socket, the time still
-    /// advances if something sleeps.
+    /// The timer skips only its own sleeps. While the future waits for a channel or a socket, the time also
+    /// advances to the next sleep.
     ///
     /// ```
     /// use plan_runtime::run::ManualTimer;

@@ -20,7 +20,7 @@ pub type TimerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A source of time for a run: for backoff, time limits, and the times in reports and events.
 ///
 /// Without [`Run::timer`](super::Run::timer), a run uses [`ThreadTimer`], which works under every runtime. A run of a `plan!` without policies
-/// and without a deadline never sleeps. With tokio, use a timer such as this one, which follows tokio's paused clock:
+/// and without a deadline never sleeps. For tests with tokio's paused clock, use a timer such as this one:
 ///
 /// ```
 /// use plan_runtime::run::{TimerFuture, Timer};
@@ -39,7 +39,7 @@ pub type TimerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// }
 /// ```
 pub trait Timer: Send + Sync {
-    /// Returns the current time. Only differences count, and the time never decreases.
+    /// Returns the current time, which never decreases. A run uses only differences of times.
     fn now(&self) -> Instant;
 
     /// Returns a future that completes after this time.
@@ -56,7 +56,7 @@ impl<T: Timer + ?Sized> Timer for Arc<T> {
     }
 }
 
-/// The system's time. One thread, which is started when the first run has to wait, serves all runs.
+/// A timer of the system's time. The first wait of a run starts one thread, which serves all runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadTimer;
 
