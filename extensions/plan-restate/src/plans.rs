@@ -90,7 +90,7 @@ impl PlanRuns {
             return Ok(());
         };
         let key = ctx.key();
-        let error = format!("run `{key}` was begun with {what}; give this run another id");
+        let error = format!("run `{key}` already exists with {what}; use a new ID");
         Err(TerminalError::new_with_code(REFUSED, error).into())
     }
 

@@ -665,16 +665,14 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Interrupted(Interrupt::Outside(why)) => write!(f, "was ended: {why}")?,
             Cause::Interrupted(Interrupt::Journal(error)) => {
                 let advice = match **error {
-                    JournalError::Changed { .. } => {
-                        "finish it with the plans that it was begun with"
-                    }
+                    JournalError::Changed { .. } => "resume it with its original plans",
                     JournalError::Misfit { .. } => {
-                        "go on with a plan that has the types of then, or give a new run another id"
+                        "resume it with a plan whose types match the recorded values, or start a new run under another ID"
                     }
                     JournalError::Ended { .. } => {
-                        "begin it with the plan and the options that it ended with, or give a new run another id"
+                        "start it with the plan and the options of its end, or start a new run under another ID"
                     }
-                    _ => "begun again, it goes on from what is recorded",
+                    _ => "start it again to resume from its records",
                 };
                 write!(f, "stopped: {error}; {advice}")?;
             }

@@ -556,7 +556,7 @@ impl<'p> Check<'p> {
         let number = number(self.actions);
         self.template(&block.inputs, 0)?;
         if block.reads().is_none() {
-            return Err("has a block that is given other inputs than it has".to_owned());
+            return Err("passes inputs to its block that the block does not declare".to_owned());
         }
         let graph = Graph::new(&block.plan, depth + 1, Some(&self.names), again)
             .map_err(|mistake| format!("has a block in which {mistake}"))?;

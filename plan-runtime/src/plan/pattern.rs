@@ -306,8 +306,10 @@ pub(crate) fn pattern_mistake(
     let shown = short(pattern);
     if in_if && of_data.is_some() {
         return Some((
-            format!("the pattern `{shown}` always matches, and a run skips null"),
-            format!("a branch for what is not null has the pattern `Some({shown})`"),
+            format!(
+                "the pattern `{shown}` matches every value in Rust, but a plan treats null as no match"
+            ),
+            format!("a branch for values other than null has the pattern `Some({shown})`"),
         ));
     }
     let help = if in_if {

@@ -72,12 +72,12 @@ fn the_same_id_is_the_same_run() {
     let other = finish(Two { n: 5 }.run(&world).durable(&journal, "order-17")).unwrap_err();
     assert_eq!(
         other.to_string(),
-        "plan `two` cannot start: run `order-17` was begun with other inputs: `n` was the number 4, and is the number 5; give this run another id"
+        "plan `two` cannot start: run `order-17` already exists with different inputs (`n` was the number 4, and is the number 5); use a new ID, or the original inputs"
     );
     let other = finish(Other { n: 4 }.run(&world).durable(&journal, "order-17")).unwrap_err();
     assert_eq!(
         other.to_string(),
-        "plan `other` cannot start: run `order-17` was begun with another plan `two`; give this run another id"
+        "plan `other` cannot start: run `order-17` already exists with another plan `two`; use a new ID"
     );
 }
 
@@ -89,7 +89,7 @@ fn a_plan_of_another_name_does_not_take_a_run_over() {
     let other = finish(Other { n: 4 }.run(&world).durable(&journal, "r")).unwrap_err();
     assert_eq!(
         other.to_string(),
-        "plan `other` cannot start: run `r` was begun with another plan `two`; give this run another id"
+        "plan `other` cannot start: run `r` already exists with another plan `two`; use a new ID"
     );
     assert_eq!(world.called(), "");
     let two = finish(Two { n: 4 }.run(&world).durable(&journal, "r"));
@@ -951,8 +951,8 @@ fn a_value_that_does_not_fit_stops_the_run() {
         let error = finish(run()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "plan `asks_once` stopped: the value that was sent to step `number` does not fit the plan any more: invalid type: string \"seven\", expected u64; go on with a plan \
-             that has the types of then, or give a new run another id"
+            "plan `asks_once` stopped: the value that was sent to step `number` does not fit the plan any more: invalid type: string \"seven\", expected u64; resume it with a plan \
+             whose types match the recorded values, or start a new run under another ID"
         );
     }
     // The step has its value, so nothing else could end the run.

@@ -105,40 +105,40 @@ fn edits() -> Vec<Edit> {
         edit("a step is added in a block", |plan| block(plan)["steps"].as_array_mut().unwrap().push(act("three", 9))),
         edit("the name of a plan", |plan| plan["name"] = "other".into()),
         edit("an argument of the first", |plan| plan["steps"][0]["arguments"]["object"]["n"] = 8.into())
-            .until("first", "step `first` has run, and was changed: its `arguments` was {\"object\":{\"n\":1}}, and is {\"object\":{\"n\":8}}"),
+            .until("first", "step `first` has already run, but was changed: its `arguments` changed from {\"object\":{\"n\":1}} to {\"object\":{\"n\":8}}"),
         edit("the tool of the first", |plan| plan["steps"][0]["tool"]["name"] = "undo".into())
-            .until("first", "step `first` has run, and was changed: its `tool` was {\"name\":\"act\"}, and is {\"name\":\"undo\"}"),
+            .until("first", "step `first` has already run, but was changed: its `tool` changed from {\"name\":\"act\"} to {\"name\":\"undo\"}"),
         edit("the first is gone", |plan| { remove(plan, 0); plan["steps"][0].as_object_mut().unwrap().remove("after"); })
-            .until("first", "step `first` has run, and is not in the plan any more"),
+            .until("first", "step `first` has already run, but is missing in the plan"),
         edit("the first is optional", |plan| plan["steps"][0]["policy"] = json!({"optional": "whole"}))
-            .until("first", "step `first` has run, and was changed: it has `optional` now"),
+            .until("first", "step `first` has already run, but was changed: it has `optional` now"),
         edit("the first is always", |plan| { plan["steps"][0]["fallback"] = json!(3); plan["steps"][0].as_object_mut().unwrap().remove("fallback"); plan["steps"][0]["policy"] = json!({"fallback": 3}); })
-            .until("first", "step `first` has run, and was changed: it has `fallback` now"),
+            .until("first", "step `first` has already run, but was changed: it has `fallback` now"),
         edit("the list", |plan| plan["steps"][1]["for"]["list"] = json!([1, 2, 3]))
-            .until("each[0].one", "step `each` has run, and was changed: its `for` was"),
+            .until("each[0].one", "step `each` has already run, but was changed: its `for` changed"),
         edit("the block is a call", |plan| plan["steps"][1]["for"]["body"] = json!({"tool": {"name": "act"}, "arguments": {"object": {"n": 1}}}))
-            .until("each[0].one", "step `each` has run, and was changed: its `for` was"),
+            .until("each[0].one", "step `each` has already run, but was changed: its `for` changed"),
         edit("what the block gets", |plan| block(plan)["inputs"]["x"] = json!(7))
-            .until("each[0].one", "step `each` has run, and was changed: its `x` was"),
+            .until("each[0].one", "step `each` has already run, but was changed: its `x` changed"),
         edit("a step in the block", |plan| block(plan)["steps"][0]["arguments"]["object"]["n"] = 8.into())
-            .until("each[0].one", "step `each[0].one` has run, and was changed: its `arguments` was"),
+            .until("each[0].one", "step `each[0].one` has already run, but was changed: its `arguments` changed"),
         edit("the second step in the block", |plan| block(plan)["steps"][1]["arguments"]["object"]["n"] = 8.into())
-            .until("each[0].two", "step `each[0].two` has run, and was changed: its `arguments` was"),
+            .until("each[0].two", "step `each[0].two` has already run, but was changed: its `arguments` changed"),
         edit("the second step in the block is gone", |plan| {
             block(plan)["steps"].as_array_mut().unwrap().pop();
             block(plan)["value"].as_array_mut().unwrap().pop();
         })
-            .until("each[0].two", "step `each[0].two` has run, and is not in the plan any more"),
+            .until("each[0].two", "step `each[0].two` has already run, but is missing in the plan"),
         edit("what the block gives", |plan| block(plan)["value"].as_array_mut().unwrap().reverse())
-            .until("each[0].two", "step `each` has run, and was changed: its `value` was"),
+            .until("each[0].two", "step `each` has already run, but was changed: its `value` changed"),
         edit("a condition", |plan| plan["steps"][2]["if"][0]["condition"] = json!(false))
-            .until("chosen", "step `chosen` has run, and was changed: its `if` was"),
+            .until("chosen", "step `chosen` has already run, but was changed: its `if` changed"),
         edit("a branch", |plan| plan["steps"][2]["if"][0]["then"]["arguments"]["object"]["n"] = 8.into())
-            .until("chosen", "step `chosen` has run, and was changed: its `if` was"),
+            .until("chosen", "step `chosen` has already run, but was changed: its `if` changed"),
         edit("the last is gone", |plan| remove(plan, 3))
-            .until("last", "step `last` has run, and is not in the plan any more"),
+            .until("last", "step `last` has already run, but is missing in the plan"),
         edit("the last is caught", |plan| plan["steps"][3]["policy"] = json!({"catch": true}))
-            .until("last", "step `last` has run, and was changed: it has `catch` now"),
+            .until("last", "step `last` has already run, but was changed: it has `catch` now"),
     ]
 }
 
@@ -279,7 +279,7 @@ fn a_plan_that_is_called_is_compared_with_what_has_run_of_it() {
                 assert_eq!(
                     error.to_string(),
                     format!(
-                        "plan `outer` stopped: the run calls plan `inner`, which was changed: step `{step}` has run, and was changed: its `arguments` was {{\"object\":{{\"n\":{before}}}}}, and is {{\"object\":{{\"n\":8}}}}; finish it with the plans that it was begun with"
+                        "plan `outer` stopped: the run calls plan `inner`, which was changed: step `{step}` has already run, but was changed: its `arguments` changed from {{\"object\":{{\"n\":{before}}}}} to {{\"object\":{{\"n\":8}}}}; resume it with its original plans"
                     )
                 );
                 assert_eq!(called, "");

@@ -325,7 +325,9 @@ fn a_branch_that_is_skipped_for_null_says_so() {
         plan(json!([{"id": "s", "if": [branch]}]))
     };
     for pattern in ["y", "_", "(y, z)", "r#type"] {
-        let message = format!("the pattern `{pattern}` always matches, and a run skips null");
+        let message = format!(
+            "the pattern `{pattern}` matches every value in Rust, but a plan treats null as no match"
+        );
         assert_eq!(refused(&with(pattern, &value)), message);
         let some = format!("Some({pattern})");
         let text = printed(&with(&some, &value));

@@ -310,7 +310,7 @@ fn a_block_whose_inputs_are_not_those_of_its_plan_is_not_written() {
     };
     trip.inputs = Template::object([("town", reference(Source::Input(0)))]);
     assert!(serde_json::to_string(&plan).is_err());
-    let mistake = "step `trip` has a block that is given other inputs than it has";
+    let mistake = "step `trip` passes inputs to its block that the block does not declare";
     assert_eq!(Executable::new(&plan).mistake(), Some(mistake));
     assert!(plan.to_string().contains("    input { town: city }\n"));
 }

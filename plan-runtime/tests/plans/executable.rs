@@ -445,7 +445,7 @@ fn patterns_that_are_compared_with_data() {
     );
     refused(
         &binds("y", data()),
-        "step `b` says something else than a run does: the pattern `y` always matches, and a run skips null",
+        "step `b` says something else than a run does: the pattern `y` matches every value in Rust, but a plan treats null as no match",
     );
     let mut plan = looping(data(), Template::Null);
     let Body::For(each) = &mut plan.steps[1].body else {

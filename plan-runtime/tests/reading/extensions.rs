@@ -77,9 +77,9 @@ fn tool_plans() {
             ),
             (
                 r#""if": [{"pattern": "x", "value": "$ref:a", "then": {"tool": "t"}}]"#,
-                r#"error[not-allowed]: the pattern `x` always matches, and a run skips null
+                r#"error[not-allowed]: the pattern `x` matches every value in Rust, but a plan treats null as no match
   --> 2:34 in step `b`
-   = help: a branch for what is not null has the pattern `Some(x)`
+   = help: a branch for values other than null has the pattern `Some(x)`
 "#,
             ),
             (
@@ -228,7 +228,7 @@ error[duplicate-id]: the step `a` has the name of something around its block
 
 error[unknown-step]: `b` is a step outside of this block
   --> 2:111 in step `b.z`
-   = help: a step waits for others of its block; what is around it can be in `after` of the step that the block is in
+   = help: `after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block
 "#,
             ),
             (
@@ -239,7 +239,7 @@ error[unknown-step]: `b` is a step outside of this block
 
 error[unknown-step]: `a` is a step outside of this block
   --> 2:86 in step `b.c`
-   = help: a step waits for others of its block; what is around it can be in `after` of the step that the block is in
+   = help: `after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block
 "#,
             ),
             (

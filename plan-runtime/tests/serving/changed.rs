@@ -341,7 +341,7 @@ fn a_new_input_that_may_be_absent_must_be() {
     let error = stop(of("an_input_is_optional_and_given"), "a").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `order` cannot start: run `a` was begun with other inputs: it had no `note`; give this run another id"
+        "plan `order` cannot start: run `a` already exists with different inputs (it had no `note`); use a new ID, or the original inputs"
     );
     let absent = of("an_input_is_optional");
     assert_eq!(stop(absent, "a").unwrap(), "it hangs");

@@ -528,7 +528,7 @@ fn a_text_at_another_place_is_an_error() {
             let error = result.unwrap_err().to_string();
             let says = if is_plain {
                 // Such a run was begun without a key.
-                "run `r` was begun without a key"
+                "run `r` began without a key"
             } else {
                 "run `r` cannot be decrypted: its "
             };
@@ -692,7 +692,7 @@ fn what_cannot_keep_a_secret_names_the_key() {
     let run = secret::Plain { n: 1 }.run(&*shop).durable(&db, "plain");
     assert_eq!(
         smol::block_on(run).unwrap_err().to_string(),
-        "plan `plain` cannot start: it has secrets, and run `plain` was begun without a key, so its journal keeps it in plain text; finish it with the plan that it was begun with, or give this run another id"
+        "plan `plain` cannot start: it has secrets, but run `plain` began without a key and is stored in plain text; resume it with its original plan, or use a new ID"
     );
     assert_eq!(
         smol::block_on(Plain { n: 1 }.run(&*shop).durable(&db, "plain")).unwrap(),
@@ -711,7 +711,7 @@ fn an_error_about_a_change_shows_no_secret() {
     let run = other.run(&*shop).durable(&db, "r");
     assert_eq!(
         smol::block_on(run).unwrap_err().to_string(),
-        "plan `everything` cannot start: run `r` was begun with other inputs: `password` had another value; give this run another id"
+        "plan `everything` cannot start: run `r` already exists with different inputs (`password` had another value); use a new ID, or the original inputs"
     );
     let stopped = Shop::new(1);
     let run = secret::Plain { n: 1 }.run(&*stopped).durable(&db, "s");
@@ -720,7 +720,7 @@ fn an_error_about_a_change_shows_no_secret() {
     let run = Plain { n: 3 }.run(&*shop).durable(&db, "s");
     assert_eq!(
         smol::block_on(run).unwrap_err().to_string(),
-        "plan `plain` cannot start: run `s` was begun with other inputs: `n` had another value; give this run another id"
+        "plan `plain` cannot start: run `s` already exists with different inputs (`n` had another value); use a new ID, or the original inputs"
     );
 }
 

@@ -127,12 +127,12 @@ fn a_run_is_submitted_once() {
     let error = smol::block_on(Order { cents: 6 }.submit(&journal, "a")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `order` cannot start: run `a` was begun with other inputs: `cents` was the number 5, and is the number 6; give this run another id"
+        "plan `order` cannot start: run `a` already exists with different inputs (`cents` was the number 5, and is the number 6); use a new ID, or the original inputs"
     );
     let error = smol::block_on(Later { cents: 5 }.submit(&journal, "a")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `later` cannot start: run `a` was begun with another plan `order`; give this run another id"
+        "plan `later` cannot start: run `a` already exists with another plan `order`; use a new ID"
     );
     let claim = journal.claim_now("a").unwrap().claim;
     smol::block_on(Order { cents: 5 }.submit(&journal, "a")).unwrap();

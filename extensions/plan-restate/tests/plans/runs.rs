@@ -162,12 +162,12 @@ fn a_run_is_known_by_its_id() {
         assert!(matches!(error, Error::Refused(_)), "{error:?}");
         assert_eq!(
             error.to_string(),
-            "run `one` was begun with other inputs; give this run another id"
+            "run `one` already exists with other inputs; use a new ID"
         );
         let error = Inner { from: 3 }.submit(client, "one").await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "run `one` was begun with another plan `chain`; give this run another id"
+            "run `one` already exists with another plan `chain`; use a new ID"
         );
         let error = client.run("two").output::<u64>().await.unwrap_err();
         assert_eq!(error.to_string(), "there is no run `two`");

@@ -124,10 +124,7 @@ impl<'p> SourceWriter<'p> {
     /// Returns the names around a block of the values that the block reads.
     fn block_inputs(&mut self, block: &Block, last: Option<String>) -> Option<Vec<String>> {
         let Some(reads) = block.reads() else {
-            self.cannot_express(
-                self.here(),
-                "a block that is given other inputs than it has",
-            );
+            self.cannot_express(self.here(), "a block with inputs that it does not declare");
             return None;
         };
         let mut names = Vec::with_capacity(reads.len());

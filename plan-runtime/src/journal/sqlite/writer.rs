@@ -26,7 +26,7 @@ pub(super) struct Writer {
     pub(super) claims: Claims,
     /// The runs that this owner has, and the epochs of its claims.
     pub(super) held: HashMap<i64, i64>,
-    /// The runs of which something could not be written. Nothing after that is written, or a record would be missing in the middle.
+    /// The runs with a failed write, and the error. Later writes of such a run fail as well, because they would leave a gap in its records.
     pub(super) broken: HashMap<i64, String>,
     /// The runs whose release has failed so far.
     pub(super) unreleased: Vec<Held>,

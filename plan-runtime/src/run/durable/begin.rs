@@ -53,7 +53,7 @@ async fn keeps_secrets(journal: &dyn Journal, id: &str) -> Result<(), Cause> {
     match journal.look(id).await.map_err(journaled)? {
         Some(run) if run.is_encrypted => Ok(()),
         Some(_) => Err(refused(format!(
-            "it has secrets, and run `{}` was begun without a key, so its journal keeps it in plain text; finish it with the plan that it was begun with, or give this run another id",
+            "it has secrets, but run `{}` began without a key and is stored in plain text; resume it with its original plan, or use a new ID",
             MessageName(id)
         ))),
         None if journal.encrypts() => Ok(()),
@@ -185,7 +185,7 @@ async fn is_known(
 fn other_plan(id: &str, known: &RunInfo) -> Cause {
     let (id, plan) = (MessageName(id), MessageName(&known.plan));
     refused(format!(
-        "run `{id}` was begun with another plan `{plan}`; give this run another id"
+        "run `{id}` already exists with another plan `{plan}`; use a new ID"
     ))
 }
 
@@ -283,7 +283,7 @@ fn compare_inputs(
     match changes::of_inputs(&old, inputs, may_be_absent, shown) {
         None => Ok(()),
         Some(difference) => Err(refused(format!(
-            "run `{}` was begun with other inputs: {difference}; give this run another id",
+            "run `{}` already exists with different inputs ({difference}); use a new ID, or the original inputs",
             MessageName(id)
         ))),
     }
@@ -347,7 +347,7 @@ fn compare(
     }
     let refusals = refusals.join("; ");
     Err(refused(format!(
-        "run `{named}` was begun with another plan: {refusals}; finish it with the plan that it was begun with, or give this run another id"
+        "run `{named}` already exists with another plan: {refusals}; resume it with its original plan, or use a new ID"
     )))
 }
 

@@ -131,7 +131,7 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
             }
             let named = format!("{path}{id}");
             match new_steps.iter().find(|(new, _)| *new == id) {
-                None => self.refuse(&named, prefix, id, "is not in the plan any more"),
+                None => self.refuse(&named, prefix, id, "is missing in the plan"),
                 Some((_, now)) => self.compare(step, now, (&key, prefix, id), &named),
             }
         }
@@ -228,7 +228,7 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
             let (path, name) = (without_attempts(prefix), MessageName(id));
             let path = Cut(Line(&path), 200);
             self.found
-                .push(format!("step `{path}{name}` has run, and {why}"));
+                .push(format!("step `{path}{name}` has already run, but {why}"));
         }
     }
 }
@@ -295,10 +295,10 @@ fn mentions(value: &Value, id: &str) -> bool {
 fn was(key: &str, old: &Value, new: &Value, shown: Shown) -> String {
     let key = MessageName(key);
     if shown == Shown::Names {
-        return format!("its `{key}` was another one");
+        return format!("its `{key}` changed");
     }
     let shown = |value: &Value| Cut(value, 200).to_string();
-    format!("its `{key}` was {}, and is {}", shown(old), shown(new))
+    format!("its `{key}` changed from {} to {}", shown(old), shown(new))
 }
 
 /// Returns the difference between two versions of a step, in words, apart from its blocks.

@@ -81,11 +81,11 @@ fn what_is_wrong_in_a_block() {
 "),
             (r#""steps": [{"id": "a", "value": 1, "after": ["page"]}]"#, "error[unknown-step]: `page` is a step outside of this block
   --> 3:69 in step `b.a`
-   = help: a step waits for others of its block; what is around it can be in `after` of the step that the block is in
+   = help: `after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block
 "),
             (r#""steps": [{"id": "a", "undo": "page", "tool": {"name": "t"}}]"#, "error[unknown-step]: `page` is a step outside of this block
   --> 3:55 in step `b.a`
-   = help: a step waits for others of its block; what is around it can be in `after` of the step that the block is in
+   = help: `after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block
 "),
             (r#""steps": [{"id": "a", "always": true, "value": 1}], "value": {"reference": {"step": "a", "pointer": ""}}"#, "error[role]: the value of the block refers to `a`, which runs after it
   --> 3:86 in step `b`

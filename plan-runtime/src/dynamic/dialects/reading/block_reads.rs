@@ -124,7 +124,7 @@ impl PlanReader<'_> {
         if self.builder.id_around(name).is_some() {
             let message = format!("`{}` is a step outside of this block", short(name));
             let note = Note::error(Code::UnknownStep, place, message);
-            let help = "a step waits for others of its block; what is around it can be in `after` of the step that the block is in";
+            let help = "`after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block";
             return self.builder.error(note.help(help.to_owned()));
         }
         self.unknown_step(name, place)

@@ -154,10 +154,7 @@ impl<'p> Writer<'p> {
     fn block(&mut self, given: &'p Block, repeat: Option<&'p Loop>) -> OutputMembers<'p> {
         let mut to = OutputMembers::default();
         let Some(reads) = given.reads() else {
-            self.cannot_express(
-                self.here(),
-                "a block that is given other inputs than it has",
-            );
+            self.cannot_express(self.here(), "a block with inputs that it does not declare");
             return to;
         };
         let last = repeat.is_some_and(|repeat| repeat.last) && !reads.is_empty();

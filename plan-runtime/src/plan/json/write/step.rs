@@ -111,7 +111,7 @@ impl InPlan<'_, &Block> {
         let plan = &self.part.plan;
         let Some(mut reads) = self.part.reads() else {
             return Err(M::Error::custom(
-                "a block that is given other inputs than it has",
+                "a block with inputs that it does not declare",
             ));
         };
         if is_round && !reads.is_empty() {
