@@ -148,9 +148,9 @@ impl<T: Tool, App: ?Sized> CalledOn<App, true> for T where for<'a> (): Never<'a>
 
 /// The first tool of a plan, for an error about a pointer to an application.
 #[diagnostic::on_unimplemented(
-    message = "`{App}` points to an application, but is not one",
-    label = "pass what it points to: `&*app`; instead of `&&app`, `&app`",
-    note = "the tool `{Self}` is called on the application itself: `&*app` is what a reference, a `Box`, an `Rc` or an `Arc` points to"
+    message = "`{App}` is a pointer to an application, but a plan needs the application",
+    label = "dereference it: `&*app`; write `&app` instead of `&&app`",
+    note = "the tool `{Self}` is called on the application: `&*app` works for a reference, `Box`, `Rc` or `Arc`"
 )]
 pub trait CalledDirectlyOn<App: ?Sized, const ONE: bool>: KnownOn<App, ONE> {}
 

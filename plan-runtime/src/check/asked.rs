@@ -14,8 +14,8 @@ use std::panic::Location;
 #[diagnostic::on_unimplemented(
     message = "in a computed value, `?` needs a `Result`, but this is `{Self}`",
     label = "this `?` needs a `Result`",
-    note = "an `Option` becomes one with `.ok_or(\"what is missing\")?`; `.unwrap_or(…)` and `.unwrap_or_default()` need no `?`",
-    note = "in a reference, such as `inbox.next?.id`, `?` leads through an `Option`; there, `.get(0)?` is the first element of a list, if it has one"
+    note = "an `Option` becomes a `Result` with `.ok_or(\"what is missing\")?`; `.unwrap_or(…)` and `.unwrap_or_default()` need no `?`",
+    note = "in a reference, such as `inbox.next?.id`, `?` reads through an `Option`, and `.get(0)?` is the first element of a list that may be empty"
 )]
 pub trait Asked {
     /// The type of the `Ok`.
@@ -62,7 +62,7 @@ pub fn caught_value<T>(caught: &Caught<T>) -> Caught<&T> {
 #[diagnostic::on_unimplemented(
     message = "`?` cannot fail the step with `{Self}`, which does not convert into `plan_runtime::Error`",
     label = "this `?` fails the step with `{Self}`",
-    note = "texts convert, and types that are `std::error::Error + Send + Sync`; make such an error with `.map_err(|error| …)?`, or `.ok().ok_or(\"what is wrong\")?`"
+    note = "strings and types that implement `std::error::Error + Send + Sync` convert; create such an error with `.map_err(|error| …)?`, or `.ok().ok_or(\"what is wrong\")?`"
 )]
 pub trait FailsStep: Sized {
     /// Converts the error to the error that fails the step.

@@ -302,8 +302,8 @@ impl<'a, T, const N: usize> AtArray<'a, T, N> for &'a Arc<[T; N]> {}
 #[diagnostic::on_unimplemented(
     message = "this value may be absent: it is an `Option<{Self}>`",
     label = "write `?` before this",
-    note = "`?` leads into a value that may be absent, and makes the whole reference optional: `inbox.next?.id` fits an argument that is an `Option`",
-    note = "for any other argument, call the tool only if the value is there: `if let Some(x) = reference {{ … }}`"
+    note = "`?` reads through an `Option`, and makes the whole reference optional: `inbox.next?.id` fits an argument that is an `Option`",
+    note = "for any other argument, call the tool only if there is a value: `if let Some(x) = reference {{ … }}`"
 )]
 pub trait Reachable<K>: Sized {
     /// The type itself.
@@ -383,7 +383,7 @@ pub(super) fn unreachable() -> ! {
     message = "`{Self}` does not implement `Shape`",
     label = "this needs the JSON names of the fields of `{Self}`",
     note = "if `{Self}` is of your crate, add `#[derive(plan_runtime::Shape)]` to its declaration",
-    note = "if it is from another crate, write a computed value, which needs no `Shape`: `value.field.clone()`, or the call of a function that makes it",
+    note = "if it is from another crate, write a computed value, which needs no `Shape`: `value.field.clone()`, or a function call",
     note = "or declare its fields once for all plans, in a struct of your crate: `#[derive(plan_runtime::Shape)] #[shape(remote = \"{Self}\")]`"
 )]
 pub trait HasShape<Of>: Sized {
@@ -441,7 +441,7 @@ impl<T: Tool> IsTool for T {
 #[diagnostic::on_unimplemented(
     message = "`?` is only for a value that may be absent, but `{Self}` is always present",
     label = "this is not an `Option`",
-    note = "remove the `?`; it is for an `Option`, for `.get(…)`, for a step with `#[catch]` except in its undo step, and for values of type `serde_json::Value`"
+    note = "remove the `?`: it applies only to an `Option`, `.get(…)`, a `serde_json::Value`, or a step with `#[catch]`, except in its undo step"
 )]
 pub trait CanBeAbsent: Sized {
     /// The type of the value if it is not absent.

@@ -85,7 +85,7 @@ pub const fn without_serde(ident: &'static str, has_serde: bool) {
         fail(&[
             "`",
             ident,
-            "` says the fields of another type, so that no plan has a value of it\nhelp: remove `Serialize` and `Deserialize`; or, if its own values are meant, remove `#[shape(remote = …)]`",
+            "` only describes the fields of another type, so it cannot derive `Serialize` and `Deserialize`\nhelp: remove `Serialize` and `Deserialize`; for a type with values, remove `#[shape(remote = …)]`",
         ])
     }
 }

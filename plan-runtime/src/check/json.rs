@@ -52,7 +52,7 @@ pub const fn tool_struct<T: for<'a> ToolStruct<'a, true>>() -> bool {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` must implement `Serialize` and `Deserialize`",
     label = "this is passed as JSON",
-    note = "if this is the application, borrow it: `app: &App`, also if it is in an `Arc` or a `Box`: run the plan on `&*app` then",
+    note = "if this is the application, borrow it: `app: &App`; for an application in an `Arc` or a `Box`, run the plan on `&*app`",
     note = "if it is an argument, add `#[derive(serde::Serialize, serde::Deserialize, plan_runtime::Shape)]` to the declaration of its type",
     note = "if the type is from another crate, enable the feature `serde` of that crate, or pass a type of your own or a `serde_json::Value` instead"
 )]
@@ -98,7 +98,7 @@ impl<T> Checked<true> for T {
 #[diagnostic::on_unimplemented(
     message = "a tool must return a `Result`, not `{Self}`",
     label = "this is not a `Result`",
-    note = "a tool that cannot fail must return `Ok(…)`, too: `-> plan_runtime::Result<{Self}>`"
+    note = "a tool that cannot fail must also return `Ok(…)`: `-> plan_runtime::Result<{Self}>`"
 )]
 pub trait Outcome<const CHECKED: bool>: Sized {
     /// The type of a successful tool's output.

@@ -66,9 +66,9 @@ pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) -> 
         FieldPlace::LeftOut(attribute) => fail(&[
             "`",
             ident,
-            "` is not part of the output: `",
+            "` is not in the JSON of the output: `",
             attribute,
-            "` leaves it out when the output is written as JSON",
+            "` omits it from the JSON",
         ]),
     }
     field.output
@@ -149,9 +149,9 @@ pub const fn written(shape: TypeShape, ident: &'static str) {
         fail(&[
             "`",
             ident,
-            "` is not part of the output: `",
+            "` is not in the JSON of the output: `",
             attribute,
-            "` leaves it out when the output is written as JSON",
+            "` omits it from the JSON",
         ])
     }
 }
@@ -376,7 +376,7 @@ const fn place(
         Some(field) if field.opaque && field.opaque_argument && !is_tool => fail(&[
             "`",
             ident,
-            "` is written and read by a function of its own (`#[serde(with)]`), which expects other JSON than that of its type\nhelp: make the value in Rust: write a function that returns it, and call that",
+            "` has `#[serde(with)]`, which changes its JSON, so a literal cannot be checked\nhelp: write a function that returns the value, and call it",
         ]),
         Some(field) => field.argument,
         None => fail(&[
