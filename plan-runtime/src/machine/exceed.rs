@@ -1,4 +1,4 @@
-//! The end of a run that drops everything: the run needs more than it may have, or the time for undo and always steps is over.
+//! The end of a run that drops everything: the run exceeds its capacity, or the grace period has ended.
 
 use super::engine::{Core, Machine};
 use super::event::{QuestionId, StepStatus};

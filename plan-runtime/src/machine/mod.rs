@@ -16,8 +16,8 @@
 //! | `scope.rs` | transitions of scopes: work, undo steps, always steps |
 //! | `runs.rs` | transitions of steps that are not plain: branches, lists, rounds |
 //! | `attempts.rs` | transitions of attempts: time limits, failures |
-//! | `exceed.rs` | the end of a run that needs more than it may have, or whose time is over |
-//! | `view.rs` | a look at a run: trails and results |
+//! | `exceed.rs` | the end of a run that exceeds its capacity, or whose time has passed |
+//! | `view.rs` | a view of a run: trails and results |
 //!
 //! A step is plain if it is a call or a value with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
 //!
@@ -31,7 +31,7 @@
 //!
 //! # Scopes
 //!
-//! The run, a block, an element, a round and a called plan are scopes. A scope makes its inputs, does its work, makes its output, undoes its work if the work has failed, and runs its always steps. Then the scope is over. A scope that has succeeded and has something to undo is kept: the scope returns to its undo phase if a scope around it fails.
+//! The run, a block, an element, a round and a called plan are scopes. A scope makes its inputs, does its work, makes its output, undoes its work if the work has failed, and runs its always steps. Then the scope has ended. A scope that has succeeded and has something to undo is kept: the scope returns to its undo phase if a scope around it fails.
 //!
 //! The undo phase visits each step of the work after all steps that need it. If the step has completed, its undo step runs first. Then the kept scopes inside the step return to their undo phases: elements together, rounds from the last to the first. Undo steps that do not need each other run together.
 //!

@@ -1,4 +1,4 @@
-//! A look at the state of a run: trails, failures and results, and the parts of steps that calls, questions and scopes are about.
+//! A view of the state of a run: trails, failures and results, and the parts of steps that calls, questions and scopes are about.
 
 use super::event::{CallError, QuestionId, StepStatus};
 use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};
@@ -9,7 +9,7 @@ use super::state::MachineState;
 use super::tables::{StepBody, Tables};
 use std::collections::BTreeMap;
 
-/// A look at the state of a run. The state of an inner scope exists until the driver has taken the command that frees the scope.
+/// A view of the state of a run. The state of an inner scope exists until the driver has taken the command that frees the scope.
 #[derive(Clone, Copy)]
 pub struct MachineView<'m>(pub(super) &'m MachineState);
 
@@ -127,7 +127,7 @@ impl<'m> MachineView<'m> {
         }
     }
 
-    /// Returns the plan that a call may turn out to be, by its position in the list of plans.
+    /// Returns the plan that a call may be, by its position in the list of plans.
     pub fn may_open(self, call: CallId) -> Option<usize> {
         let (_, row) = self.opening(call)?;
         Some(row.index())
@@ -232,7 +232,7 @@ impl<'m> MachineView<'m> {
         StepId(self.0.tables.rows[row].first + place as u32)
     }
 
-    /// Returns the failure of a scope that is over, if the machine reports the ends of scopes. The scope exists until
+    /// Returns the failure of a scope that has ended, if the machine reports the ends of scopes. The scope exists until
     /// the driver has taken all commands.
     pub fn ended(self, scope: ScopeId) -> Option<&'m Failures> {
         self.0.scopes[scope].ended.as_deref()
@@ -379,7 +379,7 @@ impl<'m> MachineView<'m> {
         Failures::of(failure.by(error))
     }
 
-    /// Returns the result of a scope that is over.
+    /// Returns the result of a scope that has ended.
     pub(super) fn result_of(self, scope: ScopeId) -> Result<(), Failures> {
         let it = &self.0.scopes[scope];
         if !it.has_failed {

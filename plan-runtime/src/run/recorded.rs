@@ -60,7 +60,7 @@ pub(super) fn inputs(
     };
     let key = outer.key_inside(None) + INPUTS;
     match durable.find(&key) {
-        // The run is over.
+        // The run has ended.
         Err(()) => inputs,
         Ok(Some(found)) => {
             let known = durable::read_values(&found.body).map_err(|error| error.to_string());
@@ -95,7 +95,7 @@ pub(super) fn unusable(key: &str, error: impl Display) -> JournalError {
     JournalError::storage(format!("the record `{key}`: {error}"))
 }
 
-/// Returns the record with this key, and its number. `Err` means that the run is over.
+/// Returns the record with this key, and its number. `Err` means that the run has ended.
 pub(super) fn found(durable: &Durable, key: &str) -> Result<Option<(u64, Recorded)>, ()> {
     let Some(found) = durable.find(key)? else {
         return Ok(None);

@@ -153,7 +153,7 @@ impl Blocked {
         *self = Self::default();
     }
 
-    /// Notes that the plan waits. Returns an error if the plan waits in vain.
+    /// Notes that the plan waits. Returns an error if the plan waits forever.
     pub(in crate::run) fn waits(
         &mut self,
         call: &CallContext,

@@ -158,7 +158,7 @@ impl<'x> Admitting<'_, 'x> {
     /// Starts a call with a permit that the gates allow, unless the call has to wait for its turn.
     fn allowed(&mut self, it: &Starting<'x>) {
         let call = it.of.call;
-        // Without the wait, the run is over.
+        // Without the wait, the run has ended.
         let Ok(wait) = self.take_turn(it) else {
             return;
         };
@@ -174,7 +174,7 @@ impl<'x> Admitting<'_, 'x> {
         }
     }
 
-    /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run is over.
+    /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run has ended.
     fn take_turn(&mut self, it: &Starting<'_>) -> Result<Option<TimerFuture>, ()> {
         let of = &it.of;
         if !self.admission.needs_turn(of, it.action) {

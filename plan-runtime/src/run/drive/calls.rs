@@ -31,7 +31,7 @@ pub(super) struct Calls<'x> {
     /// The records, if the run has a journal.
     pub(super) records: Option<Box<Records>>,
     pub(super) random: fastrand::Rng,
-    /// The timers of time limits that are over.
+    /// The timers of time limits that have passed.
     pub(super) late: VecDeque<(Site, Pause)>,
     /// The tools of the plan, if a call may use the future of another call to its tool.
     pub(super) tools: Option<Arc<CalledTools>>,

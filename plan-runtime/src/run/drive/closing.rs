@@ -138,7 +138,7 @@ impl Watching<'_, '_> {
         self.watch.settle(scope, step, settled, now);
     }
 
-    /// Closes a scope that is over.
+    /// Closes a scope that has ended.
     pub(super) fn over(&mut self, scope: ScopeId) {
         if !self.values.is_open(scope) {
             return;
@@ -187,7 +187,7 @@ impl Watching<'_, '_> {
         self.watch.over(scope, has_failed, &by, now);
     }
 
-    /// Settles the remaining steps of a run that is over.
+    /// Settles the remaining steps of a run that has ended.
     pub(super) fn done(&mut self) {
         self.fail_exceeded();
         for scope in self.watch.logs.scopes() {

@@ -10,7 +10,7 @@ use crate::plan::{
 };
 use std::sync::Arc;
 
-/// Finds the plan that a call may turn out to be.
+/// Finds the plan that a call may be.
 pub(super) type Find<'f, 'p> = &'f dyn Fn(&Action) -> Option<(&'p Plan, Arc<Graph>)>;
 
 /// Returns the tables of a checked plan. With `admits`, the driver decides when each call may start. The graph of the plan keeps the tables for further runs, unless `find` may find plans.
@@ -35,7 +35,7 @@ fn known(action: &Action) -> Option<(&'static Plan, Arc<Graph>)> {
     Some((plan, graph))
 }
 
-/// Converts a plan, with the plans that its calls may turn out to be. With `admits`, the driver decides when each call may start.
+/// Converts a plan, with the plans that its calls may be. With `admits`, the driver decides when each call may start.
 fn convert<'p>(
     plan: &'p Plan,
     graph: &Arc<Graph>,
@@ -117,7 +117,7 @@ struct Converting<'f, 'p> {
     plans: Vec<(&'p Plan, Arc<Graph>)>,
     find: Find<'f, 'p>,
     admits: bool,
-    /// `true` while a plan is converted that a call may turn out to be.
+    /// `true` while a plan is converted that a call may be.
     is_called: bool,
     /// `true` if a call may be the first plan.
     is_recursive: bool,

@@ -42,7 +42,7 @@ impl Deadline {
         self.alarm.rung.store(true, Ordering::Relaxed);
     }
 
-    /// Returns `true` once, when the time is over. Until then, the waker of the run is kept.
+    /// Returns `true` once, when the time has passed. Until then, the waker of the run is kept.
     #[inline]
     pub(super) fn is_over(&mut self, cx: &Context<'_>) -> bool {
         self.alarm.rung.load(Ordering::Acquire) && self.ask(cx)
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_timer_is_polled_after_each_wake_and_in_each_turn() {
-        // The number of polls, the waker, and `true` once the time is over.
+        // The number of polls, the waker, and `true` once the time has passed.
         let state = Arc::new(Mutex::new((0, Waker::noop().clone(), false)));
         let wait = {
             let state = Arc::clone(&state);

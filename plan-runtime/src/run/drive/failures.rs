@@ -17,7 +17,7 @@ use std::time::Duration;
 /// The errors of a run, and the names of its steps.
 pub(super) struct Errors<'x> {
     kept: Vec<StepError>,
-    /// The plan, and the plans that calls may turn out to be.
+    /// The plan, and the plans that calls may be.
     plans: Vec<Names<'x>>,
     /// The paths of undone steps, each with its number in the order of time.
     undone: HashMap<String, usize>,
@@ -305,7 +305,7 @@ impl<'x> Errors<'x> {
         RunError::new(self.plan(), Cause::Panicked(panic), failures).undoing(undoing)
     }
 
-    /// Returns the failure of a run that needed more than it may have.
+    /// Returns the failure of a run that exceeded its capacity.
     pub(super) fn exceeded(&self, view: MachineView<'_>) -> Option<StepFailure> {
         let failed = view.result().err()?.steps;
         let exceeds = |failure: &StepFailure| self.reason(view, failure).exceeded().is_some();

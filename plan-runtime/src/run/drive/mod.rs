@@ -118,7 +118,7 @@ impl<'a> Host<'a> for PlanHost<'a> {
     }
 }
 
-/// Runs a called plan without steps in the tables, as a run of its own. A plan that has succeeded is not undone.
+/// Runs a called plan without steps in the tables, as a separate run. A plan that has succeeded is not undone.
 async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
     let options = Options {
         outer: Some(context),
@@ -143,7 +143,7 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
 }
 
 impl<'x> Driver<'x> {
-    /// Polls the run of a called plan. Is ready once the run is over.
+    /// Polls the run of a called plan. Is ready when the run has ended.
     fn poll_alone(
         &mut self,
         cx: &mut Context<'_>,
@@ -156,7 +156,7 @@ impl<'x> Driver<'x> {
         self.poll(cx, host)
     }
 
-    /// Polls the run. Is ready once the run is over.
+    /// Polls the run. Is ready when the run has ended.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -207,7 +207,7 @@ impl<'x> Driver<'x> {
         self.calls.scene.errors.plan()
     }
 
-    /// Returns the result of a run that is over.
+    /// Returns the result of a run that has ended.
     fn result(&self) -> Result<(), RunError> {
         let scene = &self.calls.scene;
         let view = scene.machine.view();

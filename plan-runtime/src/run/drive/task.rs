@@ -193,7 +193,7 @@ impl More {
             }
             return result.is_some();
         }
-        // A timer that panics ends the run, since the machine would wait for it in vain.
+        // A timer that panics ends the run, since the machine would wait forever.
         if let Some(Wait::Timer(sleep, pause)) = &mut self.wait {
             if sleep.as_mut().poll(cx).is_ready() {
                 self.waited = Some(Waited::Fired(*pause));

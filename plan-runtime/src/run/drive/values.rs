@@ -58,7 +58,7 @@ impl<'x> Values<'x> {
         self.scopes[scope.index()] = Some(it);
     }
 
-    /// Drops the values of a scope that is over for good.
+    /// Drops the values of a scope that has ended permanently.
     pub(super) fn close(&mut self, scope: ScopeId) {
         let Some(it) = self.scopes[scope.index()].take() else {
             return;

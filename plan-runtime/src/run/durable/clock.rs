@@ -66,7 +66,7 @@ pub(super) struct PastWaits {
     wakers: BTreeMap<PastWait, Waker>,
     /// The number of waits so far.
     begun: u64,
-    /// The wait that is over now.
+    /// The wait that has ended now.
     over: Option<PastWait>,
 }
 

@@ -86,7 +86,7 @@ impl History {
 }
 
 impl Durable {
-    /// Returns the record with this key. `Err` means that the run is over.
+    /// Returns the record with this key. `Err` means that the run has ended.
     pub(in crate::run) fn find(&self, key: &str) -> Result<Option<Found>, ()> {
         let state = self.state();
         if state.failure.is_some() {

@@ -93,7 +93,7 @@ pub(crate) const GRACE: &str = "!grace";
 /// The end of the key of the record about the end of the wait before an attempt.
 pub(crate) const BEGUN: &str = "!begun";
 
-/// The end of the key of the record that the time of an attempt is over.
+/// The end of the key of the record that the time of an attempt has passed.
 pub(crate) const LATE: &str = "!late";
 
 /// The state that a durable run shares with the plans inside it.
@@ -260,7 +260,7 @@ impl Durable {
         !self.is_closed() && self.failure().is_none()
     }
 
-    /// Writes a record of this time. The future is ready when the record has its turn. If the write fails, the future is never ready, and the run is over.
+    /// Writes a record of this time. The future is ready when the record has its turn. If the write fails, the future is never ready, and the run has ended.
     pub(super) fn write(
         self: &Arc<Self>,
         key: String,
@@ -381,7 +381,7 @@ impl Durable {
         let Ok(first) = state.turns.next() else {
             return false;
         };
-        // A wait is over before a record of a later time.
+        // A wait has ended before a record of a later time.
         if let Some((wait, waker)) = state.waits.first()
             && first.as_ref().is_none_or(|(_, time, _)| wait.0 <= *time)
         {

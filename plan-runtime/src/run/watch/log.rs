@@ -151,7 +151,7 @@ impl<'x> Logs<'x> {
         }
     }
 
-    /// Closes a scope that is over. Drops its log unless the run has a report.
+    /// Closes a scope that has ended. Drops its log unless the run has a report.
     pub(super) fn close(&mut self, scope: ScopeId, keeps: bool) {
         if let Some(at) = self.open.remove(&scope)
             && !keeps

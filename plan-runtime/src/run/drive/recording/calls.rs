@@ -84,7 +84,7 @@ impl CallRecords {
         let (number, recorded) = match recorded::found(&self.durable, &key) {
             Ok(Some(found)) => found,
             Ok(None) => return self.makes(scene, tasks, it, (key, is_computed)),
-            // The run is over.
+            // The run has ended.
             Err(()) => return Ok(true),
         };
         if let Some(why) = misfit(scene, it, &recorded, host) {
@@ -122,7 +122,7 @@ impl CallRecords {
         Ok(true)
     }
 
-    /// Prepares a call without a record. Returns `true` if its time is over.
+    /// Prepares a call without a record. Returns `true` if its time has passed.
     fn makes<'x>(
         &mut self,
         scene: &mut Scene<'x>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The recorded facts about a call before the call starts.
 pub(in super::super) enum Known {
-    /// The run is over.
+    /// The run has ended.
     Over,
     /// The call has begun before a crash, so the call waits for nothing.
     Begun,
@@ -47,7 +47,7 @@ impl Records {
         begun.map_or(Known::Nothing, |_| Known::Begun)
     }
 
-    /// Returns `true` if a call has begun before a crash. `Err` means that the run is over.
+    /// Returns `true` if a call has begun before a crash. `Err` means that the run has ended.
     pub(in super::super) fn has_begun_before(
         &self,
         scene: &Scene<'_>,
@@ -57,7 +57,7 @@ impl Records {
         Ok(of.part.is_some() && begun(&self.durable, &key)?.is_some())
     }
 
-    /// Returns the recorded answer about a call. `Err` means that the run is over.
+    /// Returns the recorded answer about a call. `Err` means that the run has ended.
     pub(in super::super) fn answer(
         &self,
         scene: &Scene<'_>,
@@ -106,7 +106,7 @@ impl Records {
     }
 }
 
-/// Returns the number of the record of the call with this key, if the call has begun before a crash. A call that has not ended has the highest number. `Err` means that the run is over.
+/// Returns the number of the record of the call with this key, if the call has begun before a crash. A call that has not ended has the highest number. `Err` means that the run has ended.
 fn begun(durable: &Durable, key: &str) -> Result<Option<u64>, ()> {
     match durable.find(key)? {
         Some(found) => Ok(Some(found.number)),

@@ -105,7 +105,7 @@ impl TimeRecords {
         tasks.push_wait(of, Wait::Timer(wait, Pause::Timeout));
     }
 
-    /// Records that the time of an attempt is over. The time is over when the record has its turn. Returns `false` for other timers.
+    /// Records that the time of an attempt has passed. The time is over when the record has its turn. Returns `false` for other timers.
     pub(in super::super) fn records_limit(&mut self, tasks: &mut Tasks<'_>, of: &Site) -> bool {
         let Some(key) = self.limits.remove(&of.call) else {
             return false;

@@ -26,7 +26,7 @@ impl Records {
         let durable = &self.durable;
         let key = Keys(scene).of_attempt(of);
         match recorded::found(durable, &key) {
-            // The run is over.
+            // The run has ended.
             Err(()) => Box::pin(pending()),
             Ok(Some((number, recorded))) => {
                 let (inbox, path) = (Arc::clone(inbox), path.to_owned());
