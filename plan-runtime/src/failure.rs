@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
 use std::fmt;
 
-/// The failure of a step, as data: the value of a step with `#[catch]` whose call fails.
+/// The failure of a step as a value, which a step with `#[catch]` contains after its call has failed.
 ///
-/// If a tool returns a `Failure` as its error, the tool fails with exactly that failure. Programs decide by its
-/// [`code`](Self::code).
+/// Programs can distinguish failures by their [`code`](Self::code). If a tool returns a `Failure` as its error, its step fails with exactly this failure.
 ///
 /// ```
 /// use plan_runtime::{Error, Failure, Result, plan, tool};
@@ -42,14 +41,14 @@ pub struct Failure {
     ///
     /// | | |
     /// |---|---|
-    /// | `FAILED` | a tool failed without a code |
-    /// | `ARGUMENTS` | the arguments could not be built |
+    /// | `FAILED` | a tool returned an error without a code |
+    /// | `ARGUMENTS` | an argument could not be resolved |
     /// | `OUTPUT` | serde cannot write the output as JSON |
     /// | `VALUE` | Rust code in a value failed |
     /// | `PANIC` | a tool, or Rust code in a value, panicked |
     /// | `TIMEOUT`, `DEADLINE` | the attempt or the step took too long |
     /// | `TOO_MANY_ROUNDS` | the condition of a `loop` still held after the most rounds |
-    /// | `NO_SIGNALS` | no handle to send the awaited [value](crate::run::Signals) remained |
+    /// | `NO_SIGNALS` | all [`Signals`](crate::run::Signals) for the awaited value were dropped |
     /// | `REFUSED` | a [gate](crate::run::Gate) refused the call |
     /// | `CANCELLED` | the run was cancelled |
     pub code: String,
@@ -59,7 +58,7 @@ pub struct Failure {
     pub transient: bool,
     /// The number of attempts.
     pub attempts: u32,
-    /// The Rust expression of the plan whose `?` failed, as its author wrote it; `None` for a failure of another kind.
+    /// The source of the Rust expression whose `?` failed, or `None` for another failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expression: Option<String>,
 }

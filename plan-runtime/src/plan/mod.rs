@@ -2,14 +2,14 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
-//! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`], [`Block`], [`Loop`] | the body of a step: calls, conditions, loops, steps inside it |
+//! | [`Plan`], [`Input`], [`Step`], [`Output`] | the plan and its parts |
+//! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`], [`Block`], [`Loop`] | the body of a step: calls, conditions, loops, inner steps |
 //! | [`Role`] | the role of a step: work, undo, or always |
-//! | [`Policy`], [`Amount`], [`Optional`], [`Catch`] | how a step handles failures and time limits |
+//! | [`Policy`], [`Amount`], [`Optional`], [`Catch`] | the handling of failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`FormatSpec`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
-//! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
+//! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | a path from a step or an input to a value |
 //! | [`RustText`] | a type, a pattern, an expression or a description, with a flag for strings of the program |
-//! | [`Use`] | a reference, and where in the arguments it is |
+//! | [`Use`] | a reference and its position in the arguments |
 //!
 //! You can inspect a plan without running it:
 //!
@@ -210,7 +210,7 @@ pub struct ToolInfo {
     pub secret_arguments: Secrets,
     /// The secret parts of the output.
     pub secret_output: Secrets,
-    /// The plan that the tool is, if it is one.
+    /// The plan of the tool, if the tool is a plan.
     pub(crate) plan: InnerPlan,
     /// `true` if outputs always go through JSON.
     pub(crate) as_json: AsJson,

@@ -4,15 +4,15 @@ use super::{Input, Output, RustText, Step};
 
 /// A plan: named inputs, steps that call tools, and an output.
 ///
-/// `plan!` and [`Plan::new`] make plans, and serde reads a plan from JSON. [`Display`](std::fmt::Display) prints it for
-/// people. [`Serialize`](serde::Serialize) writes plan JSON, which refers to inputs and steps by name. Pointers
-/// are those of [RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901):
+/// `plan!` and [`Plan::new`] create plans, and serde reads a plan from JSON. [`Display`](std::fmt::Display) prints a plan for
+/// people. [`Serialize`](serde::Serialize) writes plan JSON. Plan JSON refers to inputs and steps by name, and contains JSON Pointers
+/// ([RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901)):
 ///
 /// | template | JSON |
 /// |---|---|
 /// | null, `bool`, number, string, list | the value itself |
 /// | an object | `{"object": {"name": template}}` |
-/// | an object into which others are flattened | `{"merge": [template]}` |
+/// | an object with flattened members | `{"merge": [template]}` |
 /// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
 /// | a projection, or a reference through a value that may be absent | `reference` with `"path"` in place of `"pointer"` |
 /// | a part of a `"path"` | `"data"`, or `{"each": "element"}` for `[..]` |
@@ -24,19 +24,19 @@ use super::{Input, Output, RustText, Step};
 /// | `a < b` | `{"compare": [template, "<", template]}`, with `==`, `!=`, `<`, `<=`, `>` or `>=` |
 /// | `a.is_some()`, `a.len()` | `{"is_some": template}`, `{"len": template}`, and so with `is_none`, `is_ok`, `is_err`, `is_empty` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
-/// | a step that undoes another, or always runs | `"undo": "paid"`, or `"always": true` in the step |
+/// | an undo step, an always step | `"undo": "paid"`, or `"always": true` in the step |
 /// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for its inputs |
 /// | a call at the end of a block | `"tail": {"tool": …}` in the block, instead of `"value"` |
 /// | a step that waits for a value | `"await": "Reply"` in the step, with the type of the value |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
-/// The `inputs` of a block may be left out: a reference in it to a step, an input or a local value around it makes that an input.
+/// The `inputs` of a block are optional. If a block refers to an outer step, input or local value, the reference adds the input.
 ///
-/// `written` is optional. Notation that does not match the reference is an error. A computed value is read back as source code, which cannot be
-/// executed. Two plans are equal if their plan JSON is equal, apart from `written` in references.
+/// `written` is optional. Notation that does not match the reference is an error. A computed value in plan JSON is source code, which a run cannot
+/// execute. Two plans are equal if their plan JSON is equal, apart from `written` in references.
 ///
-/// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size, and without a check against tools. An error lists
-/// all errors of the plan. For plans of other programs, use [`Reader`](crate::dynamic::Reader), which has limits, records positions and checks
+/// [`Deserialize`](serde::Deserialize) reads plan JSON without limits on its size, and without a check against tools. Its error lists
+/// all errors of the plan. For plans from other programs, use [`Reader`](crate::dynamic::Reader), which has limits, records positions and checks
 /// against [tools](crate::dynamic::Reader::tools). To get findings for a `Plan` without a document, [write](crate::dynamic::Dialect::write) it as
 /// plan JSON first.
 ///
@@ -67,7 +67,7 @@ use super::{Input, Output, RustText, Step};
 pub struct Plan {
     /// The name of the plan as a tool, in snake case.
     pub name: String,
-    /// The description, from the doc comment of the plan; empty if there is none.
+    /// The description, from the doc comment of the plan. Empty without a doc comment.
     pub description: RustText,
     /// The inputs of the plan.
     pub inputs: Vec<Input>,

@@ -10,7 +10,7 @@ use std::future::Future;
 
 /// The contract of a tool: a serde struct of its arguments, with the type of its output.
 ///
-/// The struct is the *command*. [`Call`] implements it for an application.
+/// The trait [`Call`] implements the tool for an application.
 ///
 /// # From a function
 /// `#[tool]` generates the struct, the contract and the implementation. If the first parameter is a reference, it is the
@@ -35,9 +35,14 @@ use std::future::Future;
 /// # drop(future);
 /// ```
 ///
-/// The options are `#[tool(name = "mail.count")]`, `#[tool(struct = Count)]` for the struct's name, `#[tool(read_only)]` for a
-/// tool that [only reads](Tool::READ_ONLY), and `#[tool(crate = path)]` where this crate is reached only through another. The function may return any `Result` whose error converts into
-/// [`Error`](crate::Error).
+/// The function may return any `Result` whose error converts into [`Error`](crate::Error). `#[tool]` has these options:
+///
+/// | option | effect |
+/// |---|---|
+/// | `#[tool(name = "mail.count")]` | sets the name of the tool |
+/// | `#[tool(struct = Count)]` | sets the name of the struct |
+/// | `#[tool(read_only)]` | declares that the tool [only reads](Tool::READ_ONLY) |
+/// | `#[tool(crate = path)]` | sets the path of this crate, for a crate that uses a re-export |
 ///
 /// # From a struct
 /// `#[derive(Tool)]` generates only the contract. Implement [`Call`] yourself:
@@ -73,9 +78,9 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// The description of the tool, in one or more lines. Empty without a doc comment.
     const DESCRIPTION: &'static str = "";
 
-    /// `true` if the tool declares, with `#[tool(read_only)]`, that a call to it only reads and changes nothing.
+    /// `true` if the tool declares, with `#[tool(read_only)]`, that its calls change nothing.
     ///
-    /// The declaration is not verified. A plan can do without a call to such a tool if nothing uses its output.
+    /// The library does not verify the declaration. A call of such a tool is useless if no step uses its output.
     const READ_ONLY: bool = false;
 
     /// The plan of the tool, if the tool is a [`plan!`](crate::plan!).
@@ -184,17 +189,17 @@ pub type OnMock<T> =
     note = "run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`"
 )]
 pub trait Call<App: ?Sized>: Tool {
-    /// Calls the tool. Steps that do not depend on each other make their calls concurrently, so the application is shared.
+    /// Calls the tool. Independent steps call their tools concurrently, so they share the application.
     ///
     /// # Errors
     ///
-    /// Returns the reason why the tool has no output. A run does not retry a [permanent](crate::Error::permanent)
+    /// Returns the error of the tool. A run does not retry a [permanent](crate::Error::permanent)
     /// error.
     fn call(self, app: &App) -> impl Future<Output = Result<Self::Output>> + Send;
 
     /// Calls the tool as part of a run, with a context that contains the step, the attempt and the remaining time.
     ///
-    /// Unless it is implemented, it is [`call`](Self::call). `#[tool]` implements it for a function that has a parameter with `#[context]`.
+    /// By default, this method calls [`call`](Self::call). `#[tool]` implements the method for a function with a parameter with `#[context]`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The shapes of Rust types as JSON: the names that serde gives to their fields.
+//! Descriptions of the JSON of Rust types, with serde's names of their fields.
 //!
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
@@ -33,10 +33,10 @@ pub(crate) use secrets::MASK;
 pub use secrets::Secrets;
 use serde_json::Value;
 
-/// A type that describes how serde writes it as JSON.
+/// A type with a description of its JSON, so that references can read its fields.
 ///
-/// `#[derive(Shape)]` reads the type's serde attributes, with or without serde's own derives. Outputs have the names that
-/// serde writes, and arguments have the names that it reads:
+/// `#[derive(Shape)]` reads the type's serde attributes, with or without serde's own derives. References to outputs use the names that
+/// serde writes, and arguments use the names that serde reads:
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, Tool, plan, tool};
@@ -66,15 +66,15 @@ use serde_json::Value;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// A type of another crate cannot derive `Shape`. It needs a `Shape` only if a reference leads *into* it, and not if a reference ends at such a
-/// value. With `#[shape(remote = "other_crate::Issue")]`, a struct declares the fields of that type, as in serde's own `remote`; the guide documents
-/// it in [Types of other crates](crate::guide::recipes::foreign_types). Such a struct has no `Shape` itself. If a generic bound requires `Shape`,
-/// write `impl Shape for Mine {}`: references cannot lead into such a type.
+/// You cannot derive `Shape` for a type of another crate. A type needs a `Shape` only if a reference reads its fields, and not if a reference ends at the whole
+/// value. To let references read the fields of another crate's type, declare the fields in a struct with `#[shape(remote = "other_crate::Issue")]`: see
+/// [Types of other crates](crate::guide::recipes::foreign_types). Such a struct has no `Shape` itself. If a generic bound requires `Shape` for a type without accessible fields,
+/// write `impl Shape for Mine {}`.
 ///
 /// # Secrets
-/// `#[shape(secret)]` marks a field with a confidential value: a password, a token. Reports, errors and events show `(secret)` in its place, and in
-/// place of every value that is derived from it in a plan. Secrets are found in any position of the type, including the parameters of other types:
-/// `Vec<Session>`, `Page<Option<Session>>`. [`Plans that you do not trust`](crate::guide) has the details.
+/// `#[shape(secret)]` marks a field with a confidential value, such as a password or a token. In reports, errors and events, `(secret)` replaces the value and
+/// every value that a plan derives from it. The library finds secrets in any position of a type, including in the parameters of other types:
+/// `Vec<Session>`, `Page<Option<Session>>`. [Untrusted plans](crate::guide::untrusted#secrets) describes the rules.
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, plan, tool};
@@ -110,12 +110,12 @@ use serde_json::Value;
 ///
 /// # Values that are handed over
 /// The derive also determines if JSON preserves the values of the type: serde must write and read all its fields, and JSON must preserve the fields'
-/// types. Outputs of these types go [from tool to tool](crate::guide::tools#values-that-are-handed-over) in Rust, and JSON is built only for other
-/// readers. If you implement serde's traits yourself, make sure that JSON preserves the values, or implement `Shape` yourself as well.
+/// types. Outputs of such types move [from tool to tool](crate::guide::tools#values-that-are-handed-over) as Rust values, and only other readers need
+/// JSON. If you implement serde's traits yourself, make sure that JSON preserves the values, or implement `Shape` yourself as well.
 ///
 /// # Other types
-/// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is opaque, and its secrets are those
-/// of the other type. If your crate reaches this crate only through another one, write `#[shape(crate = path)]`.
+/// The derive adds no bounds to type parameters. References cannot read the fields of a type with `#[serde(into)]`, `from`, `try_from` or `remote`, and its secrets are the secrets
+/// of the other type. If your crate uses this crate through a re-export, write `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this refers to a field of `{Self}`",
@@ -132,11 +132,11 @@ pub trait Shape {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum TypeShape {
-    /// A type whose inside has no names for a reference.
+    /// A type whose content a reference cannot read.
     Opaque,
     /// A struct or a tuple.
     Struct(&'static [Field]),
-    /// An enum. References cannot lead into it; literals of it can hold references.
+    /// An enum. References cannot read its fields, but its literals can contain references.
     Enum(Tagging, &'static [Variant]),
 }
 
@@ -155,10 +155,10 @@ pub struct Field {
     pub required: bool,
     /// The value that a reader takes if serializing left the field out.
     pub omitted: Omitted,
-    /// `true` if a function of the author's own (`with`, `serialize_with`) defines the value's JSON in an output, so that
-    /// no path leads into the value.
+    /// `true` if a custom function (`with`, `serialize_with`) defines the value's JSON in an output, so that
+    /// a reference cannot read a part of the value.
     pub opaque: bool,
-    /// `true` if a function of the author's own (`with`, `deserialize_with`) reads the value of an argument, so that a
+    /// `true` if a custom function (`with`, `deserialize_with`) reads the value of an argument, so that a
     /// literal of its type may not fit the function.
     pub opaque_argument: bool,
     /// `true` with `#[shape(secret)]`.
@@ -191,9 +191,9 @@ impl Field {
         required: bool;
         /// Sets the value for readers after serializing left the field out.
         omitted: Omitted;
-        /// Marks a value that a function of the author's own writes.
+        /// Marks a value that a custom function writes.
         opaque: bool;
-        /// Marks a value that a function of the author's own reads.
+        /// Marks a value that a custom function reads.
         opaque_argument: bool;
         /// Marks the value as secret.
         secret: bool;
@@ -236,7 +236,7 @@ pub enum Omitted {
     Null,
     /// A field with `#[serde(default)]`, with the JSON of the default.
     Default(fn() -> Value),
-    /// A missing value: reading the type fails.
+    /// A missing value, without which deserializing the type fails.
     Required,
 }
 

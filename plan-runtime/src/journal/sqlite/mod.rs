@@ -2,13 +2,13 @@
 //!
 //! One thread reads (`reader.rs`). One thread makes all changes (`writer.rs`): it takes the jobs (`jobs.rs`) that arrived during the last commit, and
 //! executes them in one transaction (`write.rs`). If the transaction fails, the thread executes the jobs one by one. After a failed write, the thread
-//! writes no more records of the run under its claim, so no record is missing in the middle.
+//! writes no more records of the run under its claim, so the records have no gap.
 //!
-//! Three facts decide who owns a run:
+//! The ownership of a run depends on three facts:
 //!
 //! - The row of the run names the owner and an epoch. Each write compares both in its own transaction.
-//! - The owner lives as long as a file with its name is locked (`owners.rs`), including within one process.
-//! - A `Sqlite` remembers its claims, and refuses an old claim without a look at the database.
+//! - The owner lives while a file with its name is locked (`owners.rs`), including within one process.
+//! - A `Sqlite` stores its claims in memory, and refuses an old claim without reading the database.
 
 mod encryption;
 mod failure;
@@ -51,7 +51,7 @@ use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 use watching::Watching;
 
-/// A journal in an SQLite database, for one machine: any number of processes may have it open.
+/// A journal in an SQLite database, which any number of processes of one machine can open.
 ///
 /// ```
 /// use plan_runtime::journal::{Journal, Sqlite, spi::RunInfo};
@@ -79,27 +79,27 @@ use watching::Watching;
 ///
 /// # Writes
 ///
-/// Each `Sqlite` has a writer thread. The thread commits all jobs that arrived during the last commit together, so that many calls that end about the
-/// same time share one wait for the disk. The clones of a `Sqlite` share the thread; a process should open a database once. With
-/// [`open`](Self::open), a record survives a power failure, provided that the disk keeps the data that it acknowledges. [`SqliteOptions::normal`]
-/// trades some of that durability for speed.
+/// Each `Sqlite` has a writer thread. One commit contains all writes that arrived during the previous commit, so calls that end at about the
+/// same time share one wait for the disk. Clones of a `Sqlite` share the thread, so open a database only once in a process. With
+/// [`open`](Self::open), a record survives a power failure, if the disk keeps all acknowledged data. [`SqliteOptions::normal`]
+/// is faster, but less durable.
 ///
-/// If a record cannot be written, for example because the disk is full, then no later record of the run is written until a process claims the run
-/// again: a journal never lacks a record in the middle.
+/// If a write fails, for example because the disk is full, all later writes of the run fail until a process claims the run
+/// again. So the records of a run never have a gap.
 ///
-/// The last clone waits until the queue is written when it is dropped, and releases its runs.
+/// Dropping the last clone waits for queued writes, and releases the runs of the `Sqlite`.
 ///
 /// # Owners
 ///
-/// A `Sqlite` owns its claimed runs for as long as it lives. It holds the lock of a file of its own, in a folder beside the database whose name ends
-/// with `-owners`. The system releases that lock at the end of the process, even after `kill -9`. A process that was stopped with a signal keeps its
-/// runs while it exists.
+/// A `Sqlite` owns its claimed runs until it is dropped. It locks its own file, in a folder beside the database whose name ends
+/// with `-owners`. The system releases the lock at the end of the process, even after `kill -9`. A process that is suspended with a signal keeps its
+/// runs.
 ///
-/// The database and that folder must be on a disk of the machine: the log of SQLite and locks do not work over a network.
+/// The database and this folder must be on a disk of the machine, because SQLite's log and the locks do not work over a network.
 ///
 /// # Encryption
 ///
-/// With a [key](Self::encrypted), each run that begins is encrypted: its plan, its inputs, its records, its end, and the values that are sent to it. Only such a run may have
+/// With a [key](Self::encrypted), the journal encrypts each new run: its plan, its inputs, its records, its outcome, and the values sent to the run. Only an encrypted run may have
 /// [secrets](crate::Shape#secrets).
 ///
 /// IDs of runs, names of plans, paths and keys of records, and times are not encrypted. A run that began without a key stays in plain text, and
@@ -132,7 +132,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Sqlite {
-    /// Opens a database, or makes a new one.
+    /// Opens a database, or creates a new database.
     ///
     /// ```
     /// use plan_runtime::journal::Sqlite;

@@ -1,6 +1,6 @@
 //! Diagrams of plans, in the languages Mermaid and DOT.
 //!
-//! `build` creates the nodes, groups and edges of a plan, whose types are in `model`. `dot` and `mermaid` write them in their languages.
+//! `build` creates the nodes, groups and edges of a plan. Their types are in `model`. `dot` and `mermaid` write them.
 
 mod build;
 mod dot;
@@ -11,17 +11,17 @@ mod text;
 use super::{Plan, Reference};
 use std::fmt::{Display, Formatter, Result};
 
-/// A diagram of a plan, in the language that `Display` writes. [`Plan::mermaid`] and [`Plan::dot`] create it.
+/// A diagram of a plan in Mermaid or DOT, from [`Plan::mermaid`] or [`Plan::dot`]. `Display` writes the diagram.
 ///
-/// | in the plan | in the picture |
+/// | part of the plan | in the diagram |
 /// |---|---|
 /// | an input | a parallelogram |
-/// | a step that calls a tool | a rectangle: its name and the tool's, the intent, the policies |
+/// | a step that calls a tool | a rectangle with the names of the step and the tool, the intent and the policies |
 /// | a step without dependencies | an open circle before its name |
 /// | a computed step | a rectangle with round corners, which has the expression |
 /// | a step that waits for a value | a box that is open on one side |
 /// | a step with an `if` or a `for` | a frame, with diamonds for conditions, hexagons for loops, and thick arrows between them |
-/// | a reference | an arrow with its path; several from one step to another share one |
+/// | a reference | an arrow with its path; several references between two steps share one arrow |
 /// | `#[after(…)]` | a dotted or dashed arrow |
 /// | `#[optional]` | a dashed border |
 /// | the output | a stadium in Mermaid, an oval in DOT |
@@ -56,8 +56,8 @@ impl<'p> Picture<'p> {
         self
     }
 
-    /// Draws the steps of `plan` at each of its calls. Without this method, a plan that is a step looks like any other tool,
-    /// since a plan contains only the names of its tools.
+    /// Draws the steps of `plan` at each of its calls. Without this method, a called plan looks like any other tool,
+    /// because the calling plan contains only the name of the called plan.
     pub fn nested(mut self, plan: &'p Plan) -> Self {
         self.nested.push(plan);
         self
@@ -91,10 +91,10 @@ impl Display for Picture<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Direction {
-    /// From top to bottom, which suits a page.
+    /// Edges run from top to bottom, which suits a page.
     #[default]
     Down,
-    /// From left to right, for plans with long chains of steps.
+    /// Edges run from left to right, for plans with long chains of steps.
     Right,
 }
 
@@ -153,7 +153,7 @@ impl Plan {
 
 /// Returns the path of a reference, without its first name: `data[0].from.email`. Empty for a whole value.
 ///
-/// The path is the author's notation if that starts with the name. References in other languages (`{{a.result.b}}`) do not.
+/// The path is the author's notation if the notation starts with this name, in contrast to `{{a.result.b}}`.
 pub(crate) fn path(reference: &Reference, name: Option<&str>) -> String {
     let own = |name| match reference.as_written()?.strip_prefix(name)? {
         rest if rest.is_empty() || rest.starts_with(['[', '?']) => Some(rest),
