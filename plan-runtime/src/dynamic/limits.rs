@@ -25,11 +25,11 @@ pub struct DocumentLimits {
     pub string: usize,
     /// Bytes of a name: the id of a step, the name of a tool or of an input, a type. By default 1,024.
     pub name: usize,
-    /// Values that are read however short the document is. By default 16,384. For more than that, the document needs eight bytes for each
-    /// value on average, so that reading it takes at most 20 times its size in memory, and 2 MiB. Only long lists of short values have less. A step counts as
+    /// Values in a document of any length. By default 16,384. A document with more values needs eight bytes for each
+    /// value on average, so that reading takes at most 2 MiB and 20 times the size of the document. Only long lists of short values have fewer bytes. A step counts as
     /// four values.
     pub values: usize,
-    /// Inputs, including those that only references name. The default is 10,000.
+    /// Inputs, including inputs that only occur in references. The default is 10,000.
     pub inputs: usize,
     /// References in the arguments, conditions, loops and the output. By default 100,000.
     pub references: usize,
@@ -37,7 +37,7 @@ pub struct DocumentLimits {
     pub attempts: u32,
     /// The longest wait, time limit or deadline of a step. The default is 365 days.
     pub time: Duration,
-    /// The largest number of listed findings. The last finding contains the number of the omitted ones. If the list is full of
+    /// The largest number of listed findings. The last finding contains the number of omitted findings. If the list is full of
     /// errors, the reader skips the rest of the document. The default is 256.
     pub findings: usize,
 }
@@ -69,7 +69,7 @@ impl DocumentLimits {
         string: usize;
         /// Limits the bytes of a name.
         name: usize;
-        /// Limits the values that are read however short the document is.
+        /// Limits the values in a document of any length.
         values: usize;
         /// Limits the number of inputs.
         inputs: usize;

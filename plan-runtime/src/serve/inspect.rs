@@ -25,10 +25,10 @@ pub(super) fn unfit(plan: &str, why: String) -> RunError {
 }
 
 impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
-    /// Returns the report of a run, which may still run: the [report](crate::run::Run::with_report) that the run itself returns. Steps that have not ended are
+    /// Returns the [report](crate::run::Run::with_report) of a run, even before its end. Steps that have not ended are
     /// [running](crate::run::Status::Running).
     ///
-    /// The records are replayed. No call is made, and nothing changes.
+    /// The server replays the records, without calls and without changes.
     ///
     /// # Errors
     ///
@@ -78,14 +78,14 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         known.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })
     }
 
-    /// Returns the end of a run if the run has ended with success, or without.
+    /// Returns the end of a run, if the run has ended in this way: with success, or without.
     async fn end(&self, id: &str, is_done: bool) -> Result<Option<End>, JournalError> {
         let end = self.known(id).await?.1.end;
         Ok(end.filter(|end| end.is_done() == is_done))
     }
 
-    /// Returns the output of a run that has succeeded, as JSON. `None` if the run has not ended or has failed: [`run`](Self::run) returns its state, and
-    /// [`error`](Self::error) its error.
+    /// Returns the output of a completed run, as JSON. Returns `None` if the run has not ended or has failed: [`run`](Self::run) returns its state, and
+    /// [`error`](Self::error) returns its error.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         output.transpose().map_err(JournalError::storage)
     }
 
-    /// Returns the recorded [error](RunError) of a run that has failed or was cancelled. `None` if the run has not ended or has succeeded.
+    /// Returns the recorded [error](RunError) of a failed or cancelled run. Returns `None` if the run has not ended or has succeeded.
     ///
     /// # Errors
     ///
@@ -109,8 +109,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         error.transpose().map_err(JournalError::storage)
     }
 
-    /// Lists the runs that have not ended and could not continue with these tools, with the reasons: for a test before you deploy a new version, on a copy of
-    /// the database.
+    /// Returns the unfinished runs that could not continue with these tools, with the reasons. Use this method in a test on a copy of
+    /// the database, before you deploy a new version.
     ///
     /// If the toolbox has a plan with the name of the run's plan, the method returns the result of [`Run::durable`] with this plan and the recorded
     /// inputs. Otherwise the run continues with its recorded plan. [`serve`](Self::serve) can run every run that is not in this list. Each run is
@@ -155,14 +155,14 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         run.view(journal, id, None).await.map(drop)
     }
 
-    /// Sends a value to a step of a run that waits for a value, now or later. The owner of the run takes the value within a second. Without an owner, the journal keeps the value.
+    /// Sends a value to a step with `await`, even before the step waits. The process of the run takes the value within a second. Without a process, the journal stores the value.
     ///
     /// The path has the format of [`Signals::send`](crate::run::Signals::send). The server checks the value against the type of the step: with the
     /// code of the type if the run's plan is a tool of the toolbox, otherwise by the name of the type. The toolbox may be empty.
     ///
     /// # Errors
     ///
-    /// Returns an error, and sends nothing, if the run does not exist, if it has ended, if no step waits for a value at this path, if the step has a
+    /// Returns an error, and sends no value, if the run does not exist or has ended, if no step waits for a value at this path, if the step already has a
     /// value, if the value has another type, or if the journal cannot be written.
     pub async fn signal(
         &self,

@@ -1,6 +1,6 @@
 //! New attempts of failed steps.
 //!
-//! The records alone determine the records to remove, so the options of the run have no effect. For that, a run records notes: each undone step with
+//! A retry removes records, which it determines from the records alone, without the options of the run. For this purpose, a run records notes: each undone step with
 //! its lasting path, each failure with a replacement, each failed block or called plan, and the branch of a step whose branches share names
 //! (`run/drive/recording/keys.rs`). A retry records the number of times that each step was undone, because idempotency keys depend on these counts.
 
@@ -27,10 +27,10 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     ///
     /// A completed step is not repeated, unless the step was undone or needs a repeated step. A repeated step that was undone has another
     /// [idempotency key](crate::run::CallContext::idempotency_key). In a loop, the rounds after a repeated round are repeated.
-    /// A failure that something made up for, such as a fallback, does not change. A plan or a block that was tried several times continues in its last attempt.
+    /// A recovered failure, such as a failure with a fallback, does not change. A plan or a block with several attempts continues in its last attempt.
     ///
-    /// Undo steps and always steps run again, except in a block or a called plan that completed and repeats no step. Each always step that runs again has another key.
-    /// A cancellation is forgotten; a deadline of the run is not.
+    /// Undo steps and always steps run again, except in a completed block or called plan without a repeated step. Each always step that runs again has another key.
+    /// A retry removes a cancellation, but not a deadline of the run.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     }
 }
 
-/// The records of a run, and which of them go.
+/// The records of a run, and the records to remove.
 #[derive(Default)]
 struct Records {
     /// The recorded documents of the plans that calls have run.
@@ -226,7 +226,7 @@ impl Records {
         self.gone.extend(gone.into_iter().map(|(key, ..)| key));
     }
 
-    /// Decides about the records of a plan, or a block, with this prefix. Returns `true` if a step that had completed is done again.
+    /// Selects the records to remove of a plan or a block with this prefix. Returns `true` if a completed step is repeated.
     fn plan(&mut self, prefix: &str, plan: &Plan) -> bool {
         let mut redone = vec![false; plan.steps.len()];
         for step in &plan.steps {
@@ -352,7 +352,7 @@ impl Records {
         })
     }
 
-    /// Decides about the records of an element, whose failure nothing made up for. Returns `true` as [`plan`](Self::plan) does.
+    /// Selects the records to remove of an element, whose failure was not recovered. Returns `true` as [`plan`](Self::plan) does.
     fn element(&mut self, key: &str, attempts: Attempts, inner: &[&Block]) -> bool {
         let is_inside = |rest: &str| rest.starts_with(['.', '#']);
         let mut all = attempts.values().flatten();

@@ -1,4 +1,4 @@
-//! The future that runs the runs of a journal.
+//! The future that executes the runs of a journal.
 
 use super::Server;
 use crate::journal::spi::{Answer, Notified};
@@ -15,22 +15,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// The longest time between two questions for due runs.
+/// The longest time between two queries of due runs.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// The time between an arrival and the question: the question finds further arrivals of this time.
+/// The time between an arrival and the query, so that one query finds several arrivals.
 const SOON: Duration = Duration::from_millis(2);
 
 /// A run that rests for less than this time stays loaded.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// The time until a run that could not begin is tried again. Each further refusal doubles the time.
+/// The time until the next attempt of a refused run. Each further refusal doubles the time.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// The longest time until a run that could not begin is tried again.
+/// The longest time until the next attempt of a refused run.
 const LAST_AGAIN: Duration = Duration::from_secs(3600);
 
-/// The most runs with a count of refusals. With more such runs, the load is the smaller problem.
+/// The largest number of runs with a count of refusals.
 const COUNTED: usize = 10_000;
 
 /// The number of runs that are loaded at one time, unless [`Serve::concurrency`] sets another number.
@@ -39,9 +39,9 @@ const LOADED: usize = 64;
 type Set<App> =
     dyn for<'r> Fn(Run<'r, App, Value>, &RunSummary) -> Run<'r, App, Value> + Send + Sync;
 
-/// A future that runs the runs of a journal. [`Server::serve`] returns it.
+/// A future that executes the runs of a journal, from [`Server::serve`].
 ///
-/// The future polls the runs, so it needs no particular async runtime. If it is dropped, the runs continue when the journal is served again.
+/// The future polls the runs, so it needs no particular async runtime. If you drop the future, the runs continue when a process serves the journal again.
 ///
 /// # Errors
 ///
@@ -60,19 +60,19 @@ pub struct Serve<'a, J, App: ?Sized> {
     refusals: HashMap<String, u32>,
 }
 
-/// The questions for due runs.
+/// The queries of due runs.
 struct DueRuns<'a> {
-    /// `true` after the first question.
+    /// `true` after the first query.
     has_begun: bool,
-    /// `true` if the server has to ask the journal as soon as it has room.
+    /// `true` if the server must query the journal as soon as it has room.
     is_wanted: bool,
     /// `true` if there were more runs than room.
     has_more: bool,
     asked: Option<Answer<'a, Vec<RunSummary>>>,
-    /// The runs that were unloaded since the question. The answer may be older than their ends.
+    /// The runs that were unloaded since the query. The answer may be older than their ends.
     left: Vec<String>,
     pause: Option<TimerFuture>,
-    /// The next arrival; `None` between an arrival and the question.
+    /// The next arrival; `None` between an arrival and the query.
     arrival: Option<Notified>,
 }
 
@@ -99,14 +99,14 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         }
     }
 
-    /// Sets the number of runs that are loaded at one time; 0 counts as 1. The default is 64. Runs that only wait are not loaded.
+    /// Sets the maximum number of loaded runs; 0 counts as 1. The default is 64. Runs that only wait are not loaded.
     pub fn concurrency(mut self, limit: usize) -> Self {
         self.most = limit.max(1);
         self
     }
 
-    /// Limits the bytes that all runs hold together, as [`Limits::total`](crate::run::Limits::total) does for one run. The run whose value would
-    /// exceed the limit is ended; others continue.
+    /// Limits the bytes that all runs hold together, as [`Limits::total`](crate::run::Limits::total) does for one run. A run whose value would
+    /// exceed the limit ends. Other runs continue.
     pub fn total(mut self, bytes: usize) -> Self {
         self.together = Together::at_most(bytes);
         self
@@ -145,7 +145,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         self
     }
 
-    /// Ends the future with `Ok` once `cancel` is ready, and drops the output of `cancel`. Runs that are loaded continue when the journal is served again.
+    /// Ends the future with `Ok` when `cancel` is ready, and drops the output of `cancel`. Loaded runs continue when a process serves the journal again.
     pub fn cancel_on<F: Future + Send + 'a>(mut self, cancel: F) -> Self {
         self.cancel = Some(Box::pin(async move {
             cancel.await;
@@ -153,7 +153,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         self
     }
 
-    /// Requests more runs from the journal than there is room for, so that the answer shows if there are more.
+    /// Queries more runs than the server has room for, so that the answer shows if further runs are due.
     fn ask(&mut self) {
         let journal = &self.server.journal;
         let room = self.most.saturating_sub(self.loaded.len());
@@ -270,7 +270,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         Ok(())
     }
 
-    /// Waits for an arrival or for the end of a pause, and then asks the journal.
+    /// Waits for an arrival or for the end of a pause, and then queries the journal.
     fn poll_pause(&mut self, cx: &mut Context<'_>) {
         let (due, journal) = (&mut self.due, &self.server.journal);
         if !due.has_begun {
@@ -403,7 +403,7 @@ fn again(before: Option<u32>) -> Duration {
     AGAIN.saturating_mul(factor).min(LAST_AGAIN)
 }
 
-/// Runs a run. If the run cannot begin, the journal notes the reason, and the future returns `true`.
+/// Executes a run. If the run cannot begin, the journal stores the reason, and the future returns `true`.
 async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
     server: &Server<J, App>,
     of: RunSummary,
@@ -440,7 +440,7 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
     Ok(reason.is_some())
 }
 
-/// Returns the reason why a run has not ended, if it has not.
+/// Returns the reason why a run could not end, or `None` for a run that has ended.
 fn reason(result: Result<Value, RunError>) -> Option<String> {
     let error = result.err()?;
     match error.journal() {
