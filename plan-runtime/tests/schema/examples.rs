@@ -213,7 +213,7 @@ fn text_is_text_unless_it_looks_like_a_reference() {
         }
         let (_, literal) = shown
             .text
-            .split_once("If it is meant, write it as a string of JSON")
+            .split_once("To write text that looks like a reference, put a JSON string")
             .unwrap();
         let (_, literal) = literal.split_once(": `").unwrap();
         let (literal, rest) = literal.split_once("` is the text `").unwrap();
@@ -224,7 +224,7 @@ fn text_is_text_unless_it_looks_like_a_reference() {
         let plan = toolbox().read(&text_of).unwrap().into_plan();
         let printed = plan.to_string();
         assert!(printed.contains(&format!("{text:?}")), "{printed}");
-        // Without that, it is an error.
+        // Without the JSON string, the text is an error.
         let plain = sent.replace(value, &Value::from(text).to_string());
         let text_of = format!("{}{}, {plain}{}", shown.open, shown.first, shown.close);
         assert!(toolbox().read(&text_of).is_err(), "{text_of}");

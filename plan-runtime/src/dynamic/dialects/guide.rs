@@ -27,9 +27,9 @@ impl Dialect {
         let (mails, from) = (form.told(&[]), form.told(&["0", "from"]));
         let (element, each) = (form.told(&["0"]), form.told(&["*", "id"]));
         let ids = if guide.by_id {
-            "Each step has an `id` of its own, of letters, digits and `_`.\n- "
+            "Each step has a unique `id` of letters, digits and `_`.\n- "
         } else {
-            "Steps are numbered from 0. A step can use only earlier ones.\n- "
+            "Steps are numbered from 0. A step can use only earlier steps.\n- "
         };
         let notes = guide.notes.iter();
         let notes: String = notes.map(|note| format!("- {note}\n")).collect();
@@ -44,7 +44,7 @@ impl Dialect {
         format!(
             r#"# How to write a plan
 
-Answer with a plan, as JSON and without other text. All examples are about these tools; call the tools above instead.
+Answer with a plan in JSON, without other text. The examples use the following tools. In your plan, call the tools above instead.
 
 {TOOLS}
 
@@ -53,19 +53,19 @@ Answer with a plan, as JSON and without other text. All examples are about these
   {second}
 {close}
 
-- {ids}A step calls one `tool` with all arguments that have no `?`, and any of the others that are listed.
-- {mails} is the whole output of the first step, {element} the first element of this list, {from} a field of that, and {each} the `id` of every element, as a list. Only fields that are written above exist.
-- Steps run concurrently unless one refers to another.
+- {ids}A step calls one `tool`. Write all arguments without a `?`. Listed arguments with a `?` are optional.
+- {mails} is the whole output of the first step. {element} is the first element of this list, {from} is a field of this element, and {each} is a list with the `id` of every element. Use only fields that are listed above.
+- Steps run concurrently, unless one step refers to the other.
 {notes}
-In place of a call, a step can have one of these. Each example comes after the first step above. The calls inside are written as in a step.
+In place of a call, a step can have one of the following forms. Each example follows the first step above. Write calls inside these forms as in a step.
 
 {bodies}
-A condition is a reference to `true` or `false`, or an object with one member. `compare` has one of the signs `==`, `!=`, `<`, `<=`, `>`, `>=`. `len` is a number to compare, of a list or a string.
+A condition is a reference to `true` or `false`, or an object with one member. `compare` has one of the operators `==`, `!=`, `<`, `<=`, `>`, `>=`. `len` is the length of a list or a string, for a comparison.
 
 {conditions}
-A value may be absent if its field has a `?` above or may be `null`, or if it is the output of an `if` without a last branch or of a step with `"optional"`. It fits only an argument with a `?`. Anywhere else, such as in a text or as the list of a `for`, use it inside an `if` with `Some(x)`, or use a value that is always there.
+A value may be absent if its field has a `?` above or may be `null`, if it is the output of an `if` without a last branch, or if it is the output of a step with `"optional"`. Such a value fits only an argument with a `?`. Anywhere else, such as in a string or as the list of a `for`, use the value inside an `if` with `Some(x)`, or use a value that is always present.
 
-What a step does about order, failures and time is written beside the call. Nothing else is read: no `retry`, no `condition`, no other names.
+Order, failures and time limits of a step are members beside the call. Use only the names in these examples, and not names such as `retry` or `condition`.
 
 {policies}"#
         )

@@ -38,15 +38,15 @@ pub(super) const BODIES: [Example; 5] = [
         steps: r#"{"id": "told", "if": [
             {"condition": {"compare": [{"len": "$ref:mails"}, ">", 3]}, "then": {"tool": "send", "arguments": {"to": "boss", "text": "Many mails."}}},
             {"then": {"tool": "send", "arguments": {"to": "boss", "text": "Few mails."}}}]}"#,
-        says: "the first branch whose condition is true. The last one, without a condition, is for all other cases.",
+        says: "the first branch whose condition is true. The last branch, without a condition, is for all other cases.",
     },
     Example {
         steps: r#"{"id": "copied", "if": [{"pattern": "Some(x)", "value": "$ref:mails.0.cc", "then": {"tool": "send", "arguments": {"to": "$ref:x", "text": "Thank you."}}}]}"#,
-        says: "a call if a value is there, which is `x` inside.",
+        says: "a call if a value is present. Inside, `x` is the value.",
     },
     Example {
         steps: r#"{"id": "answers", "for": {"pattern": "x", "list": "$ref:mails", "body": {"tool": "send", "arguments": {"to": "$ref:x.from", "text": "Thank you."}}}}"#,
-        says: "a call for each element of a list, which is `x` inside. The output is the list of their outputs.",
+        says: "a call for each element of a list. Inside, `x` is the element. The output is the list of all outputs.",
     },
     Example {
         steps: r#"{"id": "earlier", "for": {"pattern": "x", "list": "$ref:mails", "body": {"block": {
@@ -57,7 +57,7 @@ pub(super) const BODIES: [Example; 5] = [
     Example {
         steps: r#"{"id": "pages", "loop": {"last": "before", "steps": [{"id": "page", "tool": "next_page", "arguments": {"cursor": "$ref:before.next"}}],
             "value": "$ref:page", "while": {"is_some": "$ref:page.next"}}, "policy": {"at_most": 10, "collect": true}}"#,
-        says: "the steps again and again while the condition is true, at most `at_most` times. `before` is the value of the round before, and null in the first one. The output is the value of the last round, with `collect` the list of all of them.",
+        says: "repeats the steps while the condition is true, at most `at_most` times. `before` is the value of the previous round, and null in the first round. The output is the value of the last round, or with `collect` the list of the values of all rounds.",
     },
 ];
 
@@ -69,29 +69,29 @@ pub(super) const POLICIES: [Example; 7] = [
     },
     Example {
         steps: r#"{"id": "sure", "tool": "send", "arguments": {"to": "boss", "text": "Done."}, "policy": {"attempts": 3, "timeout": "10s"}}"#,
-        says: "runs up to three times if it fails, each at most ten seconds.",
+        says: "makes up to three attempts if the call fails, each of at most ten seconds.",
     },
     Example {
         steps: r#"{"id": "safe", "tool": "send", "arguments": {"to": "boss", "text": "Done."}, "policy": {"fallback": {"id": "none"}}}"#,
-        says: "has the `fallback`, any value, as its output if it fails.",
+        says: "has the `fallback`, which can be any value, as its output if the call fails.",
     },
     Example {
         steps: r#"{"id": "maybe", "tool": "send", "arguments": {"to": "boss", "text": "Done."}, "policy": {"optional": "whole"}}"#,
-        says: "has no output if it fails, and the plan goes on.",
+        says: "has no output if the call fails, and the plan continues.",
     },
     Example {
         steps: r#"{"id": "tried", "tool": "send", "arguments": {"to": "boss", "text": "Done."}, "policy": {"catch": true}},
             {"id": "failed", "if": [{"condition": {"is_err": "$ref:tried"}, "then": {"tool": "send", "arguments": {"to": "me", "text": "Not sent."}}}]}"#,
-        says: "with `catch`, the output is `{\"Ok\": output}` or `{\"Err\": failure}`. `is_ok` and `is_err` are conditions on it.",
+        says: "with `catch`, the output is `{\"Ok\": output}` or `{\"Err\": failure}`. `is_ok` and `is_err` are conditions on this output.",
     },
     Example {
         steps: r#"{"id": "draft", "tool": "send", "arguments": {"to": "boss", "text": "Done."}},
             {"id": "undone", "undo": "draft", "tool": "unsend", "arguments": {"id": "$ref:draft.id"}}"#,
-        says: "the second step undoes the first one, only if that has completed and the plan fails later.",
+        says: "the second step undoes the first step, only if the first step has completed and the plan fails later.",
     },
     Example {
         steps: r#"{"id": "end", "always": true, "tool": "send", "arguments": {"to": "me", "text": "The plan has ended."}}"#,
-        says: "runs at the end, whatever happened.",
+        says: "runs at the end, after success and failure.",
     },
 ];
 

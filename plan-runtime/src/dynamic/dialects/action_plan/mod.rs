@@ -43,9 +43,11 @@ pub(super) static RULES: Rules = Rules {
         by_id: true,
         wraps: false,
         notes: &[
-            "`{{PLACEHOLDER_name}}` is an input: a value that is given when the plan runs. Use it for what you do not know.",
-            "A string that is nothing but one reference keeps the type of its value. In a longer string, values are written as text.",
-            r#"All else in a string is text: `5 $` and `{x}` are what they are. Text in the form of a reference that is not one is an error, and so may be a reference to a step in the form of another language. If it is meant, write it as a string of JSON in braces: `"{{\"{{x}}\"}}"` is the text `{{x}}`."#,
+            "`{{PLACEHOLDER_name}}` is an input, whose value is given when the plan runs. Use an input for a value that you do not know.",
+            "A string that consists of one reference keeps the type of its value. In a longer string, values are written as text.",
+            "Everything else in a string is literal text, such as `5 $` and `{x}`.",
+            "A malformed reference is an error, and a reference in another notation can be an error.",
+            r#"To write text that looks like a reference, put a JSON string in braces: `"{{\"{{x}}\"}}"` is the text `{{x}}`."#,
         ],
     },
 

@@ -44,9 +44,11 @@ pub(super) static RULES: Rules = Rules {
         by_id: false,
         wraps: false,
         notes: &[
-            "A string that is nothing but one reference keeps the type of its value. In a longer string, values are written as text.",
-            "A block numbers its own steps from 0. It has `inputs` for what it reads of steps around it: `\"inputs\": {\"y\": \"${step[0].data}\"}`, and `${y.data}` in its steps.",
-            r#"All else in a string is text: `5 $` and `{x}` are what they are. Text in the form of a reference that is not one is an error, and so may be a reference to a step in the form of another language. If it is meant, write it as a string of JSON in braces: `"${\"${x}\"}"` is the text `${x}`."#,
+            "A string that consists of one reference keeps the type of its value. In a longer string, values are written as text.",
+            "A block numbers its own steps from 0. To read an outer step, a block has `inputs`: `\"inputs\": {\"y\": \"${step[0].data}\"}`, and `${y.data}` in its steps.",
+            "Everything else in a string is literal text, such as `5 $` and `{x}`.",
+            "A malformed reference is an error, and a reference in another notation can be an error.",
+            r#"To write text that looks like a reference, put a JSON string in braces: `"${\"${x}\"}"` is the text `${x}`."#,
         ],
     },
 

@@ -35,9 +35,9 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
         by_id: true,
         wraps: true,
         notes: &[
-            r#"An input is a value that is given when the plan runs: `"inputs": [{"name": "sender", "type": "String"}]`, and `{"reference": {"input": "sender", "pointer": ""}}`."#,
-            r#"A text with values in it is `{"text": ["Re: ", {"value": {"reference": {"step": "mails", "pointer": "/0/subject"}}}]}`. An object is `{"object": {…}}`, and a list is a list. Strings are text."#,
-            "The variable of a `for` or a `pattern` is a local value: 0 is the outermost one.",
+            r#"An input is a value from the caller of the plan: `"inputs": [{"name": "sender", "type": "String"}]`, and `{"reference": {"input": "sender", "pointer": ""}}`."#,
+            r#"A string with values is `{"text": ["Re: ", {"value": {"reference": {"step": "mails", "pointer": "/0/subject"}}}]}`. An object is `{"object": {…}}`. Lists and strings are as in JSON."#,
+            "The variable of a `for` or a `pattern` is a local value with a number. 0 is the outermost variable.",
         ],
     },
 

@@ -43,8 +43,10 @@ pub(super) static RULES: Rules = Rules {
         wraps: false,
         notes: &[
             "`output_steps` are the steps whose outputs are the result of the plan.",
-            "A reference is a whole string, and keeps the type of its value. There are no references inside a longer string.",
-            r#"Any other string is text, whatever is in it: `5 $` and `{x}` are what they are. Text in the form of a reference that is not one is an error, and so may be a reference to a step in the form of another language. If it is meant, write it as a string of JSON after `$ref:`: `"$ref:\"$ref:mails\""` is the text `$ref:mails`."#,
+            "A reference is a whole string, and keeps the type of its value. A longer string cannot contain references.",
+            "Every other string is literal text, such as `5 $` and `{x}`.",
+            "A malformed reference is an error, and a reference in another notation can be an error.",
+            r#"To write text that looks like a reference, put a JSON string after `$ref:`: `"$ref:\"$ref:mails\""` is the text `$ref:mails`."#,
         ],
     },
 
