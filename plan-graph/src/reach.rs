@@ -1,4 +1,4 @@
-//! Which steps can be reached.
+//! Reachability of steps.
 
 use crate::Graph;
 

@@ -1,4 +1,4 @@
-//! Finds the name that was probably meant by an unknown one.
+//! Suggestions of known names for an unknown name.
 
 /// The longest name that is compared, in bytes.
 const LONGEST: usize = 60;

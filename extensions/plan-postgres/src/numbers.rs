@@ -1,4 +1,4 @@
-//! Numbers and times as Postgres has them.
+//! Numbers and times in the types of Postgres.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! The folder of a server: its owner alone reads it, and one server at a time uses it.
+//! The folder of a server. Only its owner can read the folder, and only one server at a time can use it.
 
 use crate::server::{ServerError, at};
 use std::fs::{File, OpenOptions, TryLockError};

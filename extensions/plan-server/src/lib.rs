@@ -1,4 +1,4 @@
-//! An application that shows plans at work: a page on which people check, fill in, approve, run and watch plans, a JSON API, GraphQL, and metrics.
+//! A demo service for plans: a page on which people check, fill in, approve, run and watch plans, a JSON API, GraphQL, and metrics.
 
 mod again;
 mod answer;

@@ -1,4 +1,4 @@
-//! Plans to begin with, one for each dialect and for each thing that is worth a look.
+//! Sample plans, one for each dialect and for each main feature.
 
 use axum::Json;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Bytes that are to be a document.
+//! Conversion of bytes to the text of a document.
 
 use super::finding::{Code, Findings, Note, Notes};
 

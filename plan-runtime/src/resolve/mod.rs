@@ -1,10 +1,10 @@
 //! Arguments from outputs: serde deserializes a step's arguments directly from its template and the outputs.
 //!
 //! At a reference, the deserializer follows the reference's pointer ([RFC 6901](https://datatracker.ietf.org/doc/html/rfc6901))
-//! into the output, and continues with the value found. So a tool's argument struct is built from earlier outputs with no JSON
-//! text and no [`Value`](serde_json::Value) in between, and text in an output is never interpreted.
+//! into the output, and continues with the value found. So a tool's argument struct is built from earlier outputs without intermediate JSON
+//! or [`Value`](serde_json::Value)s. Strings in an output are never interpreted.
 //!
-//! [`ResolveError`] names the argument that could not be built, its reference, the end of the way that its pointer led, and the value there.
+//! [`ResolveError`] contains the argument that could not be resolved, its reference, the last position that its pointer reached, and the value at this position.
 
 mod access;
 mod arguments;

@@ -1,4 +1,4 @@
-//! The deserializer for every kind of value: templates that are not plain, values in outputs, and values made on the way.
+//! The deserializer for every kind of value: templates that are not plain, values in outputs, and intermediate values.
 
 use super::access::{EachItems, KeyOrText, VariantContent};
 use super::capture::{OwnedDeserializer, kept};

@@ -1,4 +1,4 @@
-//! Values that references read: their JSON, or a Rust value of which JSON is made when something needs it.
+//! Values that references read: their JSON, or a Rust value that is converted to JSON on demand.
 
 use super::error::ResolveError;
 use super::meter::{MemoryBudget, Meter, bytes_of};

@@ -1,4 +1,4 @@
-//! The begin of a run: its journal or its engine, and its inputs.
+//! The start of a run: its journal or its engine, and its inputs.
 
 use super::Cause;
 use super::durable::{self, Begun, Inputs};

@@ -1,4 +1,4 @@
-//! Values that a run makes of templates: the inputs of blocks, lists, local values and amounts.
+//! Values that a run computes from templates: the inputs of blocks, lists, local values and amounts.
 
 use crate::plan::{Amount, Block, Policy, Template, bound_by_let, outcome_of};
 use crate::resolve::{

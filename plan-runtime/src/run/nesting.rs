@@ -1,4 +1,4 @@
-//! Limits across runs that are polled inside each other: their depth, since each takes stack, and the number of calls before the
+//! Limits of nested runs: their depth, because each run uses stack, and the number of calls before the
 //! outermost run gets a turn to check its deadline.
 
 use crate::error::Interrupt;

@@ -1,4 +1,4 @@
-//! Tools that take their time, and that fail.
+//! A slow tool, and a tool that fails.
 
 use super::Office;
 use plan_runtime::run::CallContext;

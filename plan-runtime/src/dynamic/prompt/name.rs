@@ -1,4 +1,4 @@
-//! Names of tools, arguments and formats as a prompt has them.
+//! Names of tools, arguments and formats in a prompt.
 
 use crate::print::Quoted;
 use std::fmt::{Display, Formatter, Result};

@@ -1,4 +1,4 @@
-//! Types, as TypeScript has them.
+//! Types in the syntax of TypeScript.
 
 use super::name::{Name, fits, is_format};
 use crate::dynamic::schema::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};

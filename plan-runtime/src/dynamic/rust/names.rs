@@ -1,4 +1,4 @@
-//! Rust's names for the names of JSON.
+//! Conversion of names in JSON to Rust identifiers.
 
 use super::fragment::is_identifier;
 use crate::Plan;

@@ -1,4 +1,4 @@
-//! Tells the watch of a run the ends of steps and scopes, and the end of the run.
+//! Reports the ends of steps and scopes, and the end of the run, to the watch.
 
 use super::super::StepError;
 use super::super::catch::catch;

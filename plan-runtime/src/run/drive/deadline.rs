@@ -1,4 +1,4 @@
-//! The wait for the deadline of a run, and for the end of the time after that.
+//! The wait for the deadline of a run, and for the end of the grace period.
 
 use super::super::catch::locked;
 use super::super::timer::TimerFuture;

@@ -1,4 +1,4 @@
-//! Tells the watch of a run the acts of the driver.
+//! Reports the actions of the driver to the watch of a run.
 
 use super::super::StepError;
 use super::super::clock::Clock;

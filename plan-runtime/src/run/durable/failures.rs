@@ -1,4 +1,6 @@
-//! The error of an attempt, as a record contains the error, and the failures of a plan that a tool ran inside its call. After a crash, the plan around the call names the failed steps as before.
+//! Errors of attempts in records, and the failures of a plan that a tool ran inside its call.
+//!
+//! After a crash, the error of the enclosing plan contains these failures as before.
 
 use crate::Error;
 use crate::error::{Cause, FailedStep, LeftWork, RunError, StepError, StepPath, Undoing};

@@ -1,7 +1,7 @@
 //! Runs that record their progress, and resume after a crash.
 //!
-//! A run that starts again repeats its earlier decisions in their order, with recorded outcomes in place of calls, and makes no other call meanwhile:
-//! it *replays*. After the replay, the run is *live*, and makes the calls that it held back.
+//! A run that starts again *replays* its records: it makes its earlier decisions in their order, and uses recorded outcomes instead of calls.
+//! Other calls wait until the end of the replay. After the replay, the run is *live*, and makes these calls.
 //!
 //! A run acts on its records one at a time, in the order of their writing. That order applies to a live run as well: a new record waits for its turn
 //! like a replayed record. So a run makes equal decisions before and after a crash.
@@ -14,7 +14,7 @@
 //! | `clock.rs` | the time by the clock and by the records, and waits |
 //! | `failures.rs` | the failures of plans that tools ran inside their calls |
 //! | `history.rs` | the records of earlier processes, and the keys of records |
-//! | `plans.rs` | the plans that its calls run |
+//! | `plans.rs` | the records of called plans |
 //! | `record.rs` | the contents of a record |
 //! | `turns.rs` | the sequence of the records that a run acts on |
 //! | `writes.rs` | the records that are not durable yet, and the waker of the outermost plan |

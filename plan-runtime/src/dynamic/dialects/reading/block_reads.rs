@@ -1,4 +1,4 @@
-//! The values from around a block that it reads.
+//! The outer values that a block reads.
 
 use super::plan_reader::{Around, BlockRead, ReadKind};
 use super::{IdKind, PlanReader, VALUES_OF_STEP};

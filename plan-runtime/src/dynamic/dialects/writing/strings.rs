@@ -1,4 +1,4 @@
-//! Strings with references in them, and strings that look as if.
+//! Strings with references, and strings that only look like references.
 
 use super::Writer;
 use super::json::OutputJson;

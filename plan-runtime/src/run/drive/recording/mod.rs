@@ -7,7 +7,7 @@
 //! | `times.rs` | waits before attempts and rounds, time limits |
 //! | `values.rs` | values from outside |
 //! | `keys.rs` | the keys of records, notes for `retry_failed` |
-//! | `stops.rs` | the journal, and the ends of a run before its time |
+//! | `stops.rs` | the journal, and early ends of a run |
 
 mod calls;
 mod gates;

@@ -1,4 +1,4 @@
-//! A report as a page of HTML, which needs nothing but itself.
+//! A report as a single HTML page.
 
 mod details;
 mod escape;

@@ -1,4 +1,4 @@
-//! `{"object": {…}}` and its like.
+//! Templates of plan JSON, such as `{"object": {…}}`.
 
 use crate::dynamic::dialects::reading::{
     Member, PlanReader, duplicate, is_reference, meant, unknown_beside, wrong_kind,
