@@ -1,4 +1,4 @@
-//! Conversion of bytes to the text of a document.
+//! Documents in bytes, with another encoding or an invalid byte.
 
 use super::finding::{Code, Findings, Note, Notes};
 

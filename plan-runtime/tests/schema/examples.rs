@@ -224,7 +224,7 @@ fn text_is_text_unless_it_looks_like_a_reference() {
         let plan = toolbox().read(&text_of).unwrap().into_plan();
         let printed = plan.to_string();
         assert!(printed.contains(&format!("{text:?}")), "{printed}");
-        // Without the JSON string, the text is an error.
+        // Without the JSON string, the document has an error.
         let plain = sent.replace(value, &Value::from(text).to_string());
         let text_of = format!("{}{}, {plain}{}", shown.open, shown.first, shown.close);
         assert!(toolbox().read(&text_of).is_err(), "{text_of}");
