@@ -1,4 +1,4 @@
-//! Documents in bytes, with another encoding or an invalid byte.
+//! Decoding of documents as UTF-8.
 
 use super::finding::{Code, Findings, Note, Notes};
 
