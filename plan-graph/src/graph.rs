@@ -133,7 +133,7 @@ impl Graph {
         let mut lists = vec![Vec::new(); self.len()];
         for step in order {
             let mut targets: Vec<usize> = self.of(step).iter().map(|&to| to as usize).collect();
-            // A longer way to a step leads through one of a higher level.
+            // A longer path to a step leads through a step of a higher level.
             targets.sort_by_key(|&to| std::cmp::Reverse(levels[to]));
             for to in targets {
                 if reached[step * words + to / 64] >> (to % 64) & 1 == 0 {

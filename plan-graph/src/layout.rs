@@ -128,7 +128,7 @@ fn goes_down(graph: &Boxes<'_>) -> bool {
 fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
     let mut work = dagre::graph::Graph::<NodeLabel, EdgeLabel>::with_options(GraphOptions {
         directed: true,
-        // Round a cycle, there is a way back beside an arrow.
+        // In a cycle, two boxes may have arrows in both directions.
         multigraph: true,
         compound: false,
     });

@@ -300,7 +300,7 @@ impl Journal for Postgres {
                 }
                 let held = held.clone();
                 let news = db.ask(async move |asks| asks.has_news(&held, after).await);
-                // An unreachable database is no reason to wake the run. Each new connection wakes it.
+                // An unreachable database does not wake the run. Each new connection wakes the run.
                 if news.await.unwrap_or(false) {
                     return;
                 }

@@ -28,11 +28,11 @@ pub(crate) struct DeleteSql {
 /// The statements of a retry, in their order. Their first parameters are run, epoch, owner.
 pub(crate) struct RetrySql {
     pub(crate) reopen: String,
-    /// With more parameters: keys.
+    /// The statement has further parameters: keys.
     pub(crate) remove: String,
     pub(crate) uncancel: String,
     pub(crate) recount: String,
-    /// With more parameters: number, key, body.
+    /// The statement has further parameters: number, key, body.
     pub(crate) add: String,
 }
 

@@ -243,7 +243,7 @@ async fn refuse(mut stream: TcpStream) {
     let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
 }
 
-/// After how long without a failure earlier ones do not count.
+/// The time without a failure after which earlier failures do not count.
 const WELL: Duration = Duration::from_secs(30);
 
 /// Executes submitted runs. After a failure of the database, the server tries again, because the disk may be full only

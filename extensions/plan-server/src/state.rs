@@ -130,7 +130,7 @@ impl State {
         })
     }
 
-    /// Does work that takes a while away from the threads that answer requests. Only some may do so at one time.
+    /// Does long work on another thread than the threads that answer requests. The number of such threads is limited.
     pub(crate) async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Arc<Self>) -> Result<T, Problem> + Send + 'static,

@@ -256,7 +256,7 @@ impl<T> AtValue<T> for &T {
 
 /// The number of elements of a list.
 pub trait Length {
-    /// None, if it can be any number.
+    /// The length, or `None` if the length is not fixed.
     const EXACT: Option<usize>;
 }
 

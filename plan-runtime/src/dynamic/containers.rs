@@ -36,7 +36,7 @@ impl Containers {
                 && let Some(container) = long.get_mut(place as usize)
             {
                 container.1 = end;
-                // All in it is shorter still, and gone.
+                // All containers inside are shorter, and already removed.
                 if end - container.0 < LONG {
                     long.truncate(place as usize);
                 }

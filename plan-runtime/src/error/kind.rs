@@ -18,8 +18,8 @@ pub enum RunErrorKind {
     Deadline,
     /// The run would have exceeded one of its [limits](crate::run::Limits).
     Limit,
-    /// The [journal](crate::run::Run::durable) failed to start or continue the run. All records are kept, and the run resumes when it is started
-    /// again.
+    /// The [journal](crate::run::Run::durable) failed to start or continue the run. No records are lost: start the run again
+    /// to resume.
     Journal,
     /// The output of the plan could not be computed from the outputs of its steps.
     Output,

@@ -15,7 +15,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for the output of a future. `None` if it has none after `most`.
+/// Waits for the output of a future. Returns `None` if the future has no output after `most`.
 pub(super) fn wait<F: Future>(future: F, most: Duration) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);

@@ -111,7 +111,7 @@ pub struct Segment {
 pub enum Selector {
     /// A reference token of RFC 6901, unescaped: a member of an object, or, for a number, an element of an array.
     Key(String),
-    /// An element of an array. On an object it is the member under that number.
+    /// An element of an array. In an object, the member with this number as its name.
     Index(usize),
     /// Every element of an array. The rest of the path is read from each element, and the result is a list.
     Each,

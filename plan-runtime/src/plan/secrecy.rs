@@ -129,10 +129,10 @@ impl Secrecy {
     }
 }
 
-/// The way through a plan and those inside it.
+/// The search for secrets in a plan and the plans inside it.
 struct Search<'t> {
     known: &'t KnownTools<'t>,
-    /// The plans around.
+    /// The enclosing plans.
     open: Vec<*const Plan>,
     left: usize,
 }
@@ -252,7 +252,7 @@ impl Search<'_> {
     }
 }
 
-/// The way through one step.
+/// The search for secrets in one step.
 struct Flow<'s, 't, 'k> {
     known: &'s Secrecy,
     search: &'t mut Search<'k>,

@@ -61,7 +61,7 @@ fn push_segment(text: &mut String, segment: &Segment) {
         Selector::Each => return text.push_str("[..]"),
         Selector::Index(index) if ends(segment) => push_call(text, "get", index),
         Selector::Index(index) => text.push_str(&format!("[{index}]")),
-        // In a pointer there is no telling a key of digits from an index.
+        // A pointer does not distinguish a key of digits from an index.
         Selector::Key(key) if index(key).is_some() && ends(segment) => push_call(text, "get", key),
         Selector::Key(key) if index(key).is_some() => text.push_str(&format!("[{key}]")),
         Selector::Key(key) if ends(segment) => push_call(text, "get", Quoted(key)),

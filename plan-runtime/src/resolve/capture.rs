@@ -59,7 +59,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ErrorCapture<'_, V> {
         visit_str(&str) visit_borrowed_str(&'de str) visit_string(String)
     }
 
-    // Numbers of any precision are a map in which serde_json alone finds its way.
+    // serde_json represents numbers of any precision as a map in its own format.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
         self.visitor.visit_map(map)
     }

@@ -10,7 +10,7 @@ use crate::shape::Tagging;
 use serde::de::{DeserializeSeed, Error as _, MapAccess};
 use serde_json::Value;
 
-/// The members, in order. A flattened object is on top of its outer object in the stack.
+/// The members, in order. The stack contains a flattened object above its outer object.
 pub(super) struct Members<'a> {
     at: NodeDeserializer<'a>,
     /// The topmost is last.

@@ -98,7 +98,7 @@ pub enum Started<'x> {
     InContext(StepFuture<'x>, CallContext),
     /// A plan, which runs as a part of the enclosing run.
     Plan(Box<CalledPlan<'x>>, CallContext),
-    /// A call that gates must allow first. `None` for a plan, since gates decide on the calls inside it.
+    /// A call that gates must allow first. `None` for a plan, because gates decide on the calls inside the plan.
     Asks(Option<Box<PendingCall>>),
 }
 

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// The output of a step on its way.
+/// A future of the output of a step.
 pub type StepFuture<'x> = Pin<Box<dyn StepTask + 'x>>;
 
 /// The future of a call. After the call, its memory may serve another call to the same tool.

@@ -78,7 +78,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         known.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })
     }
 
-    /// Returns the end of a run, if the run has ended in this way: with success, or without.
+    /// Returns the end of a run that has ended with this result: success or failure.
     async fn end(&self, id: &str, is_done: bool) -> Result<Option<End>, JournalError> {
         let end = self.known(id).await?.1.end;
         Ok(end.filter(|end| end.is_done() == is_done))

@@ -37,7 +37,7 @@ fn inert(line: &str) -> String {
         let is_markup = match c {
             '\\' => !(next == 'u' && is_number(&line[at..])),
             '`' | '*' | '[' | ']' | '<' | '>' | '&' | '#' | '~' | '|' => true,
-            // Between letters it is nothing.
+            // Between letters, an underscore is literal.
             '_' => !(before.is_alphanumeric() && next.is_alphanumeric()),
             '-' | '+' | '=' => at == 0,
             '.' | ')' => digits > 0 && at == digits,

@@ -61,7 +61,7 @@ impl Spans {
         blocks: Vec::new(),
     };
 
-    /// Starts the templates of a step. The next templates belong to it.
+    /// Starts the templates of a step. The next templates belong to this step.
     pub(super) fn begin_templates(&mut self, step: usize) {
         self.steps[step].templates = u32::try_from(self.templates.len()).unwrap_or(u32::MAX);
     }
@@ -124,7 +124,7 @@ impl Spans {
     }
 }
 
-/// The positions of a step. Each step of a plan has one, so it is small.
+/// The positions of a step. The type is small, because each step of a plan has one value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepSpans {
     pub(super) whole: Span,
@@ -175,7 +175,7 @@ impl Templates {
         self.len() - 1
     }
 
-    /// Ends a template. All templates since its beginning are inside of it. A template without parts needs no end.
+    /// Ends a template, which contains all templates since its start. A template without parts needs no end.
     pub(super) fn close(&mut self, at: usize) {
         let size = u32::try_from(self.len() - at).unwrap_or(u32::MAX);
         if !self.is_broken(at) {

@@ -152,7 +152,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             let id = self.id();
             let mut claim = journal.0.claim(&id);
             let mut cx = Context::from_waker(Waker::noop());
-            // A claim that was ready is the caller's.
+            // After a ready future, the caller owns the claim.
             let is_ready = (0..polls).any(|_| claim.as_mut().poll(&mut cx).is_ready());
             drop(claim);
             if !is_ready {

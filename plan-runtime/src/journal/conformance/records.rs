@@ -116,7 +116,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             Some("1".to_owned()),
             "a second write of a key changes nothing",
         );
-        // Also while the first is on its way.
+        // The rule also applies while the first write is not durable yet.
         let first = journal.append(&claim, "twice".into(), "1".into());
         let second = journal.append(&claim, "twice".into(), "2".into());
         let second = wait(second, PATIENCE, rule);

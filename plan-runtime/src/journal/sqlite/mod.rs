@@ -383,7 +383,7 @@ impl Future for Watch {
                 }
                 this.asking = None;
             }
-            // In this order: a message that comes between the two wakes the task.
+            // The order matters: a message between these two calls wakes the task.
             let watching = &this.db.0.watching;
             if !watching.register(this.run, &mut this.token, cx.waker()) {
                 return Poll::Pending;
@@ -414,7 +414,7 @@ impl Sqlite {
         let last = inner.last_message;
         let thread = thread::Builder::new().name("plan-watcher".to_owned());
         let started = thread.spawn(move || watching.run(|| schema::connect(&path, false), last));
-        // Without a thread, messages of this process wake still, and the next who waits tries to start one.
+        // Without a thread, only messages of this process wake tasks. The next wait tries to start a thread.
         if started.is_err() {
             inner.watching.has_no_thread();
         }

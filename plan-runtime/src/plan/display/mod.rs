@@ -81,7 +81,7 @@ fn write_beside(f: &mut Formatter<'_>, text: &str, indent: usize) -> Result {
         text => {
             f.write_char('\n')?;
             text.split('\n').try_for_each(|line| match line.trim() {
-                // In quotes, so that it does not look like the note about a step's dependencies.
+                // The quotes distinguish the line from the note about a step's dependencies.
                 line if NOTES.iter().any(|note| line.starts_with(note)) => {
                     writeln!(f, "{:indent$}// {}", "", Quoted(line))
                 }
@@ -119,7 +119,7 @@ fn name_of(name: &str) -> String {
 }
 
 impl<T> InPlan<'_, T> {
-    /// Returns `true` if source code that begins with this name refers to this source, or may do so.
+    /// Returns `true` if source code that begins with this name refers to this source, or may refer to it.
     fn is_named(&self, source: Source, name: &str) -> bool {
         let binds = |bound: &Bound| bound.binds(name);
         match (source, self.plan) {

@@ -106,7 +106,7 @@ impl<'a> ObjectMember<'a> {
 /// The members of an object template, with those of the flattened objects, as far as the plan contains them.
 #[derive(Default)]
 struct Members<'a> {
-    /// Each with the number of the object that it is written in.
+    /// The members, each with the number of its object.
     list: Vec<(usize, ObjectMember<'a>)>,
     objects: usize,
 }

@@ -149,7 +149,7 @@ fn write_line(f: &mut Formatter<'_>, line: &str) -> Result {
                 (before, only_digits) = (None, true);
                 continue;
             }
-            // At the beginning of a line these make a list.
+            // At the start of a line, these characters begin a list.
             '.' | ')' => !only_digits,
             '-' | '+' | '=' => before.is_some(),
             // Between letters, underscores do not mean emphasis.

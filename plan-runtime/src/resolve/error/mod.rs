@@ -74,13 +74,13 @@ enum FoundValue {
 pub(crate) struct Raised {
     /// The message of the error, with its causes.
     pub(crate) message: String,
-    /// The way to the argument, innermost first.
+    /// The path to the argument, with the innermost part first.
     argument: Vec<Location>,
     /// The computed value, as its author wrote it.
     pub(crate) expression: Option<String>,
 }
 
-/// A part of the way to an argument.
+/// A part of the path to an argument.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Location {

@@ -100,7 +100,7 @@ impl Calls<'_> {
         self.tasks.push_wait(of, Wait::Timer(sleep, pause));
     }
 
-    /// Returns the time between the attempt before and an attempt.
+    /// Returns the wait between the previous attempt and this attempt.
     fn wait_between(&mut self, of: &Site, policy: &Policy) -> Duration {
         let mut wait = policy.wait_after(of.attempt() - 1);
         if policy.jitter {

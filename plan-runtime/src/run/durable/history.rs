@@ -109,7 +109,7 @@ impl fmt::Display for Segment<'_> {
         if is_word(self.0) {
             f.write_str(self.0)
         } else {
-            // As JSON, so that each name is written in one way.
+            // JSON, so that each name has exactly one written form.
             write!(f, "{}", serde_json::Value::from(self.0))
         }
     }

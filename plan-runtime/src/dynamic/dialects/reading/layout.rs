@@ -20,7 +20,7 @@ pub(crate) struct Layout {
     pub(crate) name: (&'static str, &'static str),
     /// Reads the member `inputs`, if the dialect has it.
     pub(crate) inputs: fn(&mut PlanBuilder, JsonNode<'_>),
-    /// All members of a step in the dialect's original system, and further ones of the dialect. The members of plan JSON come on top.
+    /// All members of a step in the dialect's original system, and further members of the dialect. The members of plan JSON are not in this list.
     pub(crate) step: &'static [&'static str],
     /// All members of a body inside a step.
     pub(crate) body: &'static [&'static str],

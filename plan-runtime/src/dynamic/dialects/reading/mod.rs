@@ -241,7 +241,7 @@ impl PlanBuilder {
     /// Checks the number of a reference's parts, and reports an exceeded limit.
     pub(crate) fn path_fits(&mut self, parts: usize, place: Range<usize>) -> Option<()> {
         if parts <= MOST_PARTS {
-            // Each is read into more memory than it takes in the document.
+            // A part needs more memory than its characters in the document.
             self.count(parts / 2, place);
             return Some(());
         }

@@ -93,7 +93,7 @@ pub(crate) struct BlockRead {
 pub(crate) enum ReadKind {
     /// The output of a step.
     Step,
-    /// The value of the round before, which is null in the first one.
+    /// The value of the previous round, which is null in the first round.
     Last,
     /// An input of the plan.
     Input,

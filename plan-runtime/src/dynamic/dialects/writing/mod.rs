@@ -27,7 +27,7 @@ pub(crate) struct StepForm {
     pub(crate) layout: &'static Layout,
     /// The part of a policy for which there are members of a step.
     pub(crate) known: fn(&Policy) -> Policy,
-    /// The members for that, and for the steps that a step waits for.
+    /// Writes the members for this part of the policy, and for the dependencies of a step.
     pub(crate) order: for<'p> fn(&mut Writer<'p>, usize, &Policy) -> OutputMembers<'p>,
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct Scope<'p> {
     pub(crate) ids: HashMap<&'p str, usize>,
     /// The first input of each name.
     pub(crate) inputs: HashMap<&'p str, usize>,
-    /// The inputs that are the value of the round before.
+    /// The inputs with the value of the previous round.
     pub(super) last: HashSet<usize>,
     /// The local values around the part that is being written.
     pub(super) locals: Vec<Bound>,

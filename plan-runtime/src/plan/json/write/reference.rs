@@ -82,7 +82,7 @@ fn is_derived(name: &str, reference: &Reference, text: &str) -> bool {
         .for_each(|it| it.absent = Absent::Error);
     [reference.path(), bare.path()].into_iter().any(|path| {
         text == written(name, path)
-            // With a name that is not a word.
+            // The name may contain characters that are not part of a word.
             || text.strip_prefix(name) == written("x", path).strip_prefix('x')
     })
 }

@@ -149,7 +149,7 @@ impl CallRecords {
             context: None,
         };
         self.due.insert(it.of.call, due);
-        // An attempt that would begin too late ends as the attempt before.
+        // An attempt that would begin too late ends like the previous attempt.
         let Some(error) = failed.filter(|_| is_late) else {
             return Ok(false);
         };

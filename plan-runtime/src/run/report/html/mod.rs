@@ -295,7 +295,7 @@ mod tests {
             let class = name.replace(' ', "-");
             let tone = format!(".{class} {{ --tone: var(--{class}); }}");
             assert!(style.contains(&tone), "{tone}");
-            // In light and in dark.
+            // Once for the light theme, and once for the dark theme.
             assert_eq!(
                 style.matches(&format!("--{class}: #")).count(),
                 2,
