@@ -28,7 +28,7 @@ impl Graph {
         for &component in &components {
             sizes[component as usize] += 1;
         }
-        // Nearly every step is a component of its own, and part of a cycle only if it leads to itself.
+        // Nearly every step is a separate component, which is a cycle only if the step leads to itself.
         let mut knots: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (step, &component) in components.iter().enumerate() {
             if sizes[component as usize] > 1 || self.of(step).contains(&number(step)) {

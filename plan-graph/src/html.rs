@@ -22,7 +22,7 @@ pub fn entity(c: char) -> Option<&'static str> {
 
 /// A document, or a part of one, that is being written.
 ///
-/// Tags, attributes and markup are literals of the program. Everything else goes through one function, which escapes it.
+/// Tags, attributes and markup are literals of the program. One function writes all other strings, and escapes them.
 ///
 /// ```
 /// use plan_graph::Html;

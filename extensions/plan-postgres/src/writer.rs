@@ -67,7 +67,7 @@ impl Job {
     }
 }
 
-/// A claim on its way to the caller. If the caller has dropped its future, the claim is released.
+/// A claim that the caller has not received yet. If the caller has dropped its future, the claim is released.
 pub(crate) struct Granted {
     claimed: Option<(Claimed, Held)>,
     jobs: mpsc::UnboundedSender<Job>,

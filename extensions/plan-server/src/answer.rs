@@ -1,4 +1,4 @@
-//! The bytes of answers to clients. The server limits the bytes of one answer, and the bytes of all answers on their way.
+//! The bytes of answers to clients. The server limits the bytes of one answer, and the bytes of all answers that clients have not received yet.
 
 use crate::error::Problem;
 use crate::limits;

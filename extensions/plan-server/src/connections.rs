@@ -147,7 +147,7 @@ impl Connections {
     }
 }
 
-/// A stream that fails once its client has read nothing for [`limits::WRITE_TIME`] although something is to be written.
+/// A stream that fails once its client has read nothing for [`limits::WRITE_TIME`] although the server has bytes to write.
 pub(crate) struct Stream {
     stream: TcpStream,
     client: Arc<Client>,

@@ -42,7 +42,7 @@ pub(crate) enum Happened {
     Changed,
 }
 
-/// The channels of the runs that somebody watches.
+/// The channels of the runs with subscribers.
 #[derive(Default)]
 pub(crate) struct Live(Mutex<Channels>);
 
@@ -60,7 +60,7 @@ struct Channel {
     watched: Arc<Watched>,
 }
 
-/// Somebody who watches a run.
+/// A subscriber of a run.
 pub(crate) struct Subscriber {
     pub(crate) watched: Arc<Watched>,
     live: Arc<Live>,
@@ -85,7 +85,7 @@ impl Live {
         let channels = self.channels();
         if let Some(Channel { sender, watched }) = channels.of_runs.get(run) {
             watched.changed();
-            // A slow receiver notices by itself that it has missed events.
+            // A slow receiver detects lost events itself.
             let _ = sender.send(event());
         }
     }

@@ -61,7 +61,7 @@ pub(crate) fn router(
         .layer(middleware::from_fn_with_state(Arc::clone(state), headers))
 }
 
-/// Lets nobody through without the token.
+/// Refuses requests without the token.
 async fn authorized(From(state): From<Arc<State>>, request: Request, next: Next) -> Response {
     let given = request
         .headers()

@@ -170,7 +170,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                     _ => "running",
                 },
                 attempt: Some(attempt.number()),
-                // The first attempt begins with its step, even if the call waits for a permit. Watchers get the same time.
+                // The first attempt begins with its step, even if the call waits for a permit. Subscribers get this time as well.
                 started_ms: step
                     .started()
                     .filter(|_| element.is_empty() && attempt.number() == 1)

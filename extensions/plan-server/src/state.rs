@@ -280,7 +280,7 @@ impl State {
         ))
     }
 
-    /// Deletes the runs that ended first while the database has more bytes than there is to be of them.
+    /// Deletes the runs that ended first, until the database has at most half of its maximum size.
     pub(crate) async fn delete_ended(&self) -> Result<(), JournalError> {
         while self.server.journal().used_bytes().await? > limits::DATABASE_FOR_ENDED {
             let mut ended: Vec<SystemTime> = Vec::new();

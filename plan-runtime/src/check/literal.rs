@@ -166,7 +166,7 @@ impl<F> Slot<F> {
     /// Sets the type of the slot.
     pub fn of(self, _: F) {}
 
-    /// Creates the computed value for the slot. Its sources are looked up first.
+    /// Creates the computed value for the slot. A lookup of its sources comes first.
     #[must_use]
     #[track_caller]
     pub const fn with(self, look: Look, compute: fn(&Scope<'_>) -> F) -> Filled<F> {

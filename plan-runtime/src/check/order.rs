@@ -2,7 +2,7 @@
 
 use crate::Tool;
 
-/// Returns `true` if a call of the tool may change something.
+/// Returns `true` if the tool is not read-only.
 pub const fn may_change<T: Tool>() -> bool {
     !T::READ_ONLY
 }

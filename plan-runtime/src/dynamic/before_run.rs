@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 /// The obstacles to a plan's start, computed once for all runs.
 #[derive(Clone, Copy)]
 pub(super) struct NotReady {
-    /// The toolbox has not all tools.
+    /// `true` if the toolbox lacks a tool.
     pub(super) tools: bool,
-    /// A part that needs code from `plan!` has none.
+    /// `true` if a part lacks its code from `plan!`.
     pub(super) code: bool,
 }
 

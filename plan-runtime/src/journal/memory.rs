@@ -125,7 +125,7 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something as the owner of a run.
+    /// Executes a function as the owner of a run.
     fn with<T>(
         &self,
         claim: &Claim,

@@ -124,7 +124,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns the test, or the value that the pattern takes apart.
+    /// Returns the test, or the value that the pattern destructures.
     pub fn template(&self) -> &Template {
         match self {
             Self::Holds(value) | Self::Let { value, .. } => value,

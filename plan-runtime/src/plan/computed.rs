@@ -76,7 +76,7 @@ pub(crate) enum Form<'p> {
     Let(&'p str),
 }
 
-/// A local value: the pattern that binds it, and `true` if the pattern takes apart a computed value.
+/// A local value: the pattern that binds it, and `true` if the pattern destructures a computed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LocalValue<'p> {
     pub(crate) pattern: &'p str,
@@ -138,7 +138,7 @@ impl Computed {
         self.compiled.as_ref().map(|compiled| compiled.code)
     }
 
-    /// Returns `true` if the code formats its value by itself.
+    /// Returns `true` if the code itself formats its value.
     pub(crate) fn is_formatted(&self) -> bool {
         let form = self.compiled.as_ref().map(|compiled| compiled.form);
         matches!(form, Some(Form::Formatted(_)))

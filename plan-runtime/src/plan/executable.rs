@@ -98,7 +98,7 @@ pub(crate) struct Graph {
     pub(crate) simple: Vec<bool>,
     /// The steps that run once the work has ended, if there are any.
     pub(crate) last: Option<Box<LastSteps>>,
-    /// `true` if a part that needs code from `plan!` has none.
+    /// `true` if a part lacks its code from `plan!`.
     #[cfg(feature = "dynamic")]
     pub(crate) lacks_code: bool,
     /// `true` if a step waits for a value from outside.

@@ -56,8 +56,8 @@ pub(crate) fn seen<'a>(
 }
 
 impl Bound {
-    /// Returns the variables of a pattern that takes apart this value, or the elements of this list. A computed value was taken
-    /// apart when it was computed.
+    /// Returns the variables of a pattern that destructures this value, or the elements of this list. The code of a computed value
+    /// has already destructured it.
     pub(crate) fn pattern(pattern: &str, value: &Template) -> Self {
         if pattern.len() > LONGEST {
             let is_long = true;
@@ -238,7 +238,7 @@ impl<'t> OfData<'t> {
 ///
 /// # Errors
 ///
-/// Returns the value itself, if the pattern needs a `Result` and the value is none.
+/// Returns the value itself, if the pattern needs a `Result` and the value is not a `Result`.
 pub(crate) fn bound_by_let<'v>(
     pattern: &str,
     template: &Template,

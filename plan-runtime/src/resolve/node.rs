@@ -288,7 +288,7 @@ impl<'a> Deserializer<'a> for NodeDeserializer<'a> {
     fn deserialize_unit<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         let at = self.settle()?;
         match at.node {
-            // A tool without arguments has none, however its struct is written.
+            // A tool without arguments accepts every form of an empty struct.
             TemplateNode::Template(Template::Object(entries)) if entries.is_empty() => {
                 visitor.visit_unit()
             }

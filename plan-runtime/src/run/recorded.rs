@@ -125,7 +125,7 @@ pub(super) fn write(
     }
 }
 
-/// Returns a sleep whose end has a record. The record is written before anything follows from the end, so that a replay has the order of the run.
+/// Returns a sleep whose end has a record. The run writes the record before it uses the end, so that a replay has the order of the run.
 pub(super) fn time(
     durable: &Arc<Durable>,
     (key, found): (String, Result<Option<(u64, Recorded)>, ()>),

@@ -143,7 +143,7 @@ impl FreeSlots {
         self.0.push((slot, tool));
     }
 
-    /// Returns the slot that is to be used next, if the slot has the future of a call to the tool.
+    /// Returns the next slot, if the slot has the future of a call to the tool.
     #[inline(always)]
     pub(super) fn with_future(&mut self, tool: ToolNumber) -> Option<usize> {
         let (slot, of) = self.0.last_mut()?;

@@ -357,7 +357,7 @@ struct Loaded<'a> {
     woken: Arc<Woken>,
 }
 
-/// A waker with a flag for a run that has to be polled.
+/// A waker with a flag for a run that must be polled.
 struct Woken {
     is_woken: AtomicBool,
     root: Arc<Root>,

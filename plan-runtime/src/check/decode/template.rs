@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 impl Decoder {
-    /// Makes a value that a pattern takes apart, which is a local value from here on.
+    /// Creates a value that a pattern destructures, which is a local value from here on.
     pub(super) fn bound(
         &mut self,
         value: TemplateData<Text>,

@@ -143,7 +143,7 @@ codes! {
     Cycle = "cycle",
     /// An undo step or an always step is in a position without roles, or refers to an unavailable step.
     Role = "role",
-    /// A string resembles a reference, but is none.
+    /// A string resembles a reference, but is not a reference.
     MalformedReference = "malformed-reference",
     /// A reference has the index of a missing step.
     StepOutOfRange = "step-out-of-range",

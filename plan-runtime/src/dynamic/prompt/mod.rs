@@ -85,7 +85,7 @@ impl Contracts {
         if self.is_empty() {
             prompt.push_str("There are no tools.\n\n");
         }
-        // The budget for comparing all types of all tools.
+        // One budget for the comparisons of all types of all tools.
         let work = Work::for_types();
         let mut left_out = Vec::new();
         for contract in self {

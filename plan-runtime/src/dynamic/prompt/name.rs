@@ -42,7 +42,7 @@ pub(super) fn is_format(format: &str) -> bool {
     FORMATS.contains(&format)
 }
 
-/// A name: without quotes only if it is of the kind that programs have, which a model does not read as anything else.
+/// A name, without quotes only if it looks like an identifier of a program.
 pub(super) struct Name<'t>(pub(super) &'t str);
 
 impl Display for Name<'_> {

@@ -243,7 +243,7 @@ impl IsKnownType {
 
 impl<'ast> Visit<'ast> for IsKnownType {
     fn visit_expr(&mut self, expr: &'ast Expr) {
-        // Elsewhere than in a condition, a `let` binds nothing, or something outside of the expression.
+        // Outside of a condition, a `let` binds no name, or a name outside of the expression.
         self.0 &= !matches!(expr, Expr::Verbatim(_) | Expr::Let(_));
         visit::visit_expr(self, expr);
     }

@@ -40,7 +40,7 @@ impl RustNames {
     }
 }
 
-/// The names that something has here.
+/// The assigned names.
 #[derive(Default)]
 pub(super) struct TakenNames {
     /// The last number assigned to each name.

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The longest time of a message. The limit of the rules is a second, but a busy machine may need more.
 const SOON: Duration = Duration::from_secs(5);
 
-/// The time in which something must not happen.
+/// The time of a test for a forbidden event.
 const SHORT: Duration = Duration::from_millis(50);
 
 /// Tests that a journal keeps to the rules of [`Journal`]. `open` opens the storage again on each call, like another process: the journals of earlier

@@ -161,7 +161,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         }
     }
 
-    /// Tests that no write with this claim leads to anything but an error.
+    /// Tests that every write with this claim is an error.
     #[track_caller]
     fn cannot_write(&self, journal: &Blocking<J>, old: &Claim, rule: &str) {
         let append = journal.append(old, "c".into(), "old".into());

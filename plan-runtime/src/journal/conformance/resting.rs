@@ -65,7 +65,7 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
             assert!(one.is_due(&claim.id), "a message ends the rest of a run");
             same(one.summary(&claim.id).waits, false, rule);
         }
-        // A claim ends the rest for good.
+        // A claim ends the rest permanently.
         let claim = self.claim(&one, &forever.id).claim;
         let (seen, _) = good(one.messages(&claim, 0), "messages can be read")[0];
         one.rest(&claim, None, seen);

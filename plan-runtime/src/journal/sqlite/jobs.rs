@@ -80,7 +80,7 @@ pub(super) enum Done {
     Purged(bool),
 }
 
-/// The run of a claim that is on its way to the caller.
+/// The run of a claim that the caller has not received yet.
 pub(super) type Ticket = Arc<Mutex<Option<Held>>>;
 
 pub(super) type Outcome = Result<Done, JournalError>;

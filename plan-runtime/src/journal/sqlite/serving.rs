@@ -1,4 +1,4 @@
-//! The runs of a database that have something to do.
+//! The due runs of a database.
 
 use super::super::spi::{Answer, Claim, Notified, Rest, Retry};
 use super::super::{JournalError, RunFilter, RunSummary, Store};

@@ -89,7 +89,7 @@ impl Watching {
         self.wake(runs);
     }
 
-    /// Returns `true` for the first question: the thread is to be started.
+    /// Returns `true` for the first wait, which must start the thread.
     pub(super) fn needs_thread(&self) -> bool {
         !std::mem::replace(&mut self.state().has_thread, true)
     }

@@ -270,7 +270,7 @@ impl Write<'_> {
         if self.owner(run, owner).is_some() {
             return Ok(Done::Written);
         }
-        // Without the key, the reason is that there is none.
+        // Without a key, the reason is the missing key.
         let is_sealed =
             |cipher: &Cipher| head.as_deref().is_none_or(|head| cipher.has_sealed(head));
         let reason = match cipher.filter(|cipher| is_sealed(cipher)) {

@@ -164,7 +164,7 @@ impl InPlan<'_, &Action> {
     }
 }
 
-/// The value that a pattern takes apart. A computed value that only takes a reference apart is written as that reference.
+/// The value that a pattern destructures. A computed value that only takes a reference apart is written as that reference.
 pub(in crate::plan) struct PatternText<'t>(pub(in crate::plan) InPlan<'t, &'t Template>);
 
 impl Display for PatternText<'_> {

@@ -441,7 +441,7 @@ impl<'p> Builder<'p> {
                     short_to(&Line(&path).to_string(), EXPRESSION)
                 )
             };
-            // An edge leads into the loop's round already, so a loop's local value needs no other edge.
+            // The loop's round already has an edge, so a loop's local value needs no further edge.
             let flow = self.known.contains_key(&(from, reader.to, EdgeKind::Flow));
             let kind = if flow && matches!(source, Source::Local(_)) {
                 EdgeKind::Flow

@@ -148,7 +148,7 @@ pub(crate) enum Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The pointer of a reference leads to nothing.
+    /// The target of a reference is missing.
     Missing,
     /// The pointer leads on from a value that has no parts, or not such parts.
     NotInside,

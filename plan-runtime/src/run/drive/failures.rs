@@ -251,7 +251,7 @@ impl<'x> Errors<'x> {
         (all, undoing)
     }
 
-    /// Returns the failure of a step as the value that `#[catch]` gives. So many scopes are around the step.
+    /// Returns the failure of a step as the value of a step with `#[catch]`. So many scopes are around the step.
     pub(super) fn caught(
         &self,
         view: MachineView<'_>,
@@ -299,7 +299,7 @@ impl<'x> Errors<'x> {
         delays.max()
     }
 
-    /// Returns the error of a run in which something outside the steps has panicked.
+    /// Returns the error of a run with a panic outside of the steps.
     pub(super) fn panicked(&self, view: MachineView<'_>, panic: StepError) -> RunError {
         let (failures, undoing) = self.failures(view, &view.so_far(), 0);
         RunError::new(self.plan(), Cause::Panicked(panic), failures).undoing(undoing)

@@ -32,7 +32,7 @@ pub(super) struct Watching<'s, 'x> {
 }
 
 impl<'x> Scene<'x> {
-    /// Tells the watch something, if there is a watch.
+    /// Calls the watch, if the run has a watch.
     pub(super) fn tell<T>(&mut self, tell: impl FnOnce(&mut Watching<'_, 'x>) -> T) -> Option<T> {
         let watch = self.watch.as_deref_mut()?;
         Some(tell(&mut Watching {
@@ -47,7 +47,7 @@ impl<'x> Scene<'x> {
 }
 
 impl Watching<'_, '_> {
-    /// Returns the time of an event of a step. Without a report and observers, nobody reads the time.
+    /// Returns the time of an event of a step. Without a report and observers, the time is not needed.
     pub(super) fn now(&self) -> Duration {
         if self.watch.needs_times() {
             self.clock.now()

@@ -91,7 +91,7 @@ impl PastWaits {
     }
 }
 
-/// The times until which something sleeps, by number.
+/// The ends of all sleeps, by the numbers of the sleeps.
 #[derive(Default)]
 pub(super) struct Alarms {
     pub(super) set: BTreeSet<(Duration, u64)>,
@@ -170,7 +170,7 @@ impl Durable {
     }
 }
 
-/// A time until which something sleeps.
+/// The end of a sleep.
 struct Alarm(Arc<Durable>, (Duration, u64));
 
 impl Alarm {

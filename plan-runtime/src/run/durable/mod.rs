@@ -318,7 +318,7 @@ impl Durable {
         self.root.wake();
     }
 
-    /// Writes down how something ended, unless that was written before a crash. No call waits until the record is durable, which it is before the end of the run.
+    /// Records the end of a part of the run, unless the record exists from before a crash. No call waits until the record is durable, which it is before the end of the run.
     pub(super) fn note_end(&self, key: String, body: String) {
         if !self.writes() {
             return;
@@ -446,7 +446,7 @@ impl Durable {
         })
     }
 
-    /// Returns `true` if there is a record of an attempt with this key, or of anything inside the attempt.
+    /// Returns `true` if an attempt with this key, or a part of the attempt, has a record.
     ///
     /// The end of the wait before an attempt does not count: the attempt may still wait for its turn.
     pub(super) fn has_begun(&self, key: &str) -> bool {

@@ -22,7 +22,7 @@ struct Due {
     is_durable: bool,
     /// The waker of the future that waits for the turn.
     waker: Option<Waker>,
-    /// `true` if the future has not taken its turn: a tool keeps the plan of the future inside its call, and polls something else.
+    /// `true` if the future has not taken its turn: a tool keeps the plan of the future inside its call, and polls another future.
     is_passed: bool,
 }
 

@@ -35,7 +35,7 @@ pub(in crate::run) struct Logs<'x> {
     /// The log of the whole plan is the first.
     all: Vec<Option<ScopeLog<'x>>>,
     free: Vec<usize>,
-    /// The logs of the scopes that are not over for good.
+    /// The logs of the scopes that have not ended permanently.
     open: BTreeMap<ScopeId, usize>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct StepLog {
     pub(super) ended: Option<Duration>,
     pub(super) status: Option<Status>,
     pub(super) element: Vec<usize>,
-    /// The failure that something replaces.
+    /// The failure that another value replaces.
     pub(super) noted: Option<(Vec<usize>, StepError)>,
     pub(super) policy: Option<Arc<Policy>>,
     pub(super) output: Option<Value>,
@@ -174,7 +174,7 @@ impl<'x> Logs<'x> {
         open.map(|(place, _)| place).collect()
     }
 
-    /// Returns the scopes that are not over for good, the scope of the whole plan last.
+    /// Returns the scopes that have not ended permanently, with the scope of the whole plan at the end.
     pub(in crate::run) fn scopes(&self) -> Vec<ScopeId> {
         let mut scopes: Vec<ScopeId> = self.open.keys().copied().collect();
         scopes.sort_unstable_by_key(|scope| Reverse(*scope));

@@ -163,7 +163,7 @@ impl PlanBuilder {
         self.most_values = self.limits.values.saturating_add(bytes / BYTES_PER_VALUE);
     }
 
-    /// Counts values, and reports an exceeded limit. Returns `true` if the values are to be read.
+    /// Counts values, and reports an exceeded limit. Returns `true` if the reader has to read the values.
     pub(crate) fn count(&mut self, values: usize, place: Range<usize>) -> bool {
         let before = self.values;
         self.values = before.saturating_add(values);
@@ -187,7 +187,7 @@ impl PlanBuilder {
         self.values > self.most_values || self.too_many || self.notes.is_full()
     }
 
-    /// Counts a reference. Returns `true` if it is to be read.
+    /// Counts a reference. Returns `true` if the reader has to read it.
     pub(crate) fn count_reference(&mut self, place: Range<usize>) -> bool {
         self.references += 1;
         let most = self.limits.references;

@@ -130,7 +130,7 @@ impl<'d> PlanReader<'d> {
         }
     }
 
-    /// Reads something that is not in a plan.
+    /// Creates a reader of a value outside of a plan.
     pub(crate) fn outside(builder: &'d mut PlanBuilder, syntax: &'static dyn Syntax) -> Self {
         Self {
             names: IdKind::Places,

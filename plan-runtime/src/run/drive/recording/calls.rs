@@ -66,7 +66,7 @@ impl CallRecords {
         self.due.keys().copied().collect()
     }
 
-    /// Takes the end of a call from its record. Returns `false` if the call is to be made.
+    /// Takes the end of a call from its record. Returns `false` if the driver has to make the call.
     #[cold]
     pub(in super::super) fn replays<'x>(
         &mut self,
@@ -248,7 +248,7 @@ impl CallRecords {
                 // The step fails where the output is read.
                 Err(_) => return Some((result, ticket)),
             },
-            // The record has the error as the report shows it, so that the error is the same after a crash.
+            // The record has the error as the report shows it, so that the error does not change after a crash.
             Err(error) => {
                 let error = scene.values.hushed(&of, error.clone());
                 durable::encode_call(times, Err(&error), &undone)

@@ -86,7 +86,7 @@ impl EndNotes<'_, '_> {
         }
     }
 
-    /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Server::retry_failed`,
+    /// Records that a failure of a step, or of an element of the step, was recovered. The failed attempt is part of the key: after `Server::retry_failed`,
     /// another attempt may follow.
     pub(in super::super) fn made_up(&self, of: &Site, failures: &Failures) {
         let depth = self.0.values.scope(of.scope).depth;
@@ -116,7 +116,7 @@ impl EndNotes<'_, '_> {
         }
     }
 
-    /// Notes how something ended, for `Server::retry_failed`.
+    /// Records the end of a part of the run, for `Server::retry_failed`.
     fn end(&self, key: impl FnOnce() -> String, body: Value) {
         if let Some(durable) = &self.0.run.durable {
             durable.note_end(key(), body.to_string());
