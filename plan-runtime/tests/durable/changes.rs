@@ -182,7 +182,7 @@ fn each_edit_goes_on_or_is_refused() {
                 Some((_, words)) => {
                     let error = result.unwrap_err().to_string();
                     assert!(
-                        error.contains("run `r` was begun with another plan: ")
+                        error.contains("run `r` already exists with another plan: ")
                             && error.contains(words),
                         "{what}, at {at}: {error}"
                     );
