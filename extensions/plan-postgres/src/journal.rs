@@ -49,11 +49,11 @@ use tokio::sync::{mpsc, oneshot};
 /// ```
 ///
 /// A `Postgres` has a thread with three connections and up to one connection per [transaction](Self::transaction). It works with any executor. Its
-/// clones share the thread, so a process should connect once. The drop of the last clone waits for the queued writes, and releases all runs.
+/// clones share the thread, so connect only once in a process. Dropping the last clone waits for queued writes, and releases all runs.
 ///
 /// # Writes
 ///
-/// One connection writes. It commits all records together that arrived during the last commit, so that calls with about equal ends share one wait
+/// One connection writes. One commit contains all records that arrived during the previous commit, so that calls that end at about the same time share one wait
 /// for the server's disk. The sessions turn `synchronous_commit` on. With replication, a standby that may become the primary must be a synchronous
 /// standby.
 ///
@@ -63,8 +63,8 @@ use tokio::sync::{mpsc, oneshot};
 ///
 /// # Owners
 ///
-/// A `Postgres` has a lease, which it renews while it lives. Another process can claim the runs of a killed process after the end of its
-/// [lease](super::PostgresOptions::lease). Only the clock of the server counts. Each write compares the owner and the number of the claim in its own
+/// A `Postgres` has a lease, which it renews regularly. Another process can claim the runs of a killed process after the end of its
+/// [lease](super::PostgresOptions::lease). Only the clock of the Postgres server determines the end of a lease. Each write compares the owner and the number of the claim in its own
 /// transaction. If a process slept for longer than its lease, and its run has another owner, its writes return [`JournalError::Lost`] and have no
 /// effect.
 ///

@@ -64,7 +64,7 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets the lease: the time after which another process may claim the runs of a killed process. A living process renews its lease three times in
+    /// Sets the lease, which is the time after which another process may claim the runs of a killed process. A living process renews its lease three times in
     /// this time.
     ///
     /// The minimum is one second. All processes of a database should have equal leases.

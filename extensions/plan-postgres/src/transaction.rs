@@ -18,7 +18,7 @@ const BEGIN: &str = "cannot begin a transaction";
 ///
 /// [`Postgres::transaction`] returns a `Transaction`. After the tool has returned its output, the journal writes the record of the call in this
 /// transaction and commits both. So the statements have their effect exactly once. The transaction is rolled back if the tool fails, if its time
-/// limit is over, if the run is cancelled, and if the process ends before the commit.
+/// limit passes, if the run is cancelled, and if the process ends before the commit.
 ///
 /// The methods are methods of [`tokio_postgres::Client`]. After the end of the call, they return
 /// [`TransactionError::Closed`].

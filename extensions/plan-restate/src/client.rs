@@ -39,7 +39,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 ///
 /// # async fn order() -> Result<(), plan_restate::Error> {
 /// let restate = Client::new("http://localhost:8080")?;
-/// // Whoever submits a run with the same id again gets the output of the same run.
+/// // A second submission with this ID returns the output of this run.
 /// let receipt = Order { cents: 500 }.submit(&restate, "order-17").await?;
 ///
 /// // Does not wait for the output.
@@ -351,7 +351,7 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
     /// # Errors
     ///
     /// Returns [`Error::Unknown`] if the run does not exist. Returns [`Error::Refused`] if the run has ended, if no step waits
-    /// for a value at this path, if the step has a value, or if the value has another type.
+    /// for a value at this path, if the step already has a value, or if the value has another type.
     pub async fn signal(
         &self,
         path: impl Into<String>,

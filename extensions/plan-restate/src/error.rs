@@ -21,10 +21,10 @@ pub enum Error {
         /// The ID in the request.
         id: String,
     },
-    /// The workers refused a run or a signal, for example since another run has this ID, or since no step waits for the
+    /// The workers refused a run or a signal, for example because another run has this ID, or because no step waits for the
     /// value. Contains the reason.
     Refused(String),
-    /// Restate itself ended the run, for example since a person killed it. Contains the server's message.
+    /// Restate itself ended the run, for example because a person killed it. Contains the server's message.
     Ended(String),
     /// The stored value has another type than the requested one. Contains the reason.
     Unfit(String),

@@ -113,7 +113,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
     }
 
     /// Sets the names of the two services in Restate to `NAME` and `NAMESteps`, so that several applications can share a Restate server. The
-    /// defaults are `Plans` and `PlansSteps`. The clients of the worker need the [name](crate::Client::service) too.
+    /// defaults are `Plans` and `PlansSteps`. The clients of the worker also need the [name](crate::Client::service).
     pub fn service(mut self, name: impl Into<String>) -> Self {
         self.service = name.into();
         self

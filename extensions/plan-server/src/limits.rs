@@ -44,13 +44,13 @@ pub const SUBSCRIBERS: usize = 512;
 /// Clients that watch one run at one time.
 pub const SUBSCRIBERS_OF_RUN: usize = 128;
 
-/// Events that a client may be late by. One that is later gets the state of its run again.
+/// Events that a client may be late by. A client that is later gets the state of its run again.
 pub const EVENTS: usize = 64;
 
-/// Bytes of one event. Instead of a longer one, the state of the run is sent.
+/// Bytes of one event. Instead of a longer event, the server sends the state of the run.
 pub const EVENT: usize = 8 << 10;
 
-/// The shortest time between two states of a run for the clients that watch the run. A state that takes longer to make has a longer pause.
+/// The shortest time between two states of a run for the clients that watch the run. A state that takes longer to compute has a longer pause.
 pub const STATE_TIME: Duration = Duration::from_millis(100);
 
 /// Concurrent readings of plans and look-ups of runs. Each may take one second of a processor.
@@ -62,13 +62,13 @@ pub const WAITING_READERS: usize = SUBSCRIBERS + 256;
 /// Runs that are loaded at one time. A run that only waits for a value or a time is not loaded. A run that waits for an approval is loaded.
 pub const LOADED_RUNS: usize = 512;
 
-/// Runs that have not ended. Further ones are refused.
+/// Runs that have not ended. The server refuses further runs.
 pub const OPEN_RUNS: usize = 20_000;
 
 /// Bytes of the plans and inputs of all runs that have not ended. Further runs are refused.
 pub const OPEN_BYTES: usize = 16 << 20;
 
-/// Calls that wait for an approval at one time. Others wait until one of these is answered.
+/// Calls that wait for an approval at one time. Further calls wait until a person answers a question.
 pub const QUESTIONS: usize = 512;
 
 /// Calls that are made at one time, by all runs together.
@@ -109,7 +109,7 @@ pub const EFFECTS: u64 = 16 << 20;
 /// Runs on a page of the list.
 pub const RUNS_ON_PAGE: usize = 100;
 
-/// The longest time of one look at the list of runs. The next page continues a search.
+/// The longest time of one search in the list of runs. The next page continues a search.
 pub const LIST_TIME: Duration = Duration::from_millis(500);
 
 /// Open questions of all runs in one answer.

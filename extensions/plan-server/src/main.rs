@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::format::debug_fn;
 #[derive(Parser)]
 #[command(version)]
 struct Options {
-    /// Where to listen; port 0 is any that is free.
+    /// The address of the server; port 0 selects a free port.
     #[arg(long, env = "PLAN_SERVER_ADDRESS", default_value = "127.0.0.1:8321")]
     address: SocketAddr,
 
@@ -31,7 +31,7 @@ struct Options {
     hosts: Vec<String>,
 }
 
-/// `$XDG_DATA_HOME/plan-server`, which is `~/.local/share/plan-server` unless it is set.
+/// Returns `$XDG_DATA_HOME/plan-server`, or `~/.local/share/plan-server` without the variable.
 fn default_folder() -> Option<PathBuf> {
     let own = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
     let own = own.filter(|folder| folder.is_absolute());
@@ -82,7 +82,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Is ready when the process is to end: by Ctrl-C, or by SIGTERM.
+/// Is ready after Ctrl-C or SIGTERM.
 async fn signal() {
     #[cfg(unix)]
     let terminated = async {

@@ -45,7 +45,7 @@ fn shipments(facility: &str) -> Vec<Shipment> {
 #[derive(JsonSchema)]
 pub(super) async fn facilities_list(
     office: &Office,
-    /// Only those in this place.
+    /// Only facilities in this town.
     location: Option<String>,
 ) -> Result<Vec<Facility>> {
     let _running = office.enter();
@@ -78,7 +78,7 @@ pub(super) async fn shipments_list(
     Ok(found)
 }
 
-/// Moves a shipment to another facility, and gives it as it is then.
+/// Moves a shipment to another facility, and returns the moved shipment.
 #[tool(name = "shipment_move")]
 #[derive(JsonSchema)]
 pub(super) async fn move_shipment(

@@ -12,7 +12,7 @@ pub(super) struct Email {
     from: String,
     subject: String,
     text: String,
-    /// Who has a copy, if somebody has.
+    /// The recipient of a copy, if the e-mail has one.
     cc: Option<String>,
 }
 
@@ -68,7 +68,7 @@ fn mailbox() -> Vec<Email> {
 #[derive(JsonSchema)]
 pub(super) async fn list_emails(
     office: &Office,
-    /// Only those of this sender.
+    /// Only e-mails of this sender.
     from: Option<String>,
     limit: Option<u8>,
 ) -> Result<Vec<Email>> {

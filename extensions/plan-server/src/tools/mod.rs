@@ -1,4 +1,4 @@
-//! Tools to try plans with, which need no network: an office with mail, contacts and a calendar, a carrier with facilities and shipments, and two that misbehave.
+//! Tools for trying plans, without a network: an office with mail, contacts and a calendar, a carrier, a slow tool, and a tool that fails.
 
 mod carrier;
 mod effects;

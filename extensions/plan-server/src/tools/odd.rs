@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The longest duration of a call to `slow`, in milliseconds.
 const LONGEST: u64 = 60_000;
 
-/// Takes a time, and gives the text back.
+/// Waits for a time, and returns the text.
 #[tool(name = "slow")]
 #[derive(JsonSchema)]
 pub(super) async fn slow(
@@ -29,7 +29,7 @@ pub(super) async fn slow(
     office.effect(&context, "slow", |_| text.unwrap_or_default())
 }
 
-/// Fails this many times before it succeeds, and gives the number of the attempt.
+/// Fails a given number of times before it succeeds, and returns the number of the attempt.
 #[tool(name = "flaky")]
 #[derive(JsonSchema)]
 pub(super) async fn flaky(

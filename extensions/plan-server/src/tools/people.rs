@@ -50,7 +50,7 @@ pub(super) async fn find_contacts(office: &Office, name: String) -> Result<Vec<C
 #[derive(JsonSchema)]
 pub(super) async fn list_events(
     office: &Office,
-    /// Only those of this day, such as `2026-11-27`.
+    /// Only events of this day, such as `2026-11-27`.
     day: Option<String>,
 ) -> Result<Vec<Event>> {
     let _running = office.enter();
@@ -82,7 +82,7 @@ pub(super) async fn book_event(
     })
 }
 
-/// Cancels an event, and gives its id.
+/// Cancels an event, and returns its id.
 #[tool(name = "event_cancel")]
 #[derive(JsonSchema)]
 pub(super) async fn cancel_event(
