@@ -69,7 +69,7 @@ fn tools(plan: &Plan) -> Vec<(&str, &str)> {
     tools
 }
 
-/// `None` where there is nobody to answer.
+/// Asks a question on the terminal. Returns `None` without an answer.
 fn ask(question: &str) -> io::Result<Option<bool>> {
     loop {
         print!("{question} [y/n] ");
@@ -95,7 +95,7 @@ impl Gate for Terminal {
         if call.is_read_only() || call.tool() == "send_email" {
             return Decision::AllowStep;
         }
-        // A program that does more meanwhile would ask on another thread, and await the answer.
+        // In a program with other work, ask on another thread, and await the answer.
         match ask(&format!(
             "{call}\nIt {}. Shall I?",
             call.description().to_lowercase().trim_end_matches('.')

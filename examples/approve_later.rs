@@ -1,4 +1,4 @@
-//! A run that waits for days, and for which no process has to live: `cargo run --features sqlite --example approve_later`.
+//! A run that waits for days, without a process: `cargo run --features sqlite --example approve_later`.
 //!
 //! With `-- serve`, the example runs orders until it is killed. `runs` lists the orders and sends the approvals.
 
@@ -22,7 +22,7 @@ async fn main() -> Result<()> {
         item: "lamp".into(),
         cents: 4_900,
     };
-    // Any process may do that. None of the tools is called here.
+    // Any process can submit an order. This process calls no tool.
     order.submit(&db, &id).await?;
     println!("submitted {id}");
 
@@ -39,7 +39,7 @@ async fn main() -> Result<()> {
     server.serve().cancel_on(server.wait(&id)).await?;
     println!("{}", server.report(&id).await?);
 
-    // The server has ended. The value is checked all the same, and kept.
+    // The server has ended. `signal` still checks the value, and the journal stores it.
     let error = server.signal(&id, "approval", "yes").await.unwrap_err();
     println!("refused: {error}");
     let by = "Grace".to_owned();

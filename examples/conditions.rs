@@ -102,7 +102,7 @@ plan! {
         step total: u32 = costs.iter().flatten().sum();
 
         /// A good customer gets a gift.
-        // There is no `else`, and choosing may fail: either way the step is an `Option<String>`.
+        // Without an `else`, the step is an `Option<String>`. The failure of an optional step is `None` as well.
         #[optional]
         step gift = if customer.orders > 20 && total > 0 { ChooseGift { worth: total / 10 } };
 

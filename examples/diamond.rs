@@ -1,4 +1,4 @@
-//! Two steps that need the same first one, and a last step that needs both: the two run concurrently, without being told to.
+//! Two steps that need one first step, and a last step that needs both. The two steps run concurrently, without further syntax.
 //!
 //! ```text
 //!         ┌─ flights ─┐
@@ -88,7 +88,7 @@ async fn main() -> Result<()> {
         println!("level {number}: {}", names.join(", "));
     }
 
-    // No tool of this plan asks for an application, so any will do.
+    // The tools of this plan need no application, so any value is an application.
     let (trip, report) = lisbon().run(&()).with_report().await;
     println!("\n{}\n\n{report}", trip?);
     let (_, report) = lisbon().run(&()).concurrency(1).with_report().await;

@@ -40,7 +40,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let parts = (1..=12).collect();
     let bytes = CopyFile { parts }.run(&()).durable(&db, "copy-1").await?;
     println!("copied {bytes} bytes");
-    // The next one starts again.
+    // Delete the completed run, so that the next start of the example begins a new run.
     db.delete(Duration::ZERO).await?;
     Ok(())
 }

@@ -20,7 +20,7 @@ async fn list_items(warehouse: String) -> Result<Vec<String>> {
 /// Returns the price of an item per kilogram.
 #[tool]
 async fn unit_price(item: String, cents: String, grams: f64) -> Result<f64> {
-    // A second attempt would parse the number no better.
+    // A second attempt could not parse the number either.
     let cents: u32 = cents.parse().permanent()?;
     println!("    ({item}: {cents} cents, {grams} g)");
     Ok(f64::from(cents) / grams * 1000.0)
@@ -105,7 +105,7 @@ fn show<T: std::fmt::Debug>(what: &str, result: Result<T, RunError>) {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    // A panic is a step's failure. Rust's own message about it would only repeat that here.
+    // A panic is a failure of its step. This hook hides Rust's own message about the panic.
     std::panic::set_hook(Box::new(|_| {}));
 
     price("all is well", "north", "250", 500.0).await;

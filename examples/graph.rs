@@ -1,4 +1,4 @@
-//! A plan as data: what a program can ask of it before it runs. Nothing here is executed.
+//! A plan as data: the questions that a program can ask before a run. The example runs no plan.
 
 use plan_runtime::plan::Step;
 use plan_runtime::{Plan, Result, Shape, plan, tool};

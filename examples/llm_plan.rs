@@ -81,7 +81,7 @@ async fn send_email(
     ))
 }
 
-/// Returns the tools by name: two of Rust, and one that is known only at run time.
+/// Returns the tools by name: two Rust tools, and a tool without a Rust type.
 fn toolbox() -> Toolbox<Mail> {
     let free_slots = Contract::new("free_slots")
         .description("Says when a person has time today.")

@@ -1,6 +1,6 @@
 //! A plan on three applications: files on disk, a `Mock` whose closures answer, and a map in memory that a test can inspect.
 //!
-//! The tools are contracts here, structs with `#[derive(Tool)]`; two applications have their own implementation of them, and the mock needs none.
+//! The tools are structs with `#[derive(Tool)]`. Two applications implement the tools, and the mock needs no implementation.
 
 use plan_runtime::run::Mock;
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
@@ -57,7 +57,7 @@ impl Call<Disk> for WriteFile {
     }
 }
 
-/// Another mock, in which what was written can be read: no disk, and nothing to clean up.
+/// A test application that stores files in memory.
 #[derive(Default)]
 struct Memory {
     files: Mutex<BTreeMap<String, String>>,

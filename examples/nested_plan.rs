@@ -1,4 +1,4 @@
-//! A plan is a tool, so plans can be steps of other plans: here one of them is a step twice. The example also runs
+//! A plan is a tool, so a plan can be a step of other plans. In this example, two steps call one plan. The example also runs
 //! without tokio.
 
 use plan_runtime::{Error, Result, Shape, Tool, plan, tool};
@@ -71,7 +71,7 @@ async fn main() -> Result<()> {
     println!("{}", Compare::PLAN);
     println!("`{}` is a tool: {}", Balance::NAME, Balance::DESCRIPTION);
 
-    // By itself, and as two steps that run concurrently.
+    // Run the plan alone, and as two concurrent steps.
     let alone = Balance { owner: "bo".into() }.run(&bank);
     println!("alone:  {:.2} EUR", alone.await?);
     println!("nested: {}", compare("ada", "bo").run(&bank).await?);

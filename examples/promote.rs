@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 
 fn promote(file: &Path, allows_code: bool) -> Result<String, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(file)?;
-    // A list of steps has no name of its own: the plan is called as the file is.
+    // A list of steps has no name, so the name of the file is the name of the plan.
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let document = Reader::new().name(name).read(&text)?;
     for warning in document.warnings() {

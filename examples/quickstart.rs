@@ -4,7 +4,7 @@ use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
 
-/// The application: what the tools work on.
+/// The application, which all tools share.
 #[derive(Deserialize)]
 struct Mail {
     address: String,
@@ -98,7 +98,7 @@ async fn main() -> Result<()> {
     let mailbox = Path::new(env!("CARGO_MANIFEST_DIR")).join("mailbox.json");
     let mail: Mail = serde_json::from_str(&fs::read_to_string(mailbox)?)?;
 
-    // The plan is data, there before anything runs.
+    // The plan is data, which you can print before a run.
     println!("{}", ReplyToLatest::PLAN);
 
     let plan = ReplyToLatest {

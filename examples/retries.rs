@@ -1,4 +1,4 @@
-//! A service that fails now and then: attempts, waits, time limits, and a fallback for when nothing helps.
+//! An unreliable service: attempts, waits, time limits, and a fallback after the last attempt.
 
 use plan_runtime::{Error, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// A weather service that is not at its best today.
+/// An unreliable weather service.
 #[derive(Default)]
 struct Weather {
     stations: AtomicU32,
@@ -62,7 +62,7 @@ async fn list_warnings(weather: &Weather, station: u32) -> Result<Vec<String>> {
 plan! {
     /// Describe the weather of tomorrow.
     Tomorrow(city: String) -> String {
-        // The waits double: 20 ms, 40 ms, 80 ms. Without `jitter = false` each is a random part of that.
+        // The waits double: 20 ms, 40 ms, 80 ms. Without `jitter = false`, each wait is a random part of these times.
         #[retry(4, backoff = "20ms", jitter = false)]
         step station = FindStation { city };
 
@@ -71,7 +71,7 @@ plan! {
         #[retry(3, backoff = "10ms", jitter = false)]
         step degrees = Forecast { station: station.id };
 
-        // A permanent error is not tried again. Here it does not fail the plan: the step is an `Option<String>`.
+        // `#[retry]` does not repeat a call after a permanent error. The step is optional, so the error does not fail the plan.
         #[optional]
         #[retry(5)]
         step photo = Picture { station: station.id };

@@ -1,4 +1,4 @@
-//! A shop whose orders wait for somebody: what the examples `runs` and `approve_later` have in common.
+//! A shop whose orders wait for an approval, for the examples `runs` and `approve_later`.
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::CallContext;

@@ -1,4 +1,4 @@
-//! A plan that runs on any application with a capability: here on an office that works, and on a double that tests look into.
+//! A plan that runs on any application with a capability: on a real office, and on a test double.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Rows of a file are converted and loaded. A row that cannot be converted goes aside, with the reason; the others are loaded all the same.
+//! Rows of a file are converted and loaded. Rows that cannot be converted are set aside with the reason, and all other rows are loaded.
 
 mod support;
 

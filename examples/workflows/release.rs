@@ -125,7 +125,7 @@ mod by_hand {
                 let why = why.map(|why| why.code().unwrap_or("FAILED").to_owned());
                 let show = || set_status(world, commit.clone(), published.is_ok(), why.clone());
                 let shown = show.retry(attempts(5)).when(Error::is_transient);
-                // The release has ended, whether or not that is shown.
+                // The release has ended, even if the status cannot be shown.
                 shown.await.ok();
             },
         )
@@ -192,7 +192,7 @@ async fn approver(granted: Option<bool>, send: impl FnOnce(Approval)) {
             sleep(DAY / 24).await;
             send(Approval { granted });
         }
-        // The way to answer stays open.
+        // Keep the handle, so that an answer can still arrive.
         None => {
             sleep(2 * DAY).await;
             drop(send);

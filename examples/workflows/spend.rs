@@ -114,7 +114,7 @@ async fn manager(granted: Option<bool>, send: impl FnOnce(Approval)) {
     sleep(Duration::from_secs(60)).await;
     match granted {
         Some(granted) => send(Approval { granted }),
-        // The way to answer stays open.
+        // Keep the handle, so that an answer can still arrive.
         None => {
             sleep(2 * HOUR).await;
             drop(send);

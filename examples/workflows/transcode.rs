@@ -1,4 +1,4 @@
-//! A job elsewhere: it is started, and asked now and then whether it is done, for a limited time.
+//! A job of another service, which a plan starts and polls for a limited time.
 
 mod support;
 

@@ -182,7 +182,7 @@ async fn by_plan(
     ticket.map_err(|error| for_client(&error))
 }
 
-/// An error without the names of steps, which are nothing to a client.
+/// An error without the names of steps, which a client must not see.
 fn for_client(error: &RunError) -> Error {
     let error_with = |message: &str, code: &str| Error::permanent(message).with_code(code);
     match error.failures() {

@@ -38,7 +38,7 @@ impl<'a> Undo<'a> {
         level.push((what, Box::pin(action)));
     }
 
-    /// Runs all actions, and returns what could not be undone.
+    /// Runs all actions, and returns the actions that failed.
     async fn run(self) -> Vec<&'static str> {
         let mut failed = Vec::new();
         for level in self

@@ -216,7 +216,7 @@ fn reason(error: &Error) -> String {
     let reason = match run.failures() {
         _ if run.kind() == RunErrorKind::Cancelled => "CANCELLED".into(),
         _ if run.kind() == RunErrorKind::Deadline => "DEADLINE".into(),
-        // Only the output could not be made.
+        // Only the output could not be computed.
         [] => error
             .chain()
             .last()
