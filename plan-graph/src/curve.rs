@@ -57,7 +57,7 @@ impl Display for Curve<'_> {
         write!(f, "M{:.1} {:.1}", first.0, first.1)?;
         let mut at = *first;
         for &(x, y) in between {
-            // Straight on for as long as there are boxes on both sides.
+            // The arrow is straight as long as boxes are on both sides of it.
             let half = self.ranks.half(if self.down { y } else { x });
             let (dx, dy) = if self.down { (0.0, half) } else { (half, 0.0) };
             write_bend(f, at, (x - dx, y - dy), self.down)?;

@@ -67,7 +67,7 @@ impl Graph {
                 next[to] += 1;
             }
         }
-        // Each start has moved to the end of its list.
+        // Each entry of `next` is now the end of its list.
         Self {
             ends: next,
             targets: reversed,
@@ -128,7 +128,7 @@ impl Graph {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by_key(|&step| levels[step]);
         let words = self.len().div_ceil(64);
-        // For each step a row of bits, the steps that it leads to.
+        // Each step has a row of bits: a set bit for each step that it leads to.
         let mut reached = vec![0_u64; words * self.len()];
         let mut lists = vec![Vec::new(); self.len()];
         for step in order {

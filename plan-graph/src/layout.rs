@@ -55,7 +55,7 @@ pub fn layout(graph: &Boxes<'_>) -> Layout {
             return layout;
         }
     } else if let Some(arrows) = reduced(graph) {
-        // An arrow between boxes that a longer path connects as well has no influence on the layout.
+        // The layout ignores each arrow whose ends are also the ends of a longer path.
         let graph_of = |arrows| Boxes { arrows, ..*graph };
         let reduced = graph_of(&arrows);
         let layout = (cost(&reduced) <= MOST).then(|| arranged(&reduced));
@@ -178,7 +178,7 @@ fn arranged(graph: &Boxes<'_>, down: bool) -> Option<Layout> {
         layout.arrows.push(points.collect());
         let ends = ends(graph, &layout, (from, to));
         let points = layout.arrows.last_mut()?;
-        // Every other point is in the midst of two ranks, where an arrow may go as it likes.
+        // Every second point is between two ranks, without a box nearby. The arrow does not need the point.
         if points.len() % 2 == 1 {
             let mut place = 0_usize;
             points.retain(|_| {

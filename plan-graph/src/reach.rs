@@ -68,7 +68,7 @@ impl Paths<'_> {
     /// Returns [`Exhausted`] once all questions together have visited 256 times as many edges and steps as the graph
     /// has.
     pub fn through(&mut self, from: usize, to: usize) -> Result<Option<usize>, Exhausted> {
-        // A step that was reached in vain from one of them is not visited again for the others.
+        // If one search visited a step without success, the later searches of this question skip the step.
         self.questions += 1;
         let graph = self.graph;
         for &near in graph.of(from) {

@@ -76,7 +76,7 @@ impl Letters {
         let (mut kinds, mut all) = ([0; 32], 0);
         let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
         for letter in letters.flat_map(char::to_lowercase) {
-            // At the end of a word, the letter is another one.
+            // The letter sigma has another form at the end of a word.
             let letter = if letter == 'ς' { 'σ' } else { letter };
             kinds[letter as usize % 32] += 1;
             all += 1;
@@ -88,7 +88,7 @@ impl Letters {
     fn most_alike(&self, other: &Self) -> f64 {
         let kinds = self.kinds.iter().zip(&other.kinds);
         let common: u8 = kinds.map(|(one, other)| one.min(other)).sum();
-        // A little more, as the division is not exact.
+        // The addition makes up for the rounding of the division.
         (f64::from(common) + 1e-6) / f64::from(self.all.max(other.all).max(1))
     }
 }

@@ -106,7 +106,7 @@ fn start(url: &str, beside: usize) -> Child {
 fn calls(url: &str, servers: usize, beside: usize) -> f64 {
     let db = block_on(Postgres::connect(url)).unwrap();
     block_on(db.delete(Duration::ZERO)).unwrap();
-    // Each server has the work of some rounds.
+    // The runs keep each server busy for six rounds.
     let runs = servers * beside * 6;
     let submit = |run: usize| Chain { count: CALLS }.submit(&db, format!("run {run}"));
     (0..runs).for_each(|run| {

@@ -445,7 +445,7 @@ struct Deciding {
     waker: Waker,
 }
 
-/// The result of the rest of a poll, and its decisions.
+/// The result of a poll after its decisions, with these decisions.
 type Rest = (Poll<Outcome>, Decided);
 
 impl Deciding {
@@ -454,7 +454,7 @@ impl Deciding {
         run.as_mut().poll(&mut Context::from_waker(&self.waker))
     }
 
-    /// Makes the decisions of the poll, which Restate does not have.
+    /// Makes the decisions of the poll, since Restate has no recorded ones.
     fn decide(self) -> Result<Json<Decided>, HandlerError> {
         let mut polled = self.run.lock().unwrap_or_else(PoisonError::into_inner);
         let (run, rest) = &mut *polled;

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// `{"error": {"code", "message", "help"}}`, with members of its own where there are some.
+/// An error as `{"error": {"code", "message", "help"}}`. Some errors have further members.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,

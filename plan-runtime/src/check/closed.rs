@@ -221,7 +221,7 @@ asked! {
     /// Answers `true` for a `Result`.
     OfOutcome<T> of_outcome:
         {T, E} Result<T, E> => Answer::Closed(true);
-    /// Answers `true` if the value has the length of its JSON.
+    /// Answers `true` if the length of the value equals the length of its JSON.
     OfLength<T> of_length:
         {T: Measured + ?Sized} T => Answer::Closed(true);
 }
@@ -243,7 +243,7 @@ pub trait ToldByShape<Of> {
 impl<T: HasShape<Of>, Of> ToldByShape<Of> for OfPresence<Option<T>> {
     fn of_presence(self) -> Answer {
         Answer::Closed(match T::SHAPE {
-            // A unit struct is null, and the value in a transparent one may be.
+            // The JSON of a unit struct is null. The JSON of a transparent struct is the JSON of its only field, which may be null.
             TypeShape::Struct(fields) => fields
                 .iter()
                 .any(|field| !matches!(field.output, FieldPlace::Inner | FieldPlace::LeftOut(_))),

@@ -10,7 +10,7 @@ use crate::shape::inside::{Cons, Known, Of, OfDeclared, Types};
 use std::any::type_name;
 use std::marker::PhantomData;
 
-/// A field of a type of another crate, if it has the type that is declared for it.
+/// The type of a field in another crate, if the type equals the declared one.
 #[diagnostic::on_unimplemented(
     message = "this field of the `remote` type has the type `{Self}`, not `{Declared}`",
     label = "write `{Self}`"

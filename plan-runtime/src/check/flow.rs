@@ -228,7 +228,7 @@ pub const fn at<T>(_: PathCursor<T>, source: Source) -> LocalCursor<T> {
 
 /// The bound names that a computed value mentions.
 pub trait Locals: Copy {
-    /// References to them.
+    /// References to the values of the names.
     type Refs<'a>;
     /// Finds the values of the names.
     ///

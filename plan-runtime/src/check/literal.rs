@@ -106,7 +106,7 @@ impl FieldNames {
 /// Distinguishes the tool [`Sleep`](crate::Sleep) from other tools.
 pub struct Waits<const IS: bool>;
 
-/// A type to be tested for being a tool: for a tool, rustc prefers the inherent constant over the constant of [`IsValue`].
+/// Tells if a type is a tool: for a tool, rustc prefers the inherent constant over the constant of [`IsValue`].
 pub struct ValueOf<T>(PhantomData<fn() -> T>);
 
 impl<T: Tool> ValueOf<T> {

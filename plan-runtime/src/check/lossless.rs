@@ -228,7 +228,7 @@ pub trait NotHandedOver {
         false
     }
 
-    /// Reads the arguments of a tool that cannot be read, which is an error elsewhere.
+    /// Fails for a tool whose arguments cannot be read. Another check reports the error.
     ///
     /// # Errors
     ///

@@ -100,7 +100,7 @@ where
     plan.begin(app).expect("a plan that has a name")
 }
 
-/// A run as the call of a tool, which a plan is.
+/// Returns the call of a plan that is used as a tool: a run of the plan.
 #[expect(
     clippy::manual_async_fn,
     reason = "that it is `Send` is to be checked here, not where a plan is"

@@ -139,7 +139,7 @@ impl Decimal {
     }
 }
 
-/// Checks that a field which a computed value names is part of its type's JSON: elsewhere, it would have its default.
+/// Checks that a field in a computed value is part of its type's JSON. A field outside of the JSON would have its default value.
 #[track_caller]
 pub const fn written(shape: TypeShape, ident: &'static str) {
     if let TypeShape::Struct(fields) = shape

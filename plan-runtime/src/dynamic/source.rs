@@ -57,7 +57,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A string with the slice that it is written as, its quotes included.
+/// A string, with its slice of the document, including the quotes.
 #[derive(Clone, Debug)]
 pub(super) struct Text<'a> {
     pub(super) value: Cow<'a, str>,

@@ -103,7 +103,7 @@ impl StepError {
         Self::block(run.plan().to_owned(), failures, undoing)
     }
 
-    /// Returns the error of the plan that a call ran, if the plan around the call names the failures in it.
+    /// Returns the error of the called plan, if the enclosing plan lists the failures in that error by their names.
     pub(crate) fn as_named(&self) -> Option<&RunError> {
         let Self::Tool(error) = self else {
             return None;
@@ -117,7 +117,7 @@ impl StepError {
         error.downcast_ref::<RunError>().filter(is_all)
     }
 
-    /// Returns the work that the error leaves, as the plan around it names that work.
+    /// Returns the effects that the error leaves, under their names in the enclosing plan.
     pub(crate) fn left(&self, place: &BlockPlace) -> Undoing {
         match self {
             Self::Block(run) => run.undoing_of().clone(),

@@ -136,7 +136,7 @@ pub(crate) struct LastSteps {
     pub(crate) undone_by: Vec<Option<u32>>,
     /// The always steps, each with the always steps that it waits for.
     pub(crate) always: Vec<(u32, Vec<u32>)>,
-    /// The steps whose outputs those read.
+    /// The steps whose outputs the undo steps and always steps read.
     pub(crate) seen: Vec<u32>,
 }
 
@@ -362,7 +362,7 @@ fn names(plan: &Plan) -> Result<HashMap<&str, Source>, String> {
 }
 
 impl Graph {
-    /// Notes a step that runs once the work has ended, and needs these.
+    /// Records an undo step or an always step, which needs the steps in `needs`.
     fn keep_for_last(&mut self, plan: &Plan, place: usize, needs: &[usize]) {
         let last = self.last.get_or_insert_default();
         match plan.steps[place].role {
@@ -569,7 +569,7 @@ impl<'p> Check<'p> {
         Ok(())
     }
 
-    /// Adds a local value to those around.
+    /// Adds a local value to the enclosing local values.
     fn bind(&mut self, local: LocalValue<'p>) -> Result<(), String> {
         if self.locals.len() >= DEEPEST_BODY {
             return Err(format!(

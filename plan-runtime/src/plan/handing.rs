@@ -86,7 +86,7 @@ impl Handing {
         let mut of_steps = vec![ReadBy::default(); plan.steps.len()];
         for (place, here) in readings.iter().enumerate() {
             let step = plan.steps.get(place);
-            // The plan's own output is the last, and takes values as a call does.
+            // The last entry is the plan's own output, which takes values like a call.
             let takes = step.is_none_or(is_one_call);
             for (source, how) in here {
                 if let Source::Step(place) = source

@@ -26,7 +26,7 @@ pub(crate) struct Bound {
     names: Vec<Option<Box<str>>>,
     /// `true` if the local value is a list of the variables' values.
     parts: bool,
-    /// `true` if these are all names of the pattern: the pattern takes data apart, and not a computed value.
+    /// `true` if the pattern destructures data, and not a computed value. Then `names` contains all names of the pattern.
     is_data: bool,
     /// All words of the pattern, sorted. A pattern of any form binds no other name.
     words: Vec<Box<str>>,
@@ -34,8 +34,8 @@ pub(crate) struct Bound {
     is_long: bool,
 }
 
-/// Returns the written name and path of a reference with this source. Below patterns that bind variables, they start at such a
-/// variable. Returns `None` if a pattern binds the name to another value, so that the name would be ambiguous.
+/// Returns the name and the path with which a reference to this source is written. If a pattern has bound a variable, both start
+/// at the variable. Returns `None` if a pattern binds the name to another value, so that the name would be ambiguous.
 pub(crate) fn seen<'a>(
     source: Source,
     name: &'a str,
@@ -165,7 +165,7 @@ impl Bound {
 
 /// Joins the names of the parts of a pattern.
 fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
-    // No pattern begins so.
+    // No pattern begins with a brace.
     if tokens.first() == Some(&"{") {
         return Vec::new();
     }
@@ -274,7 +274,7 @@ pub(crate) fn outcome_of(pattern: &str, value: &Template) -> Option<&'static str
     }
 }
 
-/// Returns the side of a `Result` that a pattern is for, which a run compares with data.
+/// Returns the side of a `Result` that a pattern matches. A run compares the side with data.
 fn outcome(pattern: &str) -> Option<&'static str> {
     let pattern = pattern.trim_start();
     if pattern.starts_with("Ok(") {

@@ -55,8 +55,8 @@ pub struct Reference {
     pub optional: bool,
     /// The parts of the path to the value.
     pub path: Vec<Segment>,
-    /// The value that replaces the reference, or the element under [`Selector::Each`], after it has ended. Without this value,
-    /// a reader gets null.
+    /// The value for a reader if the reference has ended. Below [`Selector::Each`], the value replaces each element that has
+    /// ended. Without this value, the reader gets null.
     pub otherwise: Option<Box<Value>>,
     pub(super) written: Option<Box<Written>>,
 }
@@ -126,8 +126,8 @@ pub enum Absent {
     Error,
     /// The part is this value, which serialization left out: null for an `Option`.
     Default(Box<Value>),
-    /// The reference ends, or the element under [`Selector::Each`] does: `.get(0)?`, `.pointer("/a")`. A null before
-    /// this part ends the reference as well.
+    /// The reference ends: `.get(0)?`, `.pointer("/a")`. Below [`Selector::Each`], only the element ends. A null before
+    /// this part has the same effect.
     End,
     /// The part is the `Ok` of a `Result`. If the `Result` is an `Err`, the reader fails with that
     /// [`Failure`](crate::Failure): `caught?`.

@@ -262,7 +262,7 @@ struct Flow<'s, 't, 'k> {
     touched: bool,
     /// `true` if the step returns the values of all rounds of its loop.
     collects: bool,
-    /// The plan and the role of a step that sees the outputs of others otherwise than the work does.
+    /// The plan and the role of an undo step or an always step, which reads outputs in another form than the work does.
     seen_by: Option<(&'s Plan, Role)>,
 }
 

@@ -51,7 +51,7 @@ fn is_one(text: &str, may_list: bool) -> bool {
         }
         let word = word(rest);
         if !word.is_empty() {
-            // In a pattern, the list would come after it.
+            // An `in` would end the pattern: a list comes after it.
             let ends = word == "in" && open.is_empty() && !before.ends_with("r#");
             if may_list && ends {
                 return false;
@@ -65,13 +65,13 @@ fn is_one(text: &str, may_list: bool) -> bool {
             '(' => open.push(')'),
             '[' => open.push(']'),
             '{' => open.push('}'),
-            // The generic arguments of a call.
+            // `::<` opens the generic arguments of a call.
             '<' if before.ends_with("::") => open.push('>'),
             '>' if open.last() == Some(&c) => drop(open.pop()),
             ')' | ']' | '}' if open.pop() != Some(c) => return false,
             ',' | ';' if open.is_empty() && !may_list => return false,
             '/' if after.starts_with(['/', '*']) => return false,
-            // A comment comes after two.
+            // Printed plans have two spaces before a comment.
             ' ' if after.starts_with(' ') => return false,
             _ => {}
         }

@@ -65,7 +65,7 @@ pub(crate) struct Name<'t>(pub(crate) &'t str);
 
 impl Display for Name<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        // A step of such a name is not this value.
+        // A step with such a name is in quotes, to distinguish the step from the value.
         let value = matches!(self.0, "null" | "true" | "false");
         if is_word(self.0) && !value {
             f.write_str(self.0)

@@ -235,7 +235,7 @@ impl Failed<'_> {
     }
 }
 
-/// Takes a value in Rust if it is one whole value of this type, and otherwise reads it from JSON.
+/// Takes the Rust value if the template is one whole value of this type. Otherwise, reads the value from JSON.
 pub(crate) fn take<T: DeserializeOwned + 'static>(
     template: &Template,
     scope: &Scope<'_>,

@@ -135,7 +135,7 @@ impl<'a> NodeDeserializer<'a> {
             .map_err(|e| Self::complete(e, origin, scope, each))
     }
 
-    /// Splits off the node from its rest.
+    /// Takes the node out of this deserializer, and returns both.
     fn taken(mut self) -> (TemplateNode<'a>, Self) {
         let node = std::mem::replace(&mut self.node, TemplateNode::Absent);
         (node, self)

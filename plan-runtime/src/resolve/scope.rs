@@ -100,7 +100,7 @@ impl<'a> Scope<'a> {
 
     #[inline]
     pub(super) fn stored(&self, source: Source) -> Option<&'a StoredValue> {
-        // A value that was taken from its place is not there.
+        // A value that was taken from `outputs` is not in `outputs`.
         if let Source::Step(i) = source
             && let Some(Some(output)) = self.outputs.get(i)
         {

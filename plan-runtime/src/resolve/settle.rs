@@ -1,4 +1,4 @@
-//! The order of elements, which a type may change.
+//! Restores the order of elements, which a type may change.
 
 use serde_json::{Map, Value};
 

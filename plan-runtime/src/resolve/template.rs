@@ -33,7 +33,7 @@ impl<'a> InTemplate<'a> {
         let Template::Reference(reference) = self.template else {
             return None;
         };
-        // A source without JSON is an error below.
+        // A later lookup reports a source without JSON.
         let source = self.scope.json_if_there(reference.source)?;
         Some(InValue {
             value: straight(source, reference.path())?,

@@ -22,7 +22,7 @@ struct Evaluation<'a> {
     depth: u16,
 }
 
-/// Evaluates a test, which is all of the template.
+/// Evaluates a test. `whole` is its template, which contains nothing else.
 pub(super) fn evaluate<'a>(
     test: &'a Test,
     whole: &'a Template,
@@ -243,7 +243,7 @@ fn compare_with_float(integer: i128, float: f64) -> Option<Ordering> {
     if float.is_nan() {
         return None;
     }
-    // Beyond the range of an `i128`, which no integer of JSON comes near, this is its first or last value.
+    // Beyond the range of an `i128`, the cast returns the smallest or the largest `i128`. No integer of JSON is so small or so large.
     let whole = float.trunc();
     Some(integer.cmp(&(whole as i128)).then_with(|| {
         let rest = whole.partial_cmp(&float);
@@ -286,7 +286,7 @@ mod tests {
 
     fn number() -> impl Strategy<Value = Number> {
         let float = |float: f64| Number::from_f64(float).unwrap_or_else(|| 0.into());
-        // Near a power of two, floats and integers meet.
+        // Near a power of two, a float can equal an integer, or differ by little.
         let near = (0..70_u32, -3..4_i64, any::<bool>());
         let near = near.prop_map(move |(power, more, is_float)| {
             let power = 2_f64.powi(power as i32);

@@ -148,7 +148,7 @@ fn not_this(found: &Value, expected: &dyn Expected) -> ResolveError {
     ResolveError::invalid_type(unexpected(found), expected).found(found)
 }
 
-/// Values are read with the hint, as serde_json does: of scalars, nothing but this kind is read.
+/// Reads a value with the hint, like serde_json: a scalar of another kind than the hint is an error.
 macro_rules! hinted {
     ($($kind:ident: $($method:ident)*;)*) => {$($(
         #[inline]

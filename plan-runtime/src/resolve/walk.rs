@@ -14,7 +14,7 @@ pub(crate) enum TemplateNode<'a> {
     Value(&'a Value),
     /// A value that was made just now.
     Made(Value),
-    /// Each element of a list, from which `rest` leads on. `path` led here and ends with `rest`.
+    /// Each element of a list. `path` is the whole path, and `rest` is its part after the element.
     Each {
         items: &'a [Value],
         path: Path<'a>,

@@ -78,11 +78,11 @@ fn can_receive(
             return Ok(());
         }
         (None, None) => awaited_in(graph, plan),
-        // Such a wait fails when it starts.
+        // A wait in an undo step or an always step fails when it starts.
         (None, Some(outer)) if !outer.is_last() => awaited_in(graph, plan),
         (_, Some(_)) => return Ok(()),
     };
-    // That a list is around one is in its path, and not in its name.
+    // The path of a step in a list contains `[..]`. The message shows only the names.
     let steps: Vec<String> = steps.iter().map(|path| path.replace("[..]", "")).collect();
     let waits = match &steps[..] {
         [] => return Ok(()),

@@ -107,7 +107,7 @@ impl<Output> Answer<Output, Never> for <fn() -> ! as Returns>::Output {
 
 type Closure<T> = RefCell<Box<dyn FnMut(T) -> Given<<T as Tool>::Output>>>;
 
-/// An answer that is awaited, as part of a run whose steps have to be `Send`: it stays on the thread of the mock.
+/// An answer that is awaited. The answer stays on the thread of the mock, although the steps of the run must be `Send`.
 struct Awaited<Output: 'static> {
     answer: Kept<RefCell<Waiting<Output>>>,
     known: Arc<Known>,

@@ -54,7 +54,7 @@ pub(super) fn decided_on(
 pub(super) fn refused_by(engine: &dyn Engine, key: String, error: Error) -> StepError {
     let error = StepError::tool(error);
     if let Ok(body) = encode((Duration::ZERO, Duration::ZERO), Err(&error)) {
-        // The engine must store so short a record.
+        // The record is short, so the engine is expected to store it.
         let _ = engine.remember(key, body);
     }
     error

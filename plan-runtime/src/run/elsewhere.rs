@@ -26,7 +26,7 @@ impl Request<'_> {
     {
         let context = self.context(T::PLAN.is_some());
         let made = arguments_on(&**engine, self.action.args.has_code(), &context, || {
-            // That they are of the tool's type is an error of the arguments, wherever the tool runs.
+            // This check makes wrong arguments an error of the arguments, wherever the tool runs.
             self.read::<T>()?
                 .map_or(Err(StepError::Unknown), |(_, arguments)| Ok(arguments))
         });

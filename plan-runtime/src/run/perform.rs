@@ -76,7 +76,7 @@ fn context_of(call: EngineCall) -> CallContext {
 }
 
 impl EngineCall {
-    /// Makes the call, which this starts.
+    /// Makes the call. `start` starts it.
     pub(crate) fn perform<'x, App: ?Sized + Sync>(
         self,
         throttle: &Throttle,

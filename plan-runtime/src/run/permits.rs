@@ -177,7 +177,7 @@ mod tests {
         for (applicant, place) in applicants.iter_mut().zip(&places) {
             assert!(!take(applicant, place));
         }
-        // Another call is first in line there now.
+        // Applicant 1 now waits with an earlier call.
         assert!(!take(&mut applicants[1], &vec![0, 0]));
         let mut left = vec![0, 1, 2, 3];
         for first in [1, 2, 3, 0] {
@@ -195,7 +195,7 @@ mod tests {
         assert!(take(&permits, &mut first));
         assert!(!take(&permits, &mut second));
         assert!(!take(&permits, &mut third));
-        // Before its turn, and after it was handed one.
+        // `second` leaves before its turn, and `third` leaves after it got a permit.
         permits.leave(&mut second);
         permits.give_back(1);
         permits.leave(&mut third);

@@ -17,7 +17,7 @@ pub(super) struct SlotQueue {
     woken: Arc<Woken>,
     /// `true` if the woken slots were queued in this turn.
     is_refilled: bool,
-    /// `true` if a woken slot was not polled in this turn, which has done enough.
+    /// `true` if the turn ended at its limit of work, before all woken slots were polled.
     is_late: bool,
 }
 
@@ -94,7 +94,7 @@ impl SlotQueue {
         false
     }
 
-    /// Returns `true` if a woken slot was not polled in this turn, which has done enough.
+    /// Returns `true` if the turn ended at its limit of work, before all woken slots were polled.
     pub(super) fn is_late(&self) -> bool {
         self.is_late
     }
@@ -218,13 +218,13 @@ mod tests {
         assert!(queue.is_late());
         assert!(queue.refill(&cx, || true));
         assert!(!queue.is_late());
-        // A task that wakes itself again and again is not late.
+        // A task that is woken a second time in one turn is not late.
         waker.context(0).waker().wake_by_ref();
         assert!(!queue.refill(&cx, || true));
         assert!(!queue.is_late());
     }
 
-    /// A future is found while its slot is one of the last, and is found once. The next call uses the slot.
+    /// The search for a future looks only at the last slots. A future is found once, and the next call uses its slot.
     #[test]
     fn a_future_serves_one_call_of_its_tool() {
         let tool = |number| ToolNumber::new(number).unwrap();
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(free.with_future(tool(1)), Some(1));
         assert_eq!(free.with_future(tool(1)), None);
         assert_eq!(free.pop(), Some(1));
-        // One slot less, so that the first slot is near enough.
+        // One slot fewer is free, so the first slot is among the last slots.
         assert_eq!(free.with_future(tool(1)), Some(0));
         assert_eq!(free.pop(), Some(0));
         assert_eq!(free.with_future(tool(2)), Some(6));

@@ -23,7 +23,7 @@ pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
 
 /// The starter of a run's actions.
 pub(crate) enum Starter<'a, App: ?Sized> {
-    /// Generated code.
+    /// The generated function of a `plan!`.
     Plan(StartFn<App>),
     /// The actions of a plan, resolved before the run.
     #[cfg_attr(
@@ -31,7 +31,7 @@ pub(crate) enum Starter<'a, App: ?Sized> {
         expect(dead_code, reason = "a toolbox finds them")
     )]
     Found(Box<dyn Starts<App> + 'a>),
-    /// The code of a plan that is called, as it would be by a step.
+    /// The code of one plan, which runs as if a step called it.
     #[cfg_attr(
         not(feature = "dynamic"),
         expect(dead_code, reason = "whoever runs what was submitted has it")

@@ -25,7 +25,7 @@ pub trait StepTask: Future<Output = StepResult> + Send {
 
 /// The result of an attempt to use the future of a call again.
 pub enum CalledAgain {
-    /// The future is the future of the new call.
+    /// The future now belongs to the new call.
     Yes,
     /// The arguments cannot be made.
     Failed(StepError),

@@ -49,7 +49,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
             }
             Some(_) => Ok(()),
         };
-        // A claim would have it begun before its time.
+        // This check comes before the claim: a claim would start the run early.
         failed_end(run.end.as_ref())?;
         let claimed = self.journal.claim(id).await.map_err(journaled)?;
         let released = Released(&self.journal, claimed.claim);
@@ -151,9 +151,9 @@ impl Records {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
             self.branches.insert(attempt.to_owned(), number);
         }
-        // No step has succeeded because of a time.
+        // A record of a time is no success of a step.
         let has_failed = has_failed || key.ends_with(BEGUN) || key.ends_with(LATE);
-        // A gate has refused it.
+        // The record of a refusal by a gate counts as a failure.
         let is_failure = has_failed || key.contains('?') && body.get("refuse").is_some();
         self.all.insert(key, is_failure);
     }
@@ -272,7 +272,7 @@ impl Records {
                 self.drop_step(prefix, step);
             }
         }
-        // The decisions at the end.
+        // Removes the decisions at the end of the plan.
         let end = format!("{prefix}?");
         let ends = self.all.range(end.clone()..);
         let ends = ends.take_while(|(key, _)| key.starts_with(&end));
@@ -296,7 +296,7 @@ impl Records {
         let made_up = records.iter().filter_map(|(_, place, rest, _)| {
             let (element, attempt) = elements(rest.strip_prefix(MADE_UP)?)?;
             let attempt: u32 = attempt.strip_prefix('@')?.parse().ok()?;
-            // Unless there was another attempt after that.
+            // A later attempt cancels the replacement.
             let later = |(_, other, rest, _): &StepRecord| {
                 *other == element && attempt_of(rest).is_some_and(|(other, _)| other > attempt)
             };
@@ -305,7 +305,7 @@ impl Records {
         let made_up: Vec<Vec<usize>> = made_up.collect();
         let mut all: BTreeMap<Vec<usize>, Attempts> = BTreeMap::new();
         for (key, element, rest, failed) in records {
-            // Such a failure is a result.
+            // If another value has replaced the failure, the failure is a result.
             if made_up.iter().any(|it| element.starts_with(it)) {
                 continue;
             }
@@ -315,7 +315,7 @@ impl Records {
                     let attempt = attempts.entry(number).or_default();
                     attempt.push((key, rest.to_owned(), failed));
                 }
-                // A list, a condition, or a gate.
+                // The record belongs to a list, a condition or a gate.
                 None if failed => {
                     self.gone.insert(key);
                 }

@@ -270,8 +270,8 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Creates a variant with these fields. The variant is deserialized under this name, or not at all because of this
-    /// attribute.
+    /// Creates a variant with these fields. `argument` is the name for deserializing, or the attribute that excludes the
+    /// variant from deserializing.
     #[must_use]
     pub const fn new(
         ident: &'static str,

@@ -119,7 +119,7 @@ impl Search {
                 .filter(|it| head(it) == path)
                 .collect();
             if all.is_empty() {
-                // A crate that declares nothing about a type declares nothing about its own types in the parameters.
+                // If a crate declares nothing about a generic type, it declares nothing about its other types in the parameters.
                 let is_of_owner = crate_of(path) == owner && owner != self.types.asked_in;
                 return !is_harmless(path) && !is_of_owner;
             }
@@ -190,7 +190,7 @@ impl Search {
                 Secrets::whole()
             } else if let Some(inside) = field.inside {
                 let value = self.inside(inside());
-                // Their position in the value is unknown.
+                // The positions of the secrets in the value are unknown.
                 if opaque { value.as_one() } else { value }
             } else {
                 continue;

@@ -119,7 +119,7 @@ impl Decoder {
 
     fn reference(&self, data: ReferenceData<Text>) -> Reference {
         let mut reference = Reference::new(source(data.source));
-        // The path's length at a flattened field, which adds no part to the path, and the indices of the first parts after the field's `?`.
+        // A flattened field adds no part to the path. These variables contain the path's length at the field, and the indices of the first parts after its `?`.
         let (mut flattened, mut asked_flattened) = (None, Vec::new());
         for part in data.path.0 {
             let length = reference.path.len();

@@ -44,7 +44,7 @@ pub(super) fn test(form: FormData<Text>, answers: &mut Answers) -> Option<Templa
     }
 }
 
-/// Makes all operands, so that each operand takes its own answers.
+/// Makes all operands, even after a failure, because each operand removes its own answers from the list.
 fn operands(operands: Vec<FormData<Text>>, answers: &mut Answers) -> Option<Vec<Template>> {
     let operands = operands.into_iter().map(|operand| test(operand, answers));
     operands.collect::<Vec<_>>().into_iter().collect()

@@ -36,7 +36,7 @@ pub(crate) struct Rules {
     /// Writes a document.
     pub(crate) write: fn(&Plan) -> Result<String, Unsupported>,
 
-    /// The particular parts of the schema of its plans.
+    /// The parts of the JSON Schema that differ between dialects.
     pub(crate) form_of_schema: Form,
     /// The explanation for a model.
     pub(crate) guide: Guide,

@@ -369,7 +369,7 @@ impl LineIndex {
             for byte in &text.as_bytes()[at.min(end)..end] {
                 match byte {
                     b'\n' => (line, column) = (line + 1, 1),
-                    // The other bytes of a sign.
+                    // A byte after the first byte of a character.
                     0x80..0xC0 => {}
                     _ => column += 1,
                 }

@@ -61,7 +61,7 @@ fn is_bare(name: &str) -> bool {
     name.len() <= BARE
         && name.starts_with(begins)
         && name.chars().all(goes_on)
-        // They are values.
+        // These words are values.
         && !matches!(name, "null" | "true" | "false")
 }
 

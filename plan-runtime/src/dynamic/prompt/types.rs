@@ -134,7 +134,7 @@ impl<'s> TypeText<'s> {
 
     /// Writes the alternatives of a type, at least one.
     fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets) -> Vec<String> {
-        // Also that it is too large to be opened was work.
+        // A type that turns out to be too large costs work as well.
         if self.work.spend(1 + ty.cost()).is_err() {
             return vec!["…".to_owned()];
         }

@@ -267,7 +267,7 @@ impl<'ast> Visit<'ast> for IsKnownType {
     }
 
     fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-        // `self` would be one for the parser.
+        // The parser accepts `self` as an identifier.
         self.0 &= is_identifier(&pat.ident.to_string());
         visit::visit_pat_ident(self, pat);
     }
@@ -278,7 +278,7 @@ impl<'ast> Visit<'ast> for IsKnownType {
     }
 
     fn visit_item(&mut self, item: &'ast syn::Item) {
-        // Those with others inside them have more kinds of syntax than a value needs.
+        // Items that contain other items have more kinds of syntax than a value needs.
         self.0 &= matches!(
             item,
             syn::Item::Const(_)
@@ -306,7 +306,7 @@ fn written(tokens: &TokenStream, statement: &TokenStream, before: &str, behind: 
 }
 
 fn formatted(statement: &TokenStream, before: &str, behind: &str) -> Option<String> {
-    // So deep as a plan's steps are.
+    // The statement is indented as deeply as the steps of a plan.
     let file = syn::parse2(quote!(mod plan { fn steps() { #statement } })).ok()?;
     let file = prettyplease::unparse(&file);
     let lines: Vec<&str> = file.lines().collect();

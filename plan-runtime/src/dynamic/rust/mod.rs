@@ -269,7 +269,7 @@ impl SourceWriter<'_> {
             .push(UnsupportedPart::new(place, construct));
     }
 
-    /// Takes down code, unless it is part of the program.
+    /// Records code as unsupported, unless the code is part of the program.
     fn code(&mut self, place: impl Into<String>, what: &str, code: &RustText) {
         if !code.is_of_program() {
             let construct = format!("{what} `{}`", Line(code));

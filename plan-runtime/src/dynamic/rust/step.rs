@@ -112,7 +112,7 @@ impl<'p> SourceWriter<'p> {
         for pointless in pointless(step) {
             self.cannot_express(self.here(), pointless);
         }
-        // This program does not have the constants of the other.
+        // The new program does not have the named constants of the plan's program.
         let mut policy = (*step.policy).clone();
         policy.named.clear();
         let attributes = attributes(&policy, &mut |template| match self.value(

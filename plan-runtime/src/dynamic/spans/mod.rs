@@ -40,9 +40,9 @@ pub(super) struct Spans {
     pub(super) steps: Vec<StepSpans>,
     /// The positions of all templates, by step, with the plan's output last.
     pub(super) templates: Templates,
-    /// The first of the plan's output; `None` if the document does not state an output.
+    /// The first template of the plan's output. `None` if the document does not state an output.
     pub(super) output: Option<usize>,
-    /// The first of the condition of a loop, whose round it is.
+    /// The first template of the condition, if the plan is the round of a loop.
     pub(super) again: Option<usize>,
     /// The inputs without a declared type.
     pub(super) untyped: Vec<usize>,

@@ -119,7 +119,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             same(new.len(), 1, "after `watch` the message is there");
             after = new[0].0;
         }
-        // While it is waited for on another thread.
+        // A message arrives while another thread waits for it.
         thread::scope(|scope| {
             let watch = one.watch(&claim, after);
             let waits = scope.spawn(|| blocking::wait(watch, SOON));

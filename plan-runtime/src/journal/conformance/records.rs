@@ -71,11 +71,11 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let rule = "two runs may have the same key";
         written(journal.append(&second, "a".into(), "2".into()), rule);
 
-        // Only the last is waited for.
+        // The test waits only for the last write.
         let count = 100;
         for n in 0..count {
             let mut write = journal.append(&claim, format!("n{n}"), format!("{n}"));
-            // The futures are dropped, and every third one is polled before.
+            // The test drops all these futures, and polls every third future before its drop.
             if n % 3 == 0 {
                 let mut cx = Context::from_waker(Waker::noop());
                 drop(write.as_mut().poll(&mut cx));
@@ -195,7 +195,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
                         let claim = if n.is_multiple_of(10) { second } else { claim };
                         journal.append(claim, format!("{thread}/{n}"), format!("{n}"))
                     };
-                    // Half of them together, half one by one.
+                    // The thread starts half of the writes together, and the other half one by one.
                     let together: Vec<_> = (0..50).map(write).collect();
                     together.into_iter().for_each(|it| written(it, rule));
                     (50..100).for_each(|n| written(write(n), rule));

@@ -83,7 +83,7 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         assert!(one.is_due(&claim.id), "{rule}, but it rests");
         same(one.summary(&claim.id).waits, false, rule);
 
-        // An owner that has lost the run.
+        // The first owner has lost the run, and asks for a rest.
         let new = self.claim(&other, &forever.id).claim;
         one.rest(&claim, None, seen);
         other.rest(&claim, None, seen);
@@ -230,7 +230,7 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
         store.release(&claim);
         wait(arrival, SOON, rule);
 
-        // While it is waited for on another thread.
+        // A run arrives while another thread waits for it.
         let arrival = self.quiet_arrival(&store);
         thread::scope(|scope| {
             let waits = scope.spawn(|| blocking::wait(arrival, SOON));

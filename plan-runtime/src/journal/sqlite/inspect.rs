@@ -137,7 +137,7 @@ impl Rows {
         for (condition, value) in given {
             if let Some(value) = value {
                 values.push(value);
-                // Two parameters come before.
+                // The statement has two parameters before these.
                 conditions += &format!("AND {condition} ?{} ", values.len() + 2);
             }
         }
@@ -159,7 +159,7 @@ impl Rows {
     fn begin(&self) -> i64 {
         let after = self.after.map(i64::try_from);
         match (after, self.is_newest_first) {
-            // No run has so small a number, whose opposite would be too large.
+            // The position is less than that of any run. `i64::MIN` has no opposite number.
             (None, _) => -i64::MAX,
             (Some(after), false) => after.unwrap_or(i64::MAX),
             (Some(after), true) => -after.unwrap_or(i64::MAX),
@@ -230,7 +230,7 @@ impl Sqlite {
 
     pub(super) async fn delete_older(&self, age: Duration) -> Result<u64, JournalError> {
         let before = before(age);
-        // Through the queue, to include earlier jobs.
+        // The purge waits in the queue, so that it sees the effects of earlier jobs.
         self.purge().await?;
         let mut deleted = 0;
         // A process that was killed between a claim and a description has left a run without a description.

@@ -60,7 +60,7 @@ impl<T> Future for Reply<T> {
         if slot.is_closed {
             return Poll::Ready(slot.answer.take());
         }
-        // The waker that is replaced is dropped after the lock: that may run any code.
+        // The lock is released before the old waker is dropped, because the drop may run any code.
         let old = slot.waker.replace(cx.waker().clone());
         drop(slot);
         drop(old);

@@ -308,7 +308,7 @@ impl Write<'_> {
             self.sql("DELETE FROM records WHERE run = ?1 AND key = ?2")?
                 .execute(params![held.run, key])?;
         }
-        // Earlier cancellations have no effect.
+        // The end and earlier cancellations are removed, so that they have no effect on the continued run.
         for sql in [
             "DELETE FROM ends WHERE run = ?1",
             "DELETE FROM messages WHERE run = ?1 AND path IS NULL",

@@ -20,7 +20,7 @@ impl InPlan<'_, &Block> {
                     }
                 }
             }
-            // No run starts it.
+            // The block and its plan have different inputs, so no run starts the block.
             None => writeln!(f, "{:indent$}input {}", "", self.of(inputs))?,
         }
         let known = names_of(plan);

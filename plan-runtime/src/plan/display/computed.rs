@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 /// Returns `true` if a [`Test`](crate::plan::Test), which is data, could have the notation of this expression: values with operators
 /// between them. A bracketed operand counts, since it may contain a test.
 pub(super) fn may_be_test(mut text: &str) -> bool {
-    // Written in braces, it reads like one in braces.
+    // Braces around the expression do not change the answer.
     while let Some(inner) = text
         .strip_prefix("{ ")
         .and_then(|text| text.strip_suffix(" }"))
@@ -16,7 +16,7 @@ pub(super) fn may_be_test(mut text: &str) -> bool {
     }
     let mut signs = vec!["&&", "||"];
     signs.extend(Comparison::ALL.map(Comparison::sign));
-    // `<=` is found before `<`.
+    // The longer signs come first, so that `<=` is not split at `<`.
     signs.sort_by_key(|sign| Reverse(sign.len()));
     let operands = split_outside(text, &signs);
     let is_test = |operand: &str| bare(operand) != operand;

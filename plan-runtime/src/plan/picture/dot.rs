@@ -87,7 +87,7 @@ fn write_edge(f: &mut Formatter<'_>, content: &Content, edge: &Edge) -> Result {
         EdgeKind::After => attribute(f, "style", &"dashed")?,
         EdgeKind::Undo => {
             attribute(f, "style", &"dashed")?;
-            // It leads back.
+            // The edge leads back to an earlier step, so it must not affect the ranks.
             attribute(f, "constraint", &"false")?;
         }
         EdgeKind::Flow => attribute(f, "style", &"bold")?,

@@ -41,13 +41,13 @@ pub(super) enum NodeKind {
 pub(super) struct Group {
     pub(super) id: String,
     pub(super) lines: Vec<String>,
-    /// The group that it is in; of the first, itself.
+    /// The enclosing group. The parent of the first group is the first group itself.
     pub(super) parent: usize,
     /// The indices of the nodes and the groups directly inside.
     pub(super) nodes: Vec<usize>,
     pub(super) groups: Vec<usize>,
     pub(super) optional: bool,
-    /// A node inside, for languages in which edges lead to nodes only.
+    /// A node inside, which replaces the group as the end of an edge in languages whose edges connect only nodes.
     pub(super) head: usize,
 }
 

@@ -110,7 +110,7 @@ impl Made for Value {
     }
 
     fn insert(members: &mut Self::Members, name: Name, value: Self) -> Result<(), Name> {
-        // Both are compared before one of the two is overwritten.
+        // The comparison comes first, so that no existing member is overwritten.
         if members.contains_key(&*name) {
             return Err(name);
         }
@@ -241,7 +241,7 @@ impl Made for Nothing {
         Ok(())
     }
 
-    // At the call that serializes a struct, the compiler has the name, and so its mark.
+    // The function is inlined into the code that serializes a struct, where the name is a constant, so the compiler computes the mark.
     #[inline(always)]
     fn insert_field(members: &mut Names, name: &'static str, Self: Self) -> bool {
         let mark = mark(name);

@@ -415,7 +415,7 @@ impl ResolveError {
             ErrorDetail::NoOutput => ErrorDetail::NoOutput,
             // Its message is the responsibility of the tool's author.
             ErrorDetail::Failed(failure) => ErrorDetail::Failed(failure.clone()),
-            // The error was hushed before its record was written.
+            // The values were removed from the error before its record was written.
             ErrorDetail::Raised { message, .. } if error.is_hushed => ErrorDetail::Raised {
                 message: message.clone(),
                 error: message.clone().into(),

@@ -42,7 +42,7 @@ impl<'x> Answering<'_, 'x> {
             Question::Output(ScopeId::ROOT) => {
                 return self.make_output(host).map(|()| Answer::Made);
             }
-            // A call may be the plan of the run itself, so that the machine asks for its inputs.
+            // If a call is the plan of the run itself, the machine asks for its inputs, which the run already has.
             Question::Inputs(ScopeId::ROOT) => return Ok(Answer::Made),
             _ => {}
         }

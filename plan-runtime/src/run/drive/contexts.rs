@@ -33,7 +33,7 @@ impl Scene<'_> {
         let it = self.values.scope(of.scope);
         let step = &it.plan.steps[of.step];
         let outer = self.outer(of.scope).cloned();
-        // Until the deadline has come, steps after the work may run on for the time after that.
+        // Before the end of the work, the time of an undo step or an always step includes the grace period.
         let is_last = step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last);
         let spare = is_last && self.stops.stopped.is_none();
         let spare = if spare {

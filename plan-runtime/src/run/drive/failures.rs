@@ -86,7 +86,7 @@ impl<'x> Errors<'x> {
         }
     }
 
-    /// Drops the errors, which are of the types of tools.
+    /// Drops the errors. Their types are types of tools, whose destructors may panic.
     pub(super) fn clear(&mut self) {
         self.kept.drain(..).for_each(drop_quietly);
     }
@@ -251,7 +251,7 @@ impl<'x> Errors<'x> {
         (all, undoing)
     }
 
-    /// Returns the failure of a step as the value of a step with `#[catch]`. So many scopes are around the step.
+    /// Returns the failure of a step as the value of a step with `#[catch]`. `around` is the number of scopes around the step.
     pub(super) fn caught(
         &self,
         view: MachineView<'_>,
@@ -269,7 +269,7 @@ impl<'x> Errors<'x> {
         crate::Failure::of_step(path, &error, first.attempts)
     }
 
-    /// Returns the failure of a step as an error. So many scopes are around the step.
+    /// Returns the failure of a step as an error. `around` is the number of scopes around the step.
     pub(super) fn step_error(
         &self,
         view: MachineView<'_>,

@@ -259,7 +259,7 @@ impl<'x> Tasks<'x> {
         Some((call, scope, bytes))
     }
 
-    /// Returns `true` if a woken task was not polled in this turn, which has done enough.
+    /// Returns `true` if the turn ended at its limit of work, before all woken tasks were polled.
     pub(super) fn is_late(&self) -> bool {
         self.queue.is_late()
     }

@@ -217,7 +217,7 @@ impl Watching<'_, '_> {
         self.watch.list(of.spot(), &of.places(self.view), length);
     }
 
-    /// Elements of a step, which are in or around a part, have their values.
+    /// Observes that these elements of a step have their values.
     pub(super) fn finish(&mut self, of: &Site, elements: &[u32]) {
         if elements.is_empty() {
             return;

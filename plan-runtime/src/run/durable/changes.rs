@@ -116,7 +116,7 @@ struct Comparison<'k, F> {
     next_key: &'k F,
     shown: Shown,
     found: Vec<String>,
-    /// The steps that are among these, without the elements that they are in.
+    /// The steps in `found`, without their elements.
     named: BTreeSet<String>,
 }
 
@@ -213,7 +213,7 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
                 match at.filter(|at| next[*at..].starts_with('.')) {
                     Some(at) => {
                         found.push(next[..=at].to_owned());
-                        // The character after the full stop.
+                        // `/` is the character after the full stop, so the next search skips all keys with this prefix.
                         from = format!("{}/", &next[..at]);
                     }
                     None => from = format!("{next}\0"),

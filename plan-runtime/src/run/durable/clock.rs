@@ -146,7 +146,7 @@ impl Durable {
 
     /// Sleeps for this duration, which starts when the run is live.
     pub(in crate::run) fn sleep_live(self: &Arc<Self>, duration: Duration) -> TimerFuture {
-        // No time at all is over immediately.
+        // A sleep of zero ends immediately, even during a replay.
         if duration.is_zero() {
             return self.clock.timer.sleep(duration);
         }

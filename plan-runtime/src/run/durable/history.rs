@@ -57,7 +57,7 @@ impl History {
 
     fn add(&mut self, record: Record) {
         let Record { number, key, body } = record;
-        // The notes of ends have room beyond every limit, so that undo steps have room.
+        // Notes about failures, replaced failures and undone steps do not count toward the limit, so that undo steps can always run.
         if ![UNDONE, MADE_UP, FAILED]
             .iter()
             .any(|note| key.contains(note))

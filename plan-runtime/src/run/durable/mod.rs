@@ -226,7 +226,7 @@ impl Durable {
             let mut state = self.state();
             let list = match state.is_live && state.notes.durable >= noted && state.stops == 0 {
                 true if !state.turns.replays() => return Poll::Ready(()),
-                // A plan inside a call, which was made again, replays still.
+                // The call was made again after a crash, and a plan inside the call still replays.
                 true => &mut state.after_replays,
                 false => &mut state.held,
             };

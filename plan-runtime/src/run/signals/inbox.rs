@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 
 /// The values of a run and of the plans inside it.
 pub(in crate::run) struct Inbox {
-    /// The plan whose steps the paths are of; `None` if it cannot run.
+    /// The plan that contains the steps of the paths. `None` if the plan cannot run.
     plan: Option<Arc<Plan>>,
     state: Mutex<State>,
 }

@@ -41,7 +41,7 @@ fn plain<'t>(
         let inner = part[open + 1..].trim_start();
         let id = &inner[..NameSyntax::Wide.end(inner, 0)];
         if inner[id.len()..].starts_with(".result") && known(id) {
-            // Not beyond the next opening brace, so that each part is read only once.
+            // The reference ends before the next opening brace, so that no character is read twice.
             let rest = &part[open + 1..];
             let close = rest.find(['{', '}']).unwrap_or(rest.len());
             let end = open + 1 + close + usize::from(rest[close..].starts_with('}'));

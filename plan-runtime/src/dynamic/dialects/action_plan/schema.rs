@@ -13,7 +13,7 @@ pub(super) const FORM: Form = Form {
 };
 
 fn strings() -> Strings {
-    // An input has another form than the output of a step. No step is called like the beginning of one.
+    // An input and an output of a step have different forms. The name of a step does not begin like an input.
     let (name, path) = (name_without("PLAC"), path(NameSyntax::Wide));
     let input = r#"\{\{(?:PLACEHOLDER_[A-Za-z0-9_$@-]+|\["PLACEHOLDER_[^"\\\x00-\x1f]+"\])\}\}"#;
     let reference = format!(r"(?:\{{\{{{name}\.result{path}\}}\}}|{input})");

@@ -32,7 +32,7 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
             let inner = &part[found + mark.len()..];
             let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
             if open.len() < before.len() && digits > 0 && inner[digits..].starts_with(']') {
-                // Not beyond the start of the next one, so that each part is read only once.
+                // The reference ends before the start of the next reference, so that no character is read twice.
                 let end = inner.find(['}', ')', ' ', '$', '{', '(']);
                 let end = end.unwrap_or(inner.len());
                 let closed = inner[end..].starts_with(['}', ')', ' ']);
@@ -54,7 +54,7 @@ fn piece<'t>(
     known: &dyn Fn(&str) -> bool,
 ) -> Result<(Piece<'t>, usize), Box<ScanError>> {
     let inner = start + OPEN.len();
-    // A flaw of the whole is underlined up to the end of the intended reference.
+    // An error about the whole reference underlines the string up to the closing brace.
     let whole = start
         ..text[inner..]
             .find('}')

@@ -2,7 +2,7 @@
 
 use crate::plan::json::names::{block, branch, each, looped, plan, policy, step};
 
-/// The objects of a document in which members have a meaning that other languages write elsewhere, or under other names.
+/// The objects of a document that have members with equivalents in other languages, in other objects or under other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holder {
     Plan,

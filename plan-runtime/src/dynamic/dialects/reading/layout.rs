@@ -24,7 +24,7 @@ pub(crate) struct Layout {
     pub(crate) step: &'static [&'static str],
     /// All members of a body inside a step.
     pub(crate) body: &'static [&'static str],
-    /// The members of a step that are parts of a policy, each after its name there.
+    /// The members of a step that are parts of a policy. Each pair is the name in the policy and the name in the step.
     pub(crate) policy: &'static [(&'static str, &'static str)],
     /// Returns the ID of a step without one, in the step with this ID if the step is in a block.
     pub(crate) id: Option<fn(usize, Option<&str>) -> String>,

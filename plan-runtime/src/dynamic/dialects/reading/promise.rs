@@ -62,7 +62,7 @@ impl Promise {
     /// counts as a missing member.
     pub(super) fn of(member: &Member<'_>) -> Option<Self> {
         let value = member.value;
-        // The boolean that means that the step runs once, in any case.
+        // `nothing` is the boolean with which the member has no effect: the step runs once.
         let (promise, nothing) = match &*plain(&member.name) {
             "if" | "condition" | "when" | "onlyif" | "runif" | "enabled" => {
                 (Self::Condition, "true")

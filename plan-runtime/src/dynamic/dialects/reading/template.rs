@@ -58,7 +58,7 @@ impl PlanReader<'_> {
         let Some(members) = self.builder.members(node, "a value") else {
             return Vec::new();
         };
-        // A plan is kept for long, so it has no room for more than there is.
+        // The capacity is exact, since a plan stays in memory for a long time.
         let mut entries = Vec::with_capacity(self.builder.room(members.list.len(), 1));
         for member in members.list {
             if self.builder.is_over() {

@@ -82,7 +82,7 @@ fn bracket(text: &str, at: usize) -> Result<(Segment, usize), Box<ScanError>> {
         return Ok((Segment::new(Selector::Key(key)), end));
     }
     let rest = &text[at..];
-    // Only up to the next bracket, so that a string of open brackets takes linear time.
+    // The search ends at the next bracket, so that a string of open brackets takes linear time.
     let close = rest[1..].find(['[', ']']).map(|end| end + 1);
     let Some(close) = close.filter(|close| rest[*close..].starts_with(']')) else {
         let scan_error = ScanError::new(at..text.len(), "the bracket `[` is not closed");

@@ -88,7 +88,7 @@ impl Builder<'_> {
         let forms = ty.forms();
         let is_any = |form: &Form<'_>| form.types() == Types::ALL && form.names().is_empty();
         let says_something = !forms.iter().any(|form| is_any(form) && !form.counts());
-        // Also that it is too large to be opened was work.
+        // A type that turns out to be too large costs work as well.
         let is_paid = self.work.spend(1 + ty.cost()).is_ok();
         if is_large(ty) || (says_something && depth > DEEPEST_TYPE) {
             return self.noted("large", named("value"), LARGE);
@@ -134,7 +134,7 @@ impl Builder<'_> {
                 }
             }
         }
-        // A string with references in it may be one.
+        // A template includes the strings that are one reference.
         let template = named("template");
         let has_references = self.strings.is_some() && all.contains(&template);
         if !has_references {

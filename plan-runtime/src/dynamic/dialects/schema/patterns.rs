@@ -52,15 +52,15 @@ pub(crate) fn name_without(prefix: &str) -> String {
         sign => format!("[{}0-9_$@-]", letters_but(sign)),
     };
     let bare = differs(prefix, &bare, &format!("{names}*"));
-    // A prefix could also be written with escapes, but not with these.
+    // A prefix contains no character with such an escape.
     let escapes = r#"\\(?:["\\/bfnrt]|u00[01][0-9a-fA-F])"#;
     let quoted = |sign: char| format!(r#"(?:[^"\\\x00-\x1f{sign}]|{escapes})"#);
     let quoted = differs(prefix, &quoted, &QUOTED[1..QUOTED.len() - 1]);
     format!(r#"(?:{bare}|\["{quoted}"\])"#)
 }
 
-/// Matches a non-empty string that differs from a prefix in one of its characters, which `rest` follows, or that ends before
-/// the prefix does.
+/// Matches a non-empty string that does not begin with a prefix. The string ends within the prefix, or has a different
+/// character, which `rest` follows.
 fn differs(prefix: &str, other: &dyn Fn(char) -> String, rest: &str) -> String {
     let mut signs = prefix.chars();
     let Some(sign) = signs.next() else {

@@ -79,7 +79,7 @@ impl<'p> Writer<'p> {
             return;
         };
         let plain = given.plain();
-        // Others would be read as the amount itself.
+        // A reader would read any other template as the amount itself.
         let is_template = match &plain {
             Template::Reference(_) | Template::Object(_) => true,
             Template::Text(_) => !given.reads().is_empty(),

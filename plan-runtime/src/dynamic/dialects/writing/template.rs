@@ -66,7 +66,7 @@ impl<'p> Writer<'p> {
                 self.cannot_express(self.at(path), format!("the test `{template}`"));
                 OutputJson::Null
             }
-            // A plain template has none.
+            // A plain template has no tags.
             Template::Tagged(..) => OutputJson::Null,
         }
     }

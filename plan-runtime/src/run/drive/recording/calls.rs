@@ -222,7 +222,7 @@ impl CallRecords {
         result: StepResult,
         ticket: Ticket,
     ) -> Option<(StepResult, Ticket)> {
-        // After a failure of the journal, the consequences are not recorded and have not happened.
+        // After a failure of the journal, the end of a call has no consequences, since they could not be recorded.
         if self.durable.failure().is_some() {
             return None;
         }
@@ -267,7 +267,7 @@ impl CallRecords {
         None
     }
 
-    /// Tells the machine that the end of a call is certain, so that a scope that is cut waits for the turn of its record.
+    /// Tells the machine that a call has ended and its record waits for its turn. A scope that is cut short then waits for that turn.
     fn end_later(&mut self, scene: &mut Scene<'_>, of: &Site) {
         if of.scope == ScopeId::ROOT {
             self.ending.insert(of.call);

@@ -76,7 +76,7 @@ impl EndNotes<'_, '_> {
         }
     }
 
-    /// Notes which block of a step runs, if the names of its steps do not tell. `Server::retry_failed` needs the block.
+    /// Records which block of a step runs, if the names of the block's steps do not identify the block. `Server::retry_failed` needs the block.
     pub(in super::super) fn branch(&self, of: &Site, block: &Block) {
         if self.0.run.durable.is_some()
             && let Some(number) = recorded::branch(&self.0.values.step_of(of).body, block)

@@ -38,7 +38,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Creates the records of a run, which `is_inner` if the run is a step of another run.
+    /// Creates the records of a run. `is_inner` is `true` if the run is a step of another run.
     pub(super) fn new(durable: &Arc<Durable>, is_inner: bool) -> Self {
         Self {
             durable: Arc::clone(durable),

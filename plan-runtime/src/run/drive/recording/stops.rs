@@ -145,7 +145,7 @@ impl Interrupts {
         let body = recorded::interrupt_body(&interrupt, now);
         let write = recorded::write(&self.durable, key, body, now);
         self.recorded = Some((write, interrupt));
-        // A tool may keep a plan inside its call without a poll, so the end of such a plan holds back nothing.
+        // The end of a plan inside a call holds no calls back, since the tool may stop polling that plan.
         self.stop = scene.beside.is_none().then(|| self.durable.stop());
     }
 

@@ -42,7 +42,7 @@ impl PlanReader<'_> {
             let help = "say with `\"absent\": \"end\"` or `\"optional\": true` which part may be missing or null, or remove `else`";
             return self.builder.error(note.help(help.to_owned()));
         }
-        // A plan prints its sources, and unambiguously. The member `written` is therefore only compared.
+        // The plan derives an unambiguous notation from the sources. The reader only compares the member `written` with this notation.
         let Some((name, rest)) = plan::seen(source, &name, reference.path(), &self.locals) else {
             let name = short(&name);
             let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
