@@ -1,4 +1,4 @@
-//! A command-line tool for the runs of a database. Use it beside the process that executes the runs.
+//! A command-line tool for the runs of a database. It works beside the process that runs them.
 //!
 //! ```text
 //! cargo run --features sqlite --example runs -- list

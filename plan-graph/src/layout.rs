@@ -6,9 +6,9 @@ use dagre::{EdgeLabel, GraphLabel, LayoutOptions, NodeLabel, RankDir, Ranker};
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Above this [cost], arranging boxes well takes seconds: many at first, then minutes.
+/// Above this [cost], a layout with few crossings takes many seconds, or minutes.
 const MOST: usize = 1_200;
-/// Above this cost, their ranks are only nearly the best.
+/// Above this cost, a faster method finds ranks that are nearly the best.
 const EXACT: usize = 500;
 /// The room between boxes of a rank, between ranks, and around all.
 const GAPS: (f64, f64, f64) = (18.0, 46.0, 12.0);

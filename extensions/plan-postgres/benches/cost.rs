@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 
 const TIME: Duration = Duration::from_secs(4);
 
-/// The number of appends beside each other, and of rows in a commit, that are compared. The median of some turns counts.
+/// The number of concurrent appends, and the number of rows in a commit of the comparison.
 const GROUP: usize = 64;
+/// The number of measurements. Their median is the result.
 const TURNS: usize = 5;
 
 /// The length of a body. A record of a call has about this length.

@@ -332,7 +332,7 @@ pub struct Same;
 pub struct Wrapped;
 /// Into a `serde_json::Value`.
 pub struct AsJson;
-/// Into an `Option` of one.
+/// Into an `Option` of a `serde_json::Value`.
 pub struct WrappedAsJson;
 
 #[diagnostic::do_not_recommend]

@@ -78,7 +78,7 @@ impl FieldNames {
         Constant::Shape(self.shape, None)
     }
 
-    /// Checks that a field has one.
+    /// Checks that a field has a key in JSON.
     #[track_caller]
     pub const fn key(self, variant: &'static str, ident: &'static str) {
         segment::argument(self.shape, variant, ident, self.is_tool);

@@ -62,7 +62,7 @@
 //! | JSON Schemas of outputs | every path of a reference, including paths from the variables of a `for`, of patterns and of a loop |
 //! | | the type of the value at the end of a path: a list is not an element, and a required argument or a formatted string needs a value that is never absent |
 //!
-//! The reader accepts every value if a schema is empty or uses only unsupported keywords (`pattern`, `not`,
+//! The reader never reports a part that a schema leaves open, or expresses with an unsupported keyword (`pattern`, `not`,
 //! references to other documents). A tool that is a closure over JSON checks its resolved arguments again before each call; serde
 //! reads the arguments of Rust tools.
 //!

@@ -84,8 +84,8 @@ impl Reader<'_> {
     /// Warnings report parts without an effect: unused outputs of read-only tools, and unneeded dependencies. An input
     /// without a declared type has the type of the arguments that refer to it.
     ///
-    /// The reader checks only the [contracts](super::Contract): if a schema has no demand on a value, every value is valid. An output has the fields in its
-    /// schema. It has other fields only if the schema allows `additionalProperties`. Unknown arguments are an error if the schema forbids
+    /// The reader checks only the [contracts](super::Contract): a part that a schema leaves open is valid. An output has the fields in its
+    /// schema, and others only if the schema allows them with `additionalProperties`. Unknown arguments are an error if the schema forbids
     /// them, and a warning otherwise.
     ///
     /// ```

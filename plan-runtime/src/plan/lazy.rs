@@ -243,7 +243,7 @@ mod tests {
     static SECOND: LazyPlan = LazyPlan::new(|| uses(&THIRD));
     static THIRD: LazyPlan = LazyPlan::new(|| uses(&FIRST));
 
-    /// Makes a plan of another one, once all three are being made.
+    /// Makes a plan that needs another plan. The first three calls wait for each other.
     fn uses(other: &LazyPlan) -> Plan {
         if ARRIVED.fetch_add(1, Ordering::SeqCst) < 3 {
             MEET.wait();

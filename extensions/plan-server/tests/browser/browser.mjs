@@ -489,7 +489,7 @@ await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   // A tool has its arguments with their types, and writes a step.
   await page.waitForSelector("#tools .tool");
   await page.click("#tools .tool summary");
-  await says(page, "#tools dl", "sender *text. Only e-mails of this sender.");
+  await says(page, "#tools dl", "sender *text. Only those of this sender.");
   await says(page, "#tools dl", "whole number or null");
   await says(page, "#tools .tool", "list of { id, from, cc }");
   await press(page, "Add a step", "#tools");

@@ -33,7 +33,7 @@ const SAMPLES = [
 const TEXT = { type: "string" };
 const MAIL = { type: "object", properties: { id: { type: "integer" }, from: TEXT, cc: { type: ["string", "null"] } } };
 const TOOLS = [
-  { name: "list_mails", description: "Lists mails.", read_only: true, parameters: { type: "object", properties: { sender: { ...TEXT, description: "Only e-mails of this sender." }, limit: { type: ["integer", "null"] } }, required: ["sender"] }, output: { type: "array", items: { $ref: "#/$defs/Mail" }, $defs: { Mail: MAIL } } },
+  { name: "list_mails", description: "Lists mails.", read_only: true, parameters: { type: "object", properties: { sender: { ...TEXT, description: "Only those of this sender." }, limit: { type: ["integer", "null"] } }, required: ["sender"] }, output: { type: "array", items: { $ref: "#/$defs/Mail" }, $defs: { Mail: MAIL } } },
   { name: "read_mail", description: "Reads a mail.", read_only: true, parameters: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] }, output: MAIL },
   { name: "send_mail", description: "Sends a mail.", parameters: { type: "object", properties: { to: TEXT, text: TEXT }, required: ["to", "text"] }, output: { type: "object", properties: { number: { type: "integer" } } } },
 ];

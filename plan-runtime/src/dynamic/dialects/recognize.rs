@@ -17,7 +17,7 @@ pub(crate) struct Outline<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     Certain,
-    /// A sign that counts without certain ones.
+    /// A sign that counts only if there is no certain sign.
     Likely,
 }
 

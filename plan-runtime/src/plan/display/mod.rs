@@ -81,7 +81,7 @@ fn write_beside(f: &mut Formatter<'_>, text: &str, indent: usize) -> Result {
         text => {
             f.write_char('\n')?;
             text.split('\n').try_for_each(|line| match line.trim() {
-                // The quotes distinguish the line from the note about a step's dependencies.
+                // In quotes, so that it does not look like the note about a step's dependencies.
                 line if NOTES.iter().any(|note| line.starts_with(note)) => {
                     writeln!(f, "{:indent$}// {}", "", Quoted(line))
                 }

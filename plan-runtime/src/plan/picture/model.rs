@@ -47,7 +47,7 @@ pub(super) struct Group {
     pub(super) nodes: Vec<usize>,
     pub(super) groups: Vec<usize>,
     pub(super) optional: bool,
-    /// A node inside, which replaces the group as the end of an edge in languages whose edges connect only nodes.
+    /// A node inside, for languages in which edges lead to nodes only.
     pub(super) head: usize,
 }
 

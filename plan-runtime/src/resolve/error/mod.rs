@@ -150,7 +150,7 @@ pub(crate) enum Limit {
 pub enum ErrorKind {
     /// The target of a reference is missing.
     Missing,
-    /// The pointer leads on from a value that has no parts, or not such parts.
+    /// The pointer continues after a value that has no parts, or no parts of this kind.
     NotInside,
     /// An optional reference is absent, and its argument is required.
     Absent,
@@ -158,7 +158,7 @@ pub enum ErrorKind {
     Type,
     /// A required argument is missing.
     MissingArgument,
-    /// A step that is referred to has no output, or an input no value.
+    /// The step of a reference has no output, or its input has no value.
     NoOutput,
     /// A step that is referred to failed: its output is a caught [`Failure`](crate::Failure).
     Failed,

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 
 /// A decision about each call of a run, such as by a person, a rule or a budget.
 ///
-/// [`Run::gate`](crate::run::Run::gate) sets the gate of a run. The run asks the gate before each call to a tool, once for all attempts of the call.
-/// The call has exactly the arguments in the question. For a plan inside the run, the run asks about each call in the plan, and not about the
-/// plan itself. The run does not ask about computed values.
+/// [`Run::gate`](crate::run::Run::gate) sets the gate of a run. The run asks the gate before each call to a tool, once for all attempts of the call,
+/// and the call has exactly the arguments in the question. For a plan inside the run, the run asks about each call in that plan, and not about the
+/// plan itself. A computed value calls nothing, so the gate does not decide on it.
 ///
 /// Other steps continue while the gate decides, and at most 64 questions are open at one time. The time of the decision counts toward the deadline
 /// of the run, and not toward the time limits of the step. If another step fails meanwhile and the run [stops](crate::run::OnFailure), the run
@@ -93,7 +93,7 @@ pub enum Decision {
     /// calls in the branches of an `if`, the gate decides on each branch separately. If the step is in a called plan, the decision
     /// applies only to this call of the plan.
     AllowStep,
-    /// Refuses the call for this reason. Its step fails with [`StepError::Refused`](crate::run::StepError::Refused), without another attempt.
+    /// The call is not made, for this reason. Its step fails with [`StepError::Refused`](crate::run::StepError::Refused), and is not tried again.
     Refuse(String),
 }
 
@@ -218,7 +218,7 @@ impl Question {
         (question, Box::pin(asking))
     }
 
-    /// Returns the gates' common decision after all gates have decided.
+    /// Returns the gates' decision, after all of them have decided.
     pub(in crate::run) fn take_answer(&self) -> Option<Decision> {
         let mut answer = locked(&self.answer);
         answer.take()

@@ -25,7 +25,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Finds the plan that a call of the plan itself is, where tools are found by their names.
+/// Finds the plan of a called tool by the tool's name, if the tool is a plan.
 pub(in crate::run) type PlanOf<'f> = &'f dyn Fn(&Action) -> Option<&'static Plan>;
 
 impl<'x> Driver<'x> {

@@ -117,7 +117,7 @@ struct Converting<'f, 'p> {
     plans: Vec<(&'p Plan, Arc<Graph>)>,
     find: Find<'f, 'p>,
     admits: bool,
-    /// `true` while a plan is converted that a call may be.
+    /// `true` during the conversion of a called plan.
     is_called: bool,
     /// `true` if a call may be the first plan.
     is_recursive: bool,

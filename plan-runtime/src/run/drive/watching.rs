@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The bytes that an attempt counts whose call may run plans.
+/// The bytes for an attempt whose call may run plans.
 const INSIDE: usize = size_of::<Arc<Inside>>() + size_of::<Inside>();
 
 /// The watch of a run, with the data of its events.

@@ -77,7 +77,7 @@ fn first_difference(old: &Value, new: &Value, pointer: &mut String) -> Option<(S
 /// Members of a step that may change after it has run.
 const FREE: [&str; 3] = ["intent", "policy", "after"];
 
-/// Members of a policy that do.
+/// Members of a policy that must not change after the step has run.
 const BINDING: [&str; 4] = ["catch", "optional", "collect", "fallback"];
 
 /// The name of a call that a block ends with.

@@ -90,10 +90,10 @@ pub(crate) const INTERRUPT: &str = "!interrupt";
 /// The key of the record of the end of the grace period after an interrupt.
 pub(crate) const GRACE: &str = "!grace";
 
-/// The end of the key of the record about the end of the wait before an attempt.
+/// The last part of the key for the end of the wait before an attempt.
 pub(crate) const BEGUN: &str = "!begun";
 
-/// The end of the key of the record that the time of an attempt has passed.
+/// The last part of the key for the end of an attempt's time limit.
 pub(crate) const LATE: &str = "!late";
 
 /// The state that a durable run shares with the plans inside it.

@@ -1,4 +1,4 @@
-//! Patterns that only name things.
+//! The check that a pattern fits its value.
 
 use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
