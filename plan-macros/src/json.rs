@@ -25,7 +25,7 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
             }
             _ => vec![ty],
         },
-        // What `unknown` gives.
+        // The placeholder from `unknown`.
         Type::Verbatim(_) => Vec::new(),
         _ => vec![ty],
     }
@@ -184,7 +184,7 @@ impl Owner<'_> {
             }
         };
         let bound = LitStr::new(&bound, place);
-        // Documentation would show it.
+        // The attribute is absent for rustdoc, which would show the bound.
         (items, quote!(#[cfg_attr(not(doc), serde(bound = #bound))]))
     }
 

@@ -153,7 +153,7 @@ pub(crate) fn derive(
         _ => None,
     };
     let is_unit = matches!(output.data, Data::Struct(Style::Unit, _));
-    // The same answer as the only type inside.
+    // The answer is the answer for the only type inside.
     let question = |method: &str| {
         let method = Ident::new(method, Span::call_site());
         let answer = match inner {

@@ -84,7 +84,7 @@ impl Report {
         result.map_err(|mistake| self.push(mistake)).ok()
     }
 
-    /// Keeps the first `before` errors, and later errors up to the first one that is not contained. Returns `true` if such an error exists.
+    /// Keeps the first `before` errors, and later errors up to the first one without `is_contained`. Returns `true` if such an error exists.
     pub(crate) fn keep_first(&mut self, before: usize) -> bool {
         let mut added = self.mistakes[before..].iter();
         let unclear = added.position(|mistake| !mistake.is_contained);

@@ -55,7 +55,7 @@ pub(super) struct Builder<'a> {
     pub(super) roots: BTreeMap<Source, Ident>,
     /// The steps of blocks whose names are already bound in the current step.
     pub(super) inner_roots: HashMap<Source, Ident>,
-    /// The sources that were bound again after a loop that gave their names to elements; their roots may then be unused.
+    /// The sources whose names were bound again, because a loop had used the names for its elements. The roots of these sources may be unused.
     pub(super) rebound: HashSet<Source>,
     /// The bindings of the known facts about the fields of a type.
     pub(super) known: HashMap<TypeId, Ident>,

@@ -183,7 +183,7 @@ impl<'b, 'a> Bodies<'b, 'a> {
     /// Lowers a branch. A value has the type `ty`, declared at its span.
     fn branch(&mut self, branch: &Branch, ty: Option<&(TokenStream, Span)>) -> BranchData<String> {
         let around = self.builder.frames.len();
-        // Between others, a pattern that always matches names a value, which rustc has no objections to.
+        // A pattern that always matches names a value for the other conditions. rustc must not warn about this pattern.
         let allow =
             (branch.conditions.len() > 1).then(|| quote!(#[allow(irrefutable_let_patterns)]));
         let conditions = branch.conditions.iter();

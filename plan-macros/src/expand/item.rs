@@ -50,7 +50,7 @@ pub(crate) fn expand(
                 .iter()
                 .any(is_deprecated)
                 .then(|| quote!(#[allow(deprecated)]));
-            // Beside the struct, so that a warning names it.
+            // The constants are in an `impl` of the struct, so that a warning contains the struct's name.
             let Warnings { constants, uses } = unordered;
             let texts = (!names.braces().is_empty() || !constants.is_empty()).then(|| {
                 let (name, texts) = (&head.name, lints::braces(names));
@@ -115,7 +115,7 @@ pub(crate) fn outside(
     let unit: Type = syn::parse_quote!(());
     let ty = unplaced(head.output.as_ref().unwrap_or(&unit).to_token_stream());
     let [plan_doc, run_doc, submit_doc] = docs_of(head);
-    // An editor leads from them to the plan, but not back, and refuses to rename them.
+    // An editor jumps from these names to the plan, but not from the plan to these names. An editor also refuses to rename them.
     let at = Span::call_site().located_at(before(head.name.span()));
     let [plan_name, run_name, submit_name] =
         ["PLAN", "run", "submit"].map(|name| Ident::new(name, at));

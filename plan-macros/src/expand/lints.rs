@@ -14,7 +14,7 @@ use syn::Attribute;
 /// `format!`.
 pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
     if cx.error.is_some() {
-        // A use of them may be in the part with the error.
+        // The part with the error may contain the only use of a name.
         return TokenStream::new();
     }
     let used = used(cx);
@@ -37,7 +37,7 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
     let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
     // A name may be bound more than once.
     let bound = cx.names.unused().iter().map(|(name, is_field)| {
-        // rustc's advice is another one for a field.
+        // rustc gives other advice for a field than for a variable.
         let (pattern, parameter) = if *is_field {
             let pattern = quote!(struct __PlanPattern { #name: () });
             (pattern, quote!(__PlanPattern { #name }: __PlanPattern))

@@ -25,7 +25,7 @@ pub(super) enum TypeKey {
     Part(TypeId, PartKey),
 }
 
-/// A part of a value, as far as the part's type depends on it.
+/// The kind of a part of a value. Parts of equal kinds have equal types.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum PartKey {
     Field(String),

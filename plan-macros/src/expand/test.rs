@@ -240,7 +240,7 @@ pub(super) fn form_of_scalar(scalar: &Scalar) -> ScalarData<String> {
         Lit::Bool(bool) if bool.value => ScalarData::True,
         Lit::Bool(_) => ScalarData::False,
         Lit::Byte(byte) => ScalarData::Unsigned(byte.value().into()),
-        // `-9223372036854775808` is one, though its digits alone are not.
+        // `-9223372036854775808` is an `i64`, although its digits without the sign are none.
         Lit::Int(int) => match int.base10_parse().unwrap_or(u64::MAX) {
             magnitude @ 1.. if negative => ScalarData::Negative(magnitude),
             number => ScalarData::Unsigned(number),

@@ -79,7 +79,7 @@ impl<'t> OutputTypes<'t> {
                     );
                 }
                 let exhaustive = branches.iter().any(|branch| branch.conditions.is_empty());
-                // An `Option` already: null has either reason.
+                // The type of the branches is an `Option` already, so null can also mean that no branch was taken.
                 let nested = typed(branches).is_some_and(may_be_absent);
                 Some(if exhaustive || nested {
                     first

@@ -114,7 +114,7 @@ impl Way {
 pub(super) enum Look<'a> {
     /// For a field.
     Field,
-    /// For a field of a type that this takes.
+    /// For a field. The variable with this name gets the known facts about the type.
     See(&'a Ident),
     /// For an element of a list whose length this takes.
     Element(&'a Ident),

@@ -48,7 +48,7 @@ impl IdeExpansion {
         let inputs = name
             .as_ref()
             .map(|name| quote!(static inputs: #name = #editor::any();));
-        // Named like the plan, since a hover shows it.
+        // The struct has the name of the plan, since a hover shows the name.
         let name = name.unwrap_or_else(|| quote!(Steps));
         quote! {
             #[allow(warnings, non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]

@@ -271,7 +271,7 @@ pub(crate) fn no_while(found: Option<&TokenTree>, braces: &Group) -> Option<Mist
     })
 }
 
-/// Returns the error of a condition of a loop that no Rust expression is.
+/// Returns the error of a loop's condition that is not a Rust expression.
 pub(crate) fn condition_of_loop(condition: &TokenStream) -> Option<Mistake> {
     let word = first_word(condition).filter(|word| word == "let");
     let word = word.map(ToTokens::into_token_stream);

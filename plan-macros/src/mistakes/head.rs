@@ -107,7 +107,7 @@ pub(crate) fn repeated_derives(attr: &mut Attribute, what: &str) -> Vec<Mistake>
 
 /// Returns the error of tokens instead of an input.
 pub(crate) fn not_an_input(tokens: TokenStream, error: syn::Error) -> syn::Error {
-    // Brackets that are not read to their end would be another error, unless the result is an error.
+    // The parser always returns an error. Otherwise, `syn` would report the unread tokens in brackets as a further error.
     let parser = |input: ParseStream<'_>| match wrong_input(input, error) {
         Ok(mistake) => Err(mistake.into()),
         Err(error) => Err(error),

@@ -385,7 +385,7 @@ fn is_untyped_block(block: &Block) -> bool {
     }
 }
 
-/// `false` if the name can be none.
+/// Reports a name that is not allowed, and returns `false` for it.
 fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
     let text = text_of(name);
     if text == "_" {

@@ -335,7 +335,7 @@ fn repeats(body: &Body) -> bool {
     match body {
         Body::For(_) | Body::Loop(_) => true,
         Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
-        // A block is all or nothing.
+        // A block does not repeat its steps.
         Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Block(_) | Body::Broken(_) => {
             false
         }

@@ -75,14 +75,14 @@ pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
         let read = inputs.read.drain(..).map(|input| input.name);
         inputs.broken.extend(read);
     }
-    // Without its brackets, a part of the head is taken for another one.
+    // If a part of the head lacks its brackets, the parser takes it for another part.
     let start = report.len();
     let extra = first(&source.extra);
     // The inputs may be in the second pair of parentheses.
     let is_doubled = matches!(&extra, Some(TokenTree::Group(_)));
     inputs.unclear |= is_doubled;
     report.extend(mistakes::head::before_output(&source, &name));
-    // Without braces, the type may have taken anything; and it may be a parameter.
+    // Without braces, the tokens of the type may contain anything. The type may also be a generic parameter.
     let is_read = source.braces && extra.is_none() && !is_generic;
     let arrow = source.output.is_some();
     let output = source.output.clone().filter(|_| is_read);

@@ -38,7 +38,7 @@ pub(super) fn is_input(name: &Ident, ty: &Type, report: &mut Report) -> bool {
     }
 }
 
-/// Reports what no value of a plan can be.
+/// Reports a type that a value of a plan cannot have.
 pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
     let before = report.len();
     if let Type::TraitObject(_) = ty {

@@ -122,7 +122,7 @@ fn implementation(
     quote_spanned!(at=> impl #has_shape::HasShape<OfThisCrate> for #remote #body)
 }
 
-/// Reports what serde's own derives would, as there are none, and serde's own `remote`.
+/// Reports the errors of serde's derives, which do not run on this type, and a `remote` of serde.
 pub(super) fn report_serde(
     input: &DeriveInput,
     wrong: Vec<syn::Error>,

@@ -155,7 +155,7 @@ fn after_dot(
     Ok(Some(end))
 }
 
-/// `.0.1`, whose numbers are one token, as `0.` is in `.0. name`.
+/// Reads `.0.1`. Its numbers are one token, like the `0.` in `.0. name`.
 fn two_fields(
     dot: Token![.],
     input: ParseStream<'_>,

@@ -60,7 +60,7 @@ impl Core {
         self.start_attempt(run, attempt);
     }
 
-    /// Starts an attempt. After an attempt that is too much, the run is over.
+    /// Starts an attempt. If the attempt exceeds the capacity, the run ends.
     pub(super) fn start_attempt(&mut self, run: RunId, attempt: AttemptId) {
         let it = &self.state.runs[run];
         let body = it.attempts[attempt].body;

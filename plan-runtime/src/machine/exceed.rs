@@ -10,7 +10,7 @@ use super::state::Over;
 use std::sync::Arc;
 
 impl Machine {
-    /// Ends the run if a part of the run is too much.
+    /// Ends the run if a part of the run has exceeded the capacity.
     pub(super) fn end_full(&mut self) {
         let state = &mut self.core.state;
         if let Some(at) = state.full.take() {

@@ -186,7 +186,7 @@ pub(super) struct ScopeRun {
     pub(super) blocked: BTreeMap<StepId, StepId>,
     /// While the scope is undone, the number of dependents of each step that are not undone.
     pub(super) not_undone: Vec<u32>,
-    /// The results of undo steps in inner scopes that no failure of a step holds.
+    /// The results of undo steps in inner scopes that are not part of a step's failure.
     pub(super) left: Failures,
     /// The failure of the scope, if the scope is over and the machine reports the ends of scopes.
     pub(super) ended: Option<Box<Failures>>,
@@ -240,7 +240,7 @@ pub(super) struct ElementRow {
     pub(super) place: u32,
 }
 
-/// The step itself, where steps have elements.
+/// The number that stands for the whole step instead of an element.
 pub(super) const WHOLE: u32 = 0;
 
 /// The elements and attempts of a step that have not begun. A job is a call, a scope or a wait with all its attempts. All rounds of a loop are one job.

@@ -240,7 +240,7 @@ impl Core {
         if self.state.runs[run].is.ended {
             return;
         }
-        // The condition of a loop is still asked after its round, and the value of a step that has failed before.
+        // Two questions stay open: the condition of a loop after a round, and the value that replaces an earlier failure.
         let dropped = self.state.drop_questions(run, |asked| {
             !matches!(
                 asked,

@@ -35,7 +35,7 @@ impl Display for Text<'_> {
     }
 }
 
-/// A name or a piece of Rust in a cell of Markdown: code, where nothing in it could end that.
+/// A name or a piece of Rust in a cell of Markdown: as code, unless a character in it would end the code.
 pub(super) struct Code<'t>(pub(super) &'t str);
 
 impl Display for Code<'_> {

@@ -97,7 +97,7 @@ fn is_rustdoc() -> bool {
     static IS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *IS.get_or_init(|| {
         let name = |exe: std::path::PathBuf| exe.file_stem()?.to_str().map(str::to_owned);
-        // Some distributions wrap it, and call the program itself `.rustdoc-wrapped`.
+        // Some distributions wrap rustdoc, and name the real program `.rustdoc-wrapped`.
         std::env::current_exe().is_ok_and(|exe| name(exe).is_some_and(|n| n.contains("rustdoc")))
     })
 }

@@ -196,7 +196,7 @@ impl Finder<'_> {
     }
 
     fn visit_range(&mut self, range: &mut ExprRange) -> Option<Expr> {
-        // The author means both parts otherwise.
+        // Without an error about the dots, the author means both ends of the range.
         if self.refuse_dots(range) {
             return None;
         }
@@ -251,7 +251,7 @@ impl Finder<'_> {
     }
 
     fn visit_call(&mut self, call: &mut ExprCall) {
-        // A name that is called is Rust's own.
+        // The name of a called function belongs to Rust, and not to the plan.
         if !matches!(*call.func, Expr::Path(_)) {
             self.visit_expr_mut(&mut call.func);
         }
@@ -267,7 +267,7 @@ impl Finder<'_> {
                     *expr = owned(expr, &name);
                 }
             }
-            // A path may be a function's.
+            // A path may be the name of a function.
             None if matches!(expr, Expr::Path(_)) => {}
             None => self.visit_expr_mut(expr),
         }

@@ -61,7 +61,7 @@ fn is_name(tokens: &TokenStream) -> bool {
     syn::parse2::<Ident>(tokens.clone()).is_ok()
 }
 
-/// Returns `true` if the tokens are a value, which no call of a tool is.
+/// Returns `true` if the tokens are a value, and not the call of a tool.
 pub(super) fn is_value(tokens: &TokenStream) -> bool {
     syn::parse2(tokens.clone()).is_ok_and(|expr| is_value_of(&expr))
 }

@@ -262,7 +262,7 @@ impl Printer {
         let Some(TokenTree::Punct(next)) = next else {
             return None;
         };
-        // In `Vec<Vec<u8>>`, and in `|_| …` and `|x: &_| …`, each is one.
+        // In `Vec<Vec<u8>>`, `|_| …` and `|x: &_| …`, each sign is a separate operator.
         let is_shift = self.is_value && self.last.is_operand() && self.generics == 0;
         let closes = self.generics > 0 && sign == ">" || self.closure && sign == "|";
         let longer = format!("{sign}{}", next.as_char());
