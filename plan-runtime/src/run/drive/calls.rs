@@ -15,8 +15,9 @@ use super::scene::{Host, Opening, Scene};
 use super::starting::{Starting, Way};
 use super::task::{Site, Ticket};
 use super::tasks::Tasks;
+use super::values::Values;
 use crate::machine::{CallId, Event, Pause, ScopeId, StepPlace};
-use crate::plan::{Body, CalledTools};
+use crate::plan::{Body, CalledTools, Keep};
 use crate::resolve::Meter;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -45,15 +46,20 @@ impl<'x> Calls<'x> {
         }
         let scope = self.scene.machine.view().scope_of(place.slot);
         if self.scene.values.scope(scope).is_plain {
-            self.start_plain(call, scope, host);
+            self.start_plain::<false>(call, scope, host);
         } else {
             self.start_watched(call, scope, host);
         }
     }
 
-    /// Starts a plain call. Layers get the times of the call at most.
+    /// Starts a plain call. Layers get the times of the call at most. `HANDS` is `true` in a scope that hands over Rust values.
     #[inline(always)]
-    fn start_plain(&mut self, call: CallId, scope: ScopeId, host: &mut dyn Host<'x>) {
+    fn start_plain<const HANDS: bool>(
+        &mut self,
+        call: CallId,
+        scope: ScopeId,
+        host: &mut dyn Host<'x>,
+    ) {
         let it = self.scene.values.scope(scope);
         let (plan, step) = (it.plan, call.index() - it.first);
         let Body::Action(action) = &plan.steps[step].body else {
@@ -63,10 +69,15 @@ impl<'x> Calls<'x> {
         if let Err(error) = self.scene.values.held.charge(action, true) {
             return self.called(self.scene.values.of_plain(call, scope), Err(error));
         }
+        let given = match HANDS {
+            true => self.scene.values.give(scope, step, true),
+            false => None,
+        };
         let tool = self.tools.as_ref().and_then(|tools| tools.number(number));
         let again = self.tasks.ended_call(tool);
         let (started, bytes) = {
             let scene = &self.scene;
+            let it = scene.values.scope(scope);
             let stop = move || scene.look(scope);
             let meter = Meter::new(scene.values.held.room(), Some(&stop));
             let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
@@ -76,6 +87,12 @@ impl<'x> Calls<'x> {
             };
             let request = Request {
                 context: Some(&context),
+                given: given.as_ref(),
+                keep: if HANDS {
+                    Values::keep(it, step)
+                } else {
+                    Keep::Json
+                },
                 ..Request::new(&resolving, action)
             };
             let tasks = &mut self.tasks;
@@ -91,6 +108,10 @@ impl<'x> Calls<'x> {
             };
             (started, meter.spent())
         };
+        if HANDS {
+            self.scene.values.take_back(scope, given);
+            self.scene.values.count_json(scope, step);
+        }
         match started {
             None => {
                 self.scene.values.held.add(bytes);
@@ -109,13 +130,16 @@ impl<'x> Calls<'x> {
         }
     }
 
-    /// Starts a plain call that a layer sees, or that needs the plan around its scope, Rust values or secrets.
+    /// Starts a plain call that a layer sees, or whose scope passes on Rust values, is in a called plan or has secrets.
     #[inline(never)]
     fn start_watched(&mut self, call: CallId, scope: ScopeId, host: &mut dyn Host<'x>) {
         let of = self.scene.values.of_plain(call, scope);
-        let is_enough = self.scene.tell(|it| it.call(scope, of.step));
-        if is_enough == Some(true) {
-            return self.start_plain(call, scope, host);
+        let is_unseen = self.scene.values.is_unseen(scope);
+        if is_unseen || self.scene.tell(|it| it.call(scope, of.step)) == Some(true) {
+            return match self.scene.values.scope(scope).handing {
+                Some(_) => self.start_plain::<true>(call, scope, host),
+                None => self.start_plain::<false>(call, scope, host),
+            };
         }
         let Some((action, number)) = self.scene.values.action(&of) else {
             return self.failed(call, StepError::Unknown);

@@ -78,9 +78,9 @@ impl<'x> ScopeValues<'x> {
         self.actions + self.graph.actions[step] as usize
     }
 
-    /// Returns `true` if plain calls need the plan around the scope, Rust values or secrets.
+    /// Returns `true` if plain calls need the plan around the scope or secrets.
     pub(super) fn is_more(&self) -> bool {
-        self.called.is_some() || self.handing.is_some() || self.secrecy.is_some()
+        self.called.is_some() || self.secrecy.is_some()
     }
 
     /// Returns `true` if a step reads a secret.

@@ -43,7 +43,7 @@ impl<'x> Values<'x> {
 
     /// Takes the values of a scope that begins.
     pub(super) fn open(&mut self, scope: ScopeId, mut it: ScopeValues<'x>) {
-        it.is_plain = !it.is_more() && !self.has_layers;
+        it.is_plain = !it.is_more() && it.handing.is_none() && !self.has_layers;
         let (first, count) = (it.first, it.plan.steps.len());
         let end = first + count;
         if self.outputs.len() < end {
@@ -108,6 +108,11 @@ impl<'x> Values<'x> {
     pub(super) fn scope_mut(&mut self, scope: ScopeId) -> &mut ScopeValues<'x> {
         let it = self.scopes[scope.index()].as_mut();
         it.expect("a scope has values before its steps start")
+    }
+
+    /// Returns `true` if no layer sees the plain calls of a scope, and they need at most Rust values.
+    pub(super) fn is_unseen(&self, scope: ScopeId) -> bool {
+        !self.has_layers && !self.scope(scope).is_more()
     }
 
     /// Returns the plan whose code starts the steps of a scope.
