@@ -52,9 +52,9 @@ fn block(random: &mut Rng, depth: u32) -> NodeBlock {
         steps.push(attributes(random, node));
     }
     NodeBlock {
-        steps,
         has_inputs: random.u8(..4) == 0,
         has_output: random.u8(..4) == 0,
+        ..NodeBlock::new(steps)
     }
 }
 

@@ -320,18 +320,11 @@ fn bodies_inside_each_other_have_a_bound() {
                 NodeBody::For(Box::new(body))
             };
         }
-        let mut plan = NodeBlock::new(vec![Node::new(7, body, vec![])]);
+        let plan = NodeBlock::new(vec![Node::new(7, body, vec![])]);
         let error = Tables::new(std::slice::from_ref(&plan)).err();
         assert_eq!(error, is_too_deep.then_some(BadNodes::TooDeep(7)));
-        // The destructor of a description has no bound, so the bodies are taken apart.
-        let mut body = plan.steps.remove(0).body;
-        loop {
-            body = match body {
-                NodeBody::If(mut branches) => branches.remove(0),
-                NodeBody::For(body) => *body,
-                _ => break,
-            };
-        }
+        // The destructor of a description has no bound on its depth.
+        std::mem::forget(plan);
     }
 }
 
