@@ -46,6 +46,12 @@ impl Graph {
         self.ends.push(end.expect("fewer than 2³² edges"));
     }
 
+    /// Frees the unused capacity.
+    pub fn shrink_to_fit(&mut self) {
+        self.ends.shrink_to_fit();
+        self.targets.shrink_to_fit();
+    }
+
     /// Returns the graph with all edges reversed. An edge to a missing step is omitted.
     #[must_use]
     pub fn reversed(&self) -> Self {

@@ -288,7 +288,7 @@ fn shape(
             let tagging = match attrs.tag() {
                 TagType::External => quote!(External),
                 TagType::Internal { tag } => quote!(Internal(#tag)),
-                TagType::Adjacent { tag, content } => quote!(Adjacent(#tag, #content)),
+                TagType::Adjacent { tag, content } => quote!(Adjacent(&[#tag, #content])),
                 TagType::None => quote!(Untagged),
             };
             let variants = variants.iter().map(|it| variant(it, &output, &check));

@@ -60,6 +60,12 @@ impl MachineState {
         }
         let owner = around.map(|around| around.0);
         let mut it = ScopeRun::new(row, owner, depth, plans);
+        let Some(scopes) = self.capacity.scopes.checked_sub(1) else {
+            return Err(Full::Scopes);
+        };
+        let Some(slots) = self.capacity.slots.checked_sub(of.len) else {
+            return Err(Full::Slots);
+        };
         let start = &self.tables.hot[of.first as usize..(of.first + of.len) as usize];
         let colds = of.colds.len();
         let scope = if let Some(scope) = self.free_scopes[row].pop() {
@@ -75,10 +81,10 @@ impl MachineState {
             scope
         } else {
             let (scope, base) = (self.scopes.rows.len(), self.hot.rows.len());
-            if scope >= self.capacity.scopes as usize {
+            if scope >= Capacity::DEFAULT.scopes as usize {
                 return Err(Full::Scopes);
             }
-            if base + start.len() > self.capacity.slots as usize {
+            if base + start.len() > Capacity::DEFAULT.slots as usize {
                 return Err(Full::Slots);
             }
             let scope = ScopeId(scope as u32);
@@ -92,6 +98,7 @@ impl MachineState {
             self.scopes.rows.push(it);
             scope
         };
+        (self.capacity.scopes, self.capacity.slots) = (scopes, slots);
         self.scopes[scope].runs.resize(colds, None);
         Ok(scope)
     }
@@ -122,7 +129,10 @@ impl MachineState {
         let mut open = vec![scope];
         while let Some(scope) = open.pop() {
             self.freed.push(scope);
-            for run in self.scopes[scope].runs.iter().flatten() {
+            let it = &self.scopes[scope];
+            self.capacity.scopes += 1;
+            self.capacity.slots += self.tables.rows[it.row].len;
+            for run in it.runs.iter().flatten() {
                 let attempts = self.runs[*run].attempts.rows.iter();
                 open.extend(attempts.filter_map(Attempt::kept));
             }

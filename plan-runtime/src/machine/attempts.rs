@@ -318,6 +318,7 @@ impl Core {
             }
             // The attempt begins too late.
             Activity::Ready | Activity::Asked(_) => tried.late = Some(late),
+            Activity::Call(call) if self.state.certain.contains(&call) => tried.late = Some(late),
             Activity::Backoff(_) => {
                 let (body, failed) = (tried.body, tried.failed.take());
                 self.state.end_attempt(run, attempt);

@@ -1,9 +1,18 @@
 //! The description of a plan, from which its tables are made, and the errors of descriptions that contradict themselves.
 
+use plan_graph::Graph;
+use std::collections::BTreeMap;
 use std::fmt;
 
-/// The steps of a plan, a block or a round. A step starts before later steps of its scope that may start too.
-pub type Nodes = Vec<Node>;
+/// The steps of a plan, a block or a round. A step starts before later steps of its scope that may start too. A plain step takes a few bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Nodes {
+    labels: Vec<u32>,
+    /// For each step, the steps that must end before.
+    after: Graph,
+    /// The steps that are not plain, by their indices.
+    others: BTreeMap<u32, Node>,
+}
 
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,11 +170,49 @@ impl Node {
     }
 }
 
+impl FromIterator<Node> for Nodes {
+    fn from_iter<I: IntoIterator<Item = Node>>(nodes: I) -> Self {
+        let mut all = Self::default();
+        for mut node in nodes {
+            all.after.push(std::mem::take(&mut node.after));
+            all.labels.push(node.label);
+            if !node.is_plain() {
+                all.others.insert(all.labels.len() as u32 - 1, node);
+            }
+        }
+        all
+    }
+}
+
+impl Nodes {
+    pub(super) fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
+    pub(super) fn after(&self, step: usize) -> &[u32] {
+        self.after.of(step)
+    }
+
+    /// Returns a step, unless the step is plain.
+    pub(super) fn other(&self, step: usize) -> Option<&Node> {
+        self.others.get(&(step as u32))
+    }
+
+    /// Returns the steps that are not plain, with their indices.
+    pub(super) fn others(&self) -> impl Iterator<Item = (u32, &Node)> {
+        self.others.iter().map(|(step, node)| (*step, node))
+    }
+
+    pub(super) fn duty(&self, step: usize) -> Duty {
+        self.other(step).map_or(Duty::Work, |node| node.duty)
+    }
+}
+
 impl NodeBlock {
     /// Returns a scope of these steps.
-    pub const fn new(steps: Nodes) -> Self {
+    pub fn new(steps: impl IntoIterator<Item = Node>) -> Self {
         Self {
-            steps,
+            steps: steps.into_iter().collect(),
             has_inputs: false,
             has_output: false,
         }

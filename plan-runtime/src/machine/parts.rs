@@ -38,17 +38,15 @@ pub(super) struct Hot {
 }
 
 impl Hot {
-    pub(super) fn new(waiting: u32, node: &Node) -> Self {
-        let duty = match node.duty {
-            Duty::Work => 0,
-            Duty::Undo(_) => UNDO,
-            Duty::Always => ALWAYS,
+    /// Returns the initial state of a step, which is plain without a `node`.
+    pub(super) fn new(waiting: u32, node: Option<&Node>) -> Self {
+        let word = match node.map(|node| node.duty) {
+            None => PLAIN,
+            Some(Duty::Work) => 0,
+            Some(Duty::Undo(_)) => UNDO,
+            Some(Duty::Always) => ALWAYS,
         };
-        let plain = if node.is_plain() { PLAIN } else { 0 };
-        Self {
-            waiting,
-            word: duty | plain,
-        }
+        Self { waiting, word }
     }
 
     pub(super) fn mark_undo(&mut self) {

@@ -101,7 +101,7 @@ pub(super) struct MachineState {
     pub(super) scopes: Table<ScopeId, ScopeRun>,
     /// The calls that run.
     pub(super) calling: u32,
-    /// The bounds of the run. The elements, calls and attempts are the rest that the run may still have.
+    /// The bounds of the run. The scopes, slots and elements are the rest that the run may still have.
     pub(super) capacity: Capacity,
     // A run of plain steps does not look at the rest.
     /// Scopes that are over for good. The driver may forget these.

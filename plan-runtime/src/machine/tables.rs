@@ -2,7 +2,7 @@
 
 use super::event::StepStatus;
 use super::ids::{BodyId, ColdId, RowId, StepId, Table};
-use super::nodes::{Amounts, BadNodes, Duty, Node, NodeBlock, NodeBody, Recovery, Timing, number};
+use super::nodes::{Amounts, BadNodes, Duty, NodeBlock, NodeBody, Nodes, Recovery, Timing, number};
 use super::parts::Hot;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -229,13 +229,12 @@ struct TablesBuilder<'d> {
 
 impl<'d> TablesBuilder<'d> {
     fn scope(&mut self, row: RowId, scope: &'d NodeBlock) -> Result<(), BadNodes> {
-        let nodes = &scope.steps;
+        let (nodes, labels) = (&scope.steps, scope.steps.labels());
         let first = number(self.tables.hot.len())?;
-        let step = |place: usize| StepId(first + place as u32);
-        number(self.tables.hot.len() + nodes.len())?;
+        number(self.tables.hot.len() + labels.len())?;
         let mut of = ScopeRow {
             first,
-            len: number(nodes.len())?,
+            len: number(labels.len())?,
             has_inputs: scope.has_inputs,
             has_output: scope.has_output,
             roots: number(self.tables.roots.len())?..0,
@@ -244,26 +243,26 @@ impl<'d> TablesBuilder<'d> {
         self.needs(first, nodes)?;
         self.readers(&of);
         if let Some(step) = self.in_circle(&of) {
-            return Err(BadNodes::Circle(nodes[step.index() - first as usize].label));
+            return Err(BadNodes::Circle(labels[step.index() - first as usize]));
         }
         let tables = &mut self.tables;
-        tables.labels.rows.extend(nodes.iter().map(|it| it.label));
-        tables.hot.reserve(nodes.len());
-        for (place, node) in nodes.iter().enumerate() {
-            let waiting = tables.needs(step(place)).len() as u32;
-            tables.hot.push(Hot::new(waiting, node));
-            match node.duty {
-                Duty::Work if waiting == 0 => tables.roots.push(step(place)),
+        tables.labels.rows.extend(labels);
+        tables.hot.reserve(labels.len());
+        for (place, step) in of.steps().enumerate() {
+            let waiting = tables.needs(step).len() as u32;
+            tables.hot.push(Hot::new(waiting, nodes.other(place)));
+            match nodes.duty(place) {
+                Duty::Work if waiting == 0 => tables.roots.push(step),
                 Duty::Always => of.always += 1,
                 Duty::Work | Duty::Undo(_) => {}
             }
-            of.work += u32::from(node.duty == Duty::Work);
+            of.work += u32::from(nodes.duty(place) == Duty::Work);
         }
         of.roots.end = number(self.tables.roots.len())?;
         of.undos = self.undos(first, nodes)?;
         of.can_undo = !of.undos.is_empty();
         let colds = number(self.tables.colds.rows.len())?;
-        for (place, node) in nodes.iter().enumerate().filter(|it| !it.1.is_plain()) {
+        for (place, node) in nodes.others() {
             let at = BodyPlace {
                 row,
                 label: node.label,
@@ -271,7 +270,7 @@ impl<'d> TablesBuilder<'d> {
                 is_listed: false,
             };
             let body = self.body(at, &node.body)?;
-            self.tables.cold_steps.push(step(place));
+            self.tables.cold_steps.push(StepId(first + place));
             self.tables.colds.rows.push(Cold {
                 body,
                 recovery: node.recovery,
@@ -279,7 +278,7 @@ impl<'d> TablesBuilder<'d> {
                 amounts: node.amounts,
                 timing: node.timing,
                 undoes: match node.duty {
-                    Duty::Undo(undone) => Some(step(undone)),
+                    Duty::Undo(undone) => Some(StepId(first + undone as u32)),
                     Duty::Work | Duty::Always => None,
                 },
             });
@@ -291,20 +290,24 @@ impl<'d> TablesBuilder<'d> {
     }
 
     /// Adds the dependencies of the steps of a scope, in order and without repetitions.
-    fn needs(&mut self, first: u32, nodes: &[Node]) -> Result<(), BadNodes> {
+    fn needs(&mut self, first: u32, nodes: &Nodes) -> Result<(), BadNodes> {
         let Tables { steps, needs, .. } = &mut self.tables;
-        steps.reserve(nodes.len());
+        let count = nodes.labels().len();
+        steps.reserve(count);
+        needs.reserve((0..count).map(|place| nodes.after(place).len()).sum());
         let mut own = Vec::new();
-        for node in nodes {
-            for &need in &node.after {
-                let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
-                match (before.duty, node.duty) {
+        for (place, &label) in nodes.labels().iter().enumerate() {
+            for &need in nodes.after(place) {
+                if need as usize >= count {
+                    return Err(BadNodes::NoStep(label));
+                }
+                match (nodes.duty(need as usize), nodes.duty(place)) {
                     (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always) => {
-                        own.push(StepId(first + need as u32));
+                        own.push(StepId(first + need));
                     }
                     // The other steps of a scope come after all work.
                     (Duty::Work, Duty::Undo(_) | Duty::Always) => {}
-                    _ => return Err(BadNodes::BadOrder(node.label)),
+                    _ => return Err(BadNodes::BadOrder(label)),
                 }
             }
             own.sort_unstable();
@@ -345,7 +348,7 @@ impl<'d> TablesBuilder<'d> {
     /// Returns a step that waits for itself, if the scope has one.
     fn in_circle(&self, of: &ScopeRow) -> Option<StepId> {
         let (tables, first) = (&self.tables, of.first as usize);
-        let mut waits: Vec<usize> = of.steps().map(|it| tables.needs(it).len()).collect();
+        let mut waits: Vec<u32> = of.steps().map(|it| tables.needs(it).len() as u32).collect();
         let mut open: Vec<StepId> = of
             .steps()
             .filter(|it| tables.needs(*it).is_empty())
@@ -369,25 +372,24 @@ impl<'d> TablesBuilder<'d> {
         Some(step)
     }
 
-    fn undos(&mut self, first: u32, nodes: &[Node]) -> Result<Range<u32>, BadNodes> {
+    fn undos(&mut self, first: u32, nodes: &Nodes) -> Result<Range<u32>, BadNodes> {
         let from = self.tables.undos.len();
-        for (place, node) in nodes.iter().enumerate() {
+        for (undo, node) in nodes.others() {
             let Duty::Undo(undone) = node.duty else {
                 continue;
             };
-            let is_work = |it: &Node| it.duty == Duty::Work;
-            if !nodes.get(undone).is_some_and(is_work) {
+            if undone >= nodes.labels().len() || nodes.duty(undone) != Duty::Work {
                 return Err(BadNodes::NoStep(node.label));
             }
-            let [undone, undo] = [undone, place].map(|it| first + it as u32);
-            self.tables.undos.push((StepId(undone), StepId(undo)));
-            self.tables.hot[undone as usize].mark_undo();
+            let [undone, undo] = [undone as u32, undo].map(|it| StepId(first + it));
+            self.tables.undos.push((undone, undo));
+            self.tables.hot[undone.index()].mark_undo();
         }
         let undos = &mut self.tables.undos[from..];
         undos.sort_unstable();
         if let Some(two) = undos.windows(2).find(|it| it[0].0 == it[1].0) {
             let place = (two[1].1.0 - first) as usize;
-            return Err(BadNodes::TwoUndos(nodes[place].label));
+            return Err(BadNodes::TwoUndos(nodes.labels()[place]));
         }
         Ok(number(from)?..number(self.tables.undos.len())?)
     }

@@ -199,11 +199,18 @@ impl<'m> MachineView<'m> {
         }
     }
 
-    /// Returns the statuses of the steps of a scope.
-    pub fn statuses(self, scope: ScopeId) -> Vec<StepStatus> {
-        let (first, count) = self.slots(scope);
-        let hot = &self.0.hot.rows[first.index()..first.index() + count];
-        hot.iter().map(|hot| hot.status()).collect()
+    /// Returns the status of a step, by the position of the step in the scope.
+    pub fn status(self, scope: ScopeId, place: usize) -> StepStatus {
+        let (first, _) = self.slots(scope);
+        self.0.hot.rows[first.index() + place].status()
+    }
+
+    /// Returns the failure of the first step of the work that has failed.
+    pub fn first_failure(self, scope: ScopeId) -> Option<Failures> {
+        let it = &self.0.scopes[scope];
+        let mut failures = it.failures.iter();
+        let first = failures.find(|(step, _)| self.0.hot[it.slot(**step)].is_work());
+        first.map(|(_, failures)| failures.clone())
     }
 
     /// Returns the failure of a step that has failed, by the position of the step in the scope.

@@ -23,6 +23,7 @@ impl CalledTools {
     pub(crate) fn of(plan: &Plan) -> Self {
         let mut called = Self {
             are_typed: true,
+            numbers: Vec::with_capacity(plan.steps.len()),
             ..Self::default()
         };
         let mut known: HashMap<(Option<TypeId>, &str), ToolNumber> = HashMap::new();

@@ -298,6 +298,7 @@ impl Graph {
             last.seen.sort_unstable();
             last.seen.dedup();
         }
+        graph.needs.shrink_to_fit();
         graph.reads = (!only_reads).then_some(reads);
         let needs = graph.last.as_ref().map(|_| plan.needs());
         if let Some(cycle) = needs.as_ref().unwrap_or(&graph.needs).cycles().first() {

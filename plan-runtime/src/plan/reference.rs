@@ -64,7 +64,7 @@ pub struct Reference {
 /// An author's notation, and the reference that it was written for.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
-    text: String,
+    text: Box<str>,
     /// The fingerprint of the reference.
     reference: u64,
     name: NameWritten,
@@ -79,7 +79,7 @@ enum NameWritten {
     Hash(u64),
     /// The name of a variable, which no other part of the plan contains, and the number of the path's parts that lead
     /// to the variable in the local value.
-    Variable(Box<str>, usize),
+    Variable(Box<(Box<str>, usize)>),
 }
 
 /// The source of a reference.
@@ -222,13 +222,14 @@ impl Reference {
         let name = match (name, self.source) {
             (None, _) => NameWritten::None,
             (Some(name), Source::Local(_)) => {
-                NameWritten::Variable(name.into(), self.is_of_part(name, &text).into())
+                let parts = self.is_of_part(name, &text).into();
+                NameWritten::Variable(Box::new((name.into(), parts)))
             }
             (Some(name), _) => NameWritten::Hash(hash(name)),
         };
         let reference = self.fingerprint();
         self.written = Some(Box::new(Written {
-            text,
+            text: text.into(),
             reference,
             name,
         }));
@@ -247,7 +248,7 @@ impl Reference {
         let is_about = match &self.written.as_ref()?.name {
             NameWritten::None => true,
             NameWritten::Hash(about) => *about == hash(name),
-            NameWritten::Variable(about, _) => **about == *name,
+            NameWritten::Variable(about) => *about.0 == *name,
         };
         self.as_written().filter(|_| is_about)
     }
@@ -273,9 +274,9 @@ impl Reference {
     pub(crate) fn said_of_part(self, text: &str, name: &str, parts: usize) -> Self {
         let mut said = self.said(text, Some(name));
         if let Some(written) = &mut said.written
-            && let NameWritten::Variable(_, of_name) = &mut written.name
+            && let NameWritten::Variable(name) = &mut written.name
         {
-            *of_name = parts;
+            name.1 = parts;
         }
         said
     }
@@ -284,7 +285,7 @@ impl Reference {
     /// it.
     pub(crate) fn variable(&self) -> Option<(&str, usize)> {
         match &self.written.as_ref()?.name {
-            NameWritten::Variable(name, parts) => self.as_written().map(|_| (&**name, *parts)),
+            NameWritten::Variable(name) => self.as_written().map(|_| (&*name.0, name.1)),
             NameWritten::None | NameWritten::Hash(_) => None,
         }
     }

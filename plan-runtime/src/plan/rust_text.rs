@@ -19,9 +19,15 @@ use std::ops::Deref;
 /// assert_eq!(input.type_name, "Vec<String>");
 /// ```
 #[derive(Clone, Default)]
-pub struct RustText {
-    text: Box<str>,
-    is_of_program: bool,
+pub struct RustText(
+    /// `None` for the empty string of most steps, which is not of the program.
+    Option<Box<Text>>,
+);
+
+#[derive(Clone)]
+enum Text {
+    OfProgram(&'static str),
+    Other(Box<str>),
 }
 
 impl RustText {
@@ -29,25 +35,20 @@ impl RustText {
     #[doc(hidden)]
     #[must_use]
     pub fn of_program(text: &'static str) -> Self {
-        Self {
-            text: text.into(),
-            is_of_program: true,
-        }
+        Self(Some(Box::new(Text::OfProgram(text))))
     }
 
     /// Returns `true` for a string of the program.
     #[doc(hidden)]
     pub fn is_of_program(&self) -> bool {
-        self.is_of_program
+        matches!(self.0.as_deref(), Some(Text::OfProgram(_)))
     }
 }
 
 impl From<String> for RustText {
     fn from(text: String) -> Self {
-        Self {
-            text: text.into(),
-            is_of_program: false,
-        }
+        let text = (!text.is_empty()).then(|| Box::new(Text::Other(text.into())));
+        Self(text)
     }
 }
 
@@ -61,25 +62,29 @@ impl Deref for RustText {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.text
+        match self.0.as_deref() {
+            Some(Text::OfProgram(text)) => text,
+            Some(Text::Other(text)) => text,
+            None => "",
+        }
     }
 }
 
 impl fmt::Display for RustText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text.fmt(f)
+        (**self).fmt(f)
     }
 }
 
 impl fmt::Debug for RustText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text.fmt(f)
+        (**self).fmt(f)
     }
 }
 
 impl PartialEq for RustText {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
+        **self == **other
     }
 }
 
@@ -87,18 +92,18 @@ impl Eq for RustText {}
 
 impl PartialEq<str> for RustText {
     fn eq(&self, other: &str) -> bool {
-        *self.text == *other
+        **self == *other
     }
 }
 
 impl PartialEq<&str> for RustText {
     fn eq(&self, other: &&str) -> bool {
-        *self.text == **other
+        **self == **other
     }
 }
 
 impl Serialize for RustText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text.serialize(serializer)
+        (**self).serialize(serializer)
     }
 }

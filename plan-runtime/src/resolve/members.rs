@@ -100,7 +100,7 @@ impl<'a> Members<'a> {
                         }
                         self.add_one(tag, TemplateNode::Name(name));
                     }
-                    Tagging::Adjacent(tag, key) => {
+                    Tagging::Adjacent([tag, key]) => {
                         if let Some(content) = content {
                             self.add_one(key, TemplateNode::Template(content));
                         }

@@ -248,8 +248,8 @@ pub enum Tagging {
     External,
     /// `{"tag": "Variant", …content}`.
     Internal(&'static str),
-    /// `{"tag": "Variant", "content": content}`.
-    Adjacent(&'static str, &'static str),
+    /// `{"tag": "Variant", "content": content}`. One reference, so that a template is no larger than a reference to a value.
+    Adjacent(&'static [&'static str; 2]),
     /// `content` alone.
     Untagged,
 }

@@ -130,7 +130,7 @@ fn internal() {
 
 #[test]
 fn adjacent() {
-    each_variant!(Adjacent, Tagging::Adjacent("t", "c"));
+    each_variant!(Adjacent, Tagging::Adjacent(&["t", "c"]));
 }
 
 #[test]

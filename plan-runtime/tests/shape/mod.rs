@@ -146,8 +146,8 @@ fn literal<T: Shape>(ident: &str, values: &[Value]) -> Value {
             object.insert(tag.to_owned(), json!(name));
             Value::Object(object)
         }
-        Tagging::Adjacent(tag, _) if variant.fields.is_empty() => json!({ tag: name }),
-        Tagging::Adjacent(tag, key) => json!({ tag: name, key: content }),
+        Tagging::Adjacent(&[tag, _]) if variant.fields.is_empty() => json!({ tag: name }),
+        Tagging::Adjacent(&[tag, key]) => json!({ tag: name, key: content }),
         Tagging::Untagged => content,
     }
 }

@@ -101,7 +101,7 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
             Tag::None,
             Tag::Variant(Tagging::External, "V"),
             Tag::Variant(Tagging::Internal("\u{1}type"), "V"),
-            Tag::Variant(Tagging::Adjacent("t", "c"), "V"),
+            Tag::Variant(Tagging::Adjacent(&["t", "c"]), "V"),
             Tag::Variant(Tagging::Untagged, "V"),
         ]);
         prop_oneof![

@@ -130,10 +130,8 @@ pub(super) struct StepSpans {
     pub(super) whole: Span,
     pub(super) id: Span,
     pub(super) tool: Span,
-    /// The position of the role.
-    pub(super) role: Span,
-    /// The positions of the listed dependencies in `after`, with their indices.
-    pub(super) after: Box<[(usize, Span)]>,
+    /// The positions that few steps have.
+    order: Option<Box<OrderSpans>>,
     /// The first of its templates in [`Spans::templates`], of which there are fewer than the document has bytes.
     pub(super) templates: u32,
     /// `true` if a part of the step is unreadable, so that a missing part is no separate error.
@@ -155,6 +153,33 @@ impl StepSpans {
     pub(super) fn templates(&self) -> usize {
         self.templates as usize
     }
+
+    /// Returns the position of the role.
+    pub(super) fn role(&self) -> Span {
+        self.order.as_ref().map(|it| it.role).unwrap_or_default()
+    }
+
+    pub(super) fn set_role(&mut self, role: Span) {
+        self.order.get_or_insert_default().role = role;
+    }
+
+    /// Returns the positions of the listed dependencies in `after`, with their indices.
+    pub(super) fn after(&self) -> &[(usize, Span)] {
+        self.order.as_ref().map_or(&[], |it| &it.after)
+    }
+
+    pub(super) fn set_after(&mut self, after: Vec<(usize, Span)>) {
+        if !after.is_empty() {
+            self.order.get_or_insert_default().after = after.into();
+        }
+    }
+}
+
+/// The positions of the role of a step and of its listed dependencies.
+#[derive(Clone, Debug, Default)]
+struct OrderSpans {
+    role: Span,
+    after: Box<[(usize, Span)]>,
 }
 
 /// The positions of all templates, as trees with the structure of the templates. One list contains them all, each template before its parts,

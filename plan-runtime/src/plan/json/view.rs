@@ -140,7 +140,7 @@ impl<'a> Members<'a> {
                         add(self, ObjectMember::Text(tag, name));
                         self.add_inner(inner.unwrap_or(&NULL));
                     }
-                    Tag::Variant(Tagging::Adjacent(tag, key), name) => {
+                    Tag::Variant(Tagging::Adjacent([tag, key]), name) => {
                         add(self, ObjectMember::Text(tag, name));
                         if let Some(content) = inner {
                             add(self, ObjectMember::Template(key, content));

@@ -191,9 +191,8 @@ impl Watching<'_, '_> {
     pub(super) fn done(&mut self) {
         self.fail_exceeded();
         for scope in self.watch.logs.scopes() {
-            let statuses = self.view.statuses(scope);
             for step in self.watch.logs.unsettled(scope) {
-                self.settle_as(scope, step, statuses[step]);
+                self.settle_as(scope, step, self.view.status(scope, step));
             }
         }
         self.finish_scope(ScopeId::ROOT, self.view.result().is_err());

@@ -133,9 +133,9 @@ impl Converting<'_, '_> {
             ..self.node(step, place, graph)
         });
         NodeBlock {
-            steps: nodes.collect(),
             has_inputs: is_inner,
             has_output: true,
+            ..NodeBlock::new(nodes)
         }
     }
 

@@ -88,9 +88,8 @@ impl Scene<'_> {
     fn result_of(&self, scope: ScopeId, step: usize) -> StoredValue {
         let it = self.values.scope(scope);
         let (of, view) = (&it.plan.steps[step], self.machine.view());
-        let (slots, _) = view.slots(scope);
-        let status = view.statuses(scope)[step];
-        debug_assert_eq!(slots.index(), it.first);
+        debug_assert_eq!(view.slots(scope).0.index(), it.first);
+        let status = view.status(scope, step);
         let output = self.values.output(it.first + step);
         let seen = match (status, output) {
             (StepStatus::Completed | StepStatus::Skipped | StepStatus::Recovered, output) => {
@@ -108,14 +107,9 @@ impl Scene<'_> {
     /// Returns the failure of a step that has no output.
     fn failure_of(&self, scope: ScopeId, step: usize) -> Failure {
         let (it, view) = (self.values.scope(scope), self.machine.view());
-        let places = 0..it.plan.steps.len();
-        let is_work = |place: &usize| it.plan.steps[*place].role == Role::Work;
-        let failures = match view.statuses(scope)[step] {
+        let failures = match view.status(scope, step) {
             StepStatus::Failed | StepStatus::Blocked => view.failure(scope, step),
-            StepStatus::Waiting => {
-                let mut work = places.filter(is_work);
-                work.find_map(|place| view.failed(scope, place))
-            }
+            StepStatus::Waiting => view.first_failure(scope),
             _ => None,
         };
         if let Some(failures) = failures {

@@ -3,6 +3,7 @@
 mod counts;
 mod depth;
 mod limits;
+mod memory;
 mod order;
 mod panics;
 mod reentrant;

@@ -166,7 +166,7 @@ impl<'d> PlanReader<'d> {
     }
 
     pub(crate) fn steps(&mut self, nodes: &[JsonNode<'_>]) -> Vec<Step> {
-        let mut steps = Vec::new();
+        let mut steps = Vec::with_capacity(self.builder.room(nodes.len(), VALUES_OF_STEP));
         for (index, node) in nodes.iter().enumerate() {
             if self.builder.is_over() {
                 break;

@@ -112,9 +112,9 @@ impl<'p> Hand<'p> {
                 Command::Unwinding(_) => {}
                 Command::Settled(scope, slot, status) => {
                     assert_eq!(self.machine.view().scope_of(slot), scope);
-                    let (first, _) = self.machine.view().slots(scope);
-                    let statuses = self.machine.view().statuses(scope);
-                    assert_eq!(statuses[slot.index() - first.index()], status);
+                    let view = self.machine.view();
+                    let place = slot.index() - view.slots(scope).0.index();
+                    assert_eq!(view.status(scope, place), status);
                 }
                 Command::Over(scope) => assert_ne!(scope, ScopeId::ROOT),
                 Command::Done => assert!(!std::mem::replace(&mut self.is_done, true)),
@@ -293,11 +293,10 @@ impl<'p> Hand<'p> {
         };
         let labels = &self.plan.inside[&seen.owner];
         let id = |place: usize| &self.plan.ids[labels[place] as usize];
-        let (first, _) = view.slots(scope);
-        let statuses = view.statuses(scope).into_iter().enumerate();
-        let words = statuses.map(|(place, status)| {
+        let (first, count) = view.slots(scope);
+        let words = (0..count).map(|place| {
             let id_here = id(place);
-            let word = match status {
+            let word = match view.status(scope, place) {
                 StepStatus::Waiting | StepStatus::Skipped if !id_here.starts_with('s') => {
                     "idle".into()
                 }

@@ -396,6 +396,33 @@ fn the_first_cause_that_ends_a_scope_counts() {
     assert_eq!(failures.cutoff, Some(Cutoff::Cancelled));
 }
 
+/// The time limits of a call leave the call alone if its end is certain. After a deadline, no attempt follows.
+#[test]
+fn a_call_whose_end_is_certain_outlasts_its_time_limits() {
+    for (pause, ending, attempts) in [
+        (Pause::Timeout, CallEnd::Done, 1),
+        (Pause::Deadline, CallEnd::Done, 1),
+        (Pause::Timeout, LATER, 2),
+        (Pause::Deadline, LATER, 1),
+    ] {
+        let mut step = call(1);
+        step.amounts.attempts = 2;
+        step.timing.timeout = pause == Pause::Timeout;
+        step.timing.deadline = pause == Pause::Deadline;
+        let tables = tables(vec![step]);
+        let mut hand = Hand::of(&tables);
+        let certain = *hand.calls.keys().next().unwrap();
+        hand.machine.handle(Event::Certain(certain));
+        hand.fire(pause);
+        assert_eq!(hand.calls(), ["1#1"]);
+        hand.end("1#1", ending);
+        if attempts == 2 {
+            hand.end("1#2", CallEnd::Done);
+        }
+        assert_eq!(hand.succeeds(), ending == CallEnd::Done || attempts == 2);
+    }
+}
+
 /// A cancellation, or the time limit of a block, leaves a call alone whose end is certain: its step is undone if the call has succeeded.
 #[test]
 fn a_scope_that_is_cut_waits_for_a_call_whose_end_is_certain() {
