@@ -16,7 +16,7 @@ pub(crate) use call::{
 };
 pub(crate) use foreign::pattern_of_for;
 pub(crate) use step::HyphenatedName;
-pub(crate) use words::{attribute, statement};
+pub(crate) use words::{attribute, early_end, in_for, in_loop, statement};
 
 use crate::report::Mistake;
 use crate::syntax::tokens::first_word;

@@ -61,11 +61,6 @@ impl Statement {
             }
     }
 
-    /// Takes the tokens after the attributes.
-    pub(crate) fn take_kind(&mut self) -> StatementKind {
-        std::mem::replace(&mut self.kind, StatementKind::Other(TokenStream::new()))
-    }
-
     /// Returns the name of a step.
     pub(crate) fn name(&self) -> Option<&Ident> {
         self.step()?.name.as_ref()

@@ -3,7 +3,7 @@
 use super::super::value;
 use super::WorkReader;
 use crate::ast::{Body, Loop, Value};
-use crate::mistakes::flow as mistakes;
+use crate::mistakes::{self as wrong, flow as mistakes};
 use crate::report::Mistake;
 use crate::syntax::LoopTokens;
 use crate::syntax::reference::is_source_name;
@@ -22,7 +22,7 @@ impl WorkReader<'_> {
             Some(mistake) => return Err(mistake),
             None => source.block.ok_or_else(no_round)?,
         };
-        if let Some(word) = mistakes::word_in_loop(&group) {
+        if let Some(word) = wrong::early_end(&group, wrong::in_loop) {
             return Err(word);
         }
         let before = self.report.len();
