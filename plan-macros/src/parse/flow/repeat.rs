@@ -62,7 +62,9 @@ impl WorkReader<'_> {
 /// Reads the name of the previous round's value.
 fn last(bar: Span, tokens: TokenStream) -> Result<Ident, Mistake> {
     match only(&tokens) {
-        Some(TokenTree::Ident(name)) if is_source_name(&name) => Ok(name),
+        Some(TokenTree::Ident(name)) if is_source_name(&name) => {
+            wrong::keyword(&name, "value").map_or(Ok(name), Err)
+        }
         _ => Err(mistakes::between_bars(bar, tokens)),
     }
 }
