@@ -49,8 +49,7 @@ pub(crate) fn has_own_parameters(ty: &Type, report: &mut Report) -> bool {
     extra.1
 }
 
-/// Returns the number of types of values that a type of the standard library has as parameters, and the number of its
-/// other parameters: its hasher or its allocator.
+/// Returns two counts of the parameters of a standard type: types of values, and hashers or allocators.
 pub(crate) fn parameters(name: &Ident) -> Option<(usize, usize)> {
     match &*name.to_string() {
         "Option" => Some((1, 0)),
@@ -60,7 +59,7 @@ pub(crate) fn parameters(name: &Ident) -> Option<(usize, usize)> {
     }
 }
 
-/// Returns the error of a type with more parameters than it has.
+/// Returns the error of a standard type with too many parameters.
 fn extra_parameters(segment: &PathSegment) -> Option<String> {
     let name = &segment.ident;
     let (values, others) = parameters(name)?;
