@@ -83,6 +83,16 @@ pub(crate) enum Role {
     Always,
 }
 
+impl Role {
+    /// Returns the name of the step that an undo step rolls back.
+    pub(crate) fn undone(&self) -> Option<&Ident> {
+        match self {
+            Self::Undo(undone) => Some(undone),
+            Self::Work | Self::Always => None,
+        }
+    }
+}
+
 impl Step {
     /// Discards the step's content except its name and, for a known tool, its output.
     pub(crate) fn forget(&mut self) {

@@ -28,6 +28,15 @@ pub(crate) fn text_of(name: &Ident) -> String {
     name.unraw().to_string()
 }
 
+/// Returns the names of a path, without its arguments.
+pub(crate) fn names_of(path: &Path) -> String {
+    let names = path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string());
+    names.collect::<Vec<_>>().join("::")
+}
+
 /// Returns the last name of a path.
 pub(crate) fn last_name(path: &Path) -> String {
     let last = path.segments.last();

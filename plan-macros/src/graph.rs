@@ -37,13 +37,9 @@ impl StepGraph {
             };
             let mentioned = names.mentions(step).iter();
             let mentioned = mentioned.map(|mention| (&mention.name, Some(mention.source)));
-            let undone = match &step.role {
-                Role::Undo(undone) => Some(undone),
-                Role::Work | Role::Always => None,
-            };
             let mut waits: Vec<_> = mentioned.filter_map(edge).filter(may_need).collect();
             references.push(waits.len());
-            let others = step.after.iter().chain(undone);
+            let others = step.after.iter().chain(step.role.undone());
             let others = others.map(|name| (name, names.own(scope, name)));
             let others = others.filter_map(edge);
             waits.extend(others.filter(may_need));

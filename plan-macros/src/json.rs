@@ -1,7 +1,7 @@
 //! Types that must be serializable to JSON, and checks by which rustc reports each other type once.
 
 use crate::docs::text_of;
-use crate::parse::owned::KNOWN;
+use crate::parse::owned::{self, KNOWN};
 use crate::parse::tidy;
 use crate::syntax::tokens::{no_parameters, placed};
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -21,7 +21,10 @@ fn unknown_parts(ty: &Type) -> Vec<&Type> {
         Type::Array(array) if is_short(&array.len) => unknown_parts(&array.elem),
         Type::Path(path) => match path.path.segments.last() {
             Some(last) if KNOWN.iter().any(|known| last.ident == known) || is_full_result(last) => {
-                type_arguments(last).flat_map(unknown_parts).collect()
+                let values =
+                    owned::parameters(&last.ident).map_or(usize::MAX, |(values, _)| values);
+                let values = type_arguments(last).take(values);
+                values.flat_map(unknown_parts).collect()
             }
             _ => vec![ty],
         },

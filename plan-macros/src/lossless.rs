@@ -76,22 +76,12 @@ pub(crate) fn take<'a>(
     }
 }
 
-/// Like [`take`], for a struct whose fields may have other names in serde. Empty if serde transforms or skips a field.
-pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStream {
-    if !input.generics.params.is_empty() {
-        return TokenStream::new();
-    }
+/// Like [`take`], for a struct whose fields may have other names in serde. `None` if serde transforms or skips a field.
+pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> Option<TokenStream> {
     let (container, wrong) = container(input, Derive::Deserialize);
-    if !wrong.is_empty() {
-        return TokenStream::new();
-    }
-    let Some(Container {
-        data: Data::Struct(Style::Struct, fields),
-        attrs,
-        ..
-    }) = &container
-    else {
-        return TokenStream::new();
+    let Container { data, attrs, .. } = container.as_ref().filter(|_| wrong.is_empty())?;
+    let Data::Struct(Style::Struct, fields) = data else {
+        return None;
     };
     let converted = attrs.type_from().is_some()
         || attrs.type_try_from().is_some()
@@ -108,8 +98,9 @@ pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStr
                 .iter()
                 .any(|attr| attr.path().is_ident("cfg"))
     };
-    if converted || !fields.iter().all(is_read) {
-        return TokenStream::new();
+    let is_generic = !input.generics.params.is_empty();
+    if is_generic || converted || !fields.iter().all(is_read) {
+        return None;
     }
     let fields = fields.iter().filter_map(|field| match &field.member {
         Member::Named(ident) => {
@@ -118,7 +109,7 @@ pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStr
         }
         Member::Unnamed(_) => None,
     });
-    take(fields, check)
+    Some(take(fields, check))
 }
 
 /// Returns the implementation of `Lossless` for a type, if serde writes and reads all of its fields.

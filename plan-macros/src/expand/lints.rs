@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::tokens::located;
-use crate::ast::{Body, Role, Step};
+use crate::ast::{Body, Step};
 use crate::docs::text_of;
 use crate::names::{Names, Source};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -71,12 +71,8 @@ pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
         .map(|mention| mention.source)
         .collect();
     for step in cx.steps {
-        let undone = match &step.role {
-            Role::Undo(undone) => Some(undone),
-            Role::Work | Role::Always => None,
-        };
         let scope = cx.names.scope_of(cx.names.source(step));
-        let named = step.after.iter().chain(undone);
+        let named = step.after.iter().chain(step.role.undone());
         used.extend(named.filter_map(|name| cx.names.own(scope, name)));
         step.body.blocks(&mut |block| {
             used.extend(block.value().map(|step| cx.names.source(step)));

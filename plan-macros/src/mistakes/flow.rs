@@ -204,16 +204,6 @@ pub(crate) fn filter(pattern: &Pat, list: &TokenStream) -> Option<Mistake> {
     ))
 }
 
-/// Returns the error of a word that ends a `for` early.
-pub(crate) fn word_in_for(block: &Group) -> Option<Mistake> {
-    words::early_end(block).map(|word| words::in_for(&word))
-}
-
-/// Returns the error of a word that ends a loop early.
-pub(crate) fn word_in_loop(block: &Group) -> Option<Mistake> {
-    words::early_end(block).map(|word| words::in_loop(&word))
-}
-
 /// Returns `true` for braces with a word that ends a loop.
 pub(crate) fn has_ending(block: &Group) -> bool {
     let mut trees = block.stream().into_iter();

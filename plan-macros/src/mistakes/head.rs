@@ -1,6 +1,7 @@
 //! Wrong forms of `pub Name(input: Type) -> Output { … }`.
 
 use super::HyphenatedName;
+use crate::docs::names_of;
 use crate::report::{Mistake, mistake};
 use crate::syntax::HeadTokens;
 use crate::syntax::text::{path_text, tidy};
@@ -80,17 +81,15 @@ pub(crate) fn repeated_derives(attr: &mut Attribute, what: &str) -> Vec<Mistake>
         _ => return Vec::new(),
     };
     let is_repeated = |path: &Path| {
-        let names: Vec<String> = path
-            .segments
-            .iter()
-            .map(|it| it.ident.to_string())
-            .collect();
-        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
         matches!(
-            &*names,
-            ["Serialize" | "Deserialize" | "Shape"]
-                | ["serde", "Serialize" | "Deserialize"]
-                | ["plan_runtime", "Shape" | "Tool"]
+            &*names_of(path),
+            "Serialize"
+                | "Deserialize"
+                | "Shape"
+                | "serde::Serialize"
+                | "serde::Deserialize"
+                | "plan_runtime::Shape"
+                | "plan_runtime::Tool"
         )
     };
     let (repeated, rest): (Vec<Path>, Vec<Path>) =

@@ -16,9 +16,10 @@ pub(crate) use call::{
 };
 pub(crate) use foreign::pattern_of_for;
 pub(crate) use step::HyphenatedName;
-pub(crate) use words::{attribute, statement};
+pub(crate) use words::{attribute, early_end, in_for, in_loop, statement};
 
-use crate::report::Mistake;
+use crate::report::{Mistake, mistake};
+use crate::syntax::is_keyword;
 use crate::syntax::tokens::first_word;
 use proc_macro2::{Ident, TokenStream};
 
@@ -38,6 +39,23 @@ pub(crate) fn in_place_of_call(
         .or_else(|| foreign::flow(tokens, step))
         .or_else(|| foreign::comprehension(tokens, step))
         .or_else(|| words::concurrent(tokens))
+}
+
+/// Returns the error of a keyword as a name.
+pub(crate) fn keyword(name: &Ident, kind: &str) -> Option<Mistake> {
+    if name == "_" || !is_keyword(name) {
+        return None;
+    }
+    let raw = format!("r#{name}");
+    // rustc warns of a type with a raw name.
+    let help = match syn::parse_str::<Ident>(&raw) {
+        Ok(_) if kind != "plan" => format!("write `{raw}`, or choose another name"),
+        _ => "choose another name".to_owned(),
+    };
+    Some(mistake!(
+        name,
+        "`{name}` is a Rust keyword, so it cannot be the name of this {kind}\nhelp: {help}"
+    ))
 }
 
 /// The position of the work of a step.

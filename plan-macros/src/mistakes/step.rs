@@ -3,7 +3,7 @@
 use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
 use crate::syntax::text::value_text;
-use crate::syntax::tokens::{Tokens, braces, first, first_word, last, parse_start};
+use crate::syntax::tokens::{Tokens, braces, first, first_word, is_sign, last, parse_start};
 use crate::syntax::{Evidence, FlowTokens, StepTokens, holds_steps};
 use plan_graph::similar;
 use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
@@ -114,7 +114,7 @@ pub(crate) fn late_attributes(
 
 /// Returns the error of another sign instead of the `;` of a step, or of a missing `;`.
 pub(crate) fn end(source: &StepTokens, semicolon: bool, end: Span) -> Option<Mistake> {
-    let early = first(&source.extra).filter(|early| crate::syntax::tokens::is_sign(early, ';'));
+    let early = first(&source.extra).filter(|early| is_sign(early, ';'));
     if let Some(instead) = &source.instead {
         Some(mistake!(
             instead,

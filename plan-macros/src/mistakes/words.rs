@@ -309,13 +309,14 @@ fn ending(tokens: &TokenStream) -> Option<Ident> {
     None
 }
 
-/// Returns the `break` or `continue` that is a statement in the braces of a `for` or a `loop`.
-pub(super) fn early_end(group: &Group) -> Option<Ident> {
-    ending(&group.stream()).filter(|word| word != "return")
+/// Returns the error of a `break` or a `continue` that is a statement in the braces of a `for` or a `loop`.
+pub(crate) fn early_end(braces: &Group, of: fn(&Ident) -> Mistake) -> Option<Mistake> {
+    let word = ending(&braces.stream()).filter(|word| word != "return");
+    word.as_ref().map(of)
 }
 
 /// Returns the error of a word that ends a `for` early.
-pub(super) fn in_for(word: &Ident) -> Mistake {
+pub(crate) fn in_for(word: &Ident) -> Mistake {
     mistake(
         word,
         "a `for` has no `{word}`: it goes through its whole list, concurrently\n\
@@ -324,7 +325,7 @@ pub(super) fn in_for(word: &Ident) -> Mistake {
 }
 
 /// Returns the error of a word that ends a loop early.
-pub(super) fn in_loop(word: &Ident) -> Mistake {
+pub(crate) fn in_loop(word: &Ident) -> Mistake {
     mistake(
         word,
         "a loop has no `{word}`: it ends by its condition\nhelp: write it after `while`: `loop { … } while condition`",

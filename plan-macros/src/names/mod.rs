@@ -19,6 +19,7 @@ pub(crate) use roles::{Reader, check as check_roles, reader};
 
 use crate::ast::{Block, BlockTail, Body, Branch, Condition, Input, Loop, Plan, Step, typed};
 use crate::docs::text_of;
+use crate::mistakes::keyword;
 use crate::report::Report;
 use crate::syntax::is_keyword;
 use facts::{FactTable, Facts};
@@ -390,16 +391,8 @@ fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
     let text = text_of(name);
     if text == "_" {
         report.error(name, format!("this {kind} needs a name"));
-    } else if is_keyword(name) {
-        let raw = format!("r#{text}");
-        let help = match syn::parse_str::<Ident>(&raw) {
-            Ok(_) => format!("\nhelp: write `{raw}`, or choose another name"),
-            Err(_) => "\nhelp: choose another name".to_owned(),
-        };
-        report.error(
-            name,
-            format!("`{text}` is a Rust keyword, so it cannot be the name of this {kind}{help}"),
-        );
+    } else if let Some(keyword) = keyword(name, kind) {
+        report.push(keyword);
     } else if text.starts_with(char::is_uppercase) {
         report.error(
             name,

@@ -61,6 +61,10 @@ pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
     }
     let no_name = |at: &Span| mistakes::head::no_name(*at, source.inputs.is_some());
     let name = report.ok(source.name.as_ref().map_err(no_name))?.clone();
+    if let Some(keyword) = mistakes::keyword(&name, "plan") {
+        report.push(keyword);
+        return None;
+    }
     let given = report.len();
     let mut inputs = Inputs {
         unclear: source.inputs.is_none(),

@@ -2,7 +2,6 @@
 
 mod amount;
 mod attribute;
-mod awaited;
 mod flow;
 mod format;
 pub(crate) mod functions;
@@ -101,16 +100,16 @@ impl PlanBody {
         keywords.extend(inputs.map(|input| input.name.to_string()));
         let mut ended = false;
         let mut before = report.len();
-        for mut statement in statements {
+        for statement in &statements {
             before = report.len();
             // A keyword as a name is reported once, at its declaration.
             let is_unreadable = statement.mentions(&keywords);
             ended |= !statement.semicolon;
-            match statement.take_kind() {
-                StatementKind::Step(step) => self.step(&statement, step, is_unreadable, report),
+            match &statement.kind {
+                StatementKind::Step(step) => self.step(statement, step, is_unreadable, report),
                 StatementKind::Other(tokens) => {
                     ended = true;
-                    self.tail(&statement, tokens, is_unreadable, report);
+                    self.tail(statement, tokens, is_unreadable, report);
                 }
             }
         }
@@ -125,7 +124,7 @@ impl PlanBody {
     fn step(
         &mut self,
         statement: &Statement,
-        source: StepTokens,
+        source: &StepTokens,
         is_unreadable: bool,
         report: &mut Report,
     ) {
@@ -167,7 +166,7 @@ impl PlanBody {
     fn tail(
         &mut self,
         statement: &Statement,
-        tokens: TokenStream,
+        tokens: &TokenStream,
         is_unreadable: bool,
         report: &mut Report,
     ) {

@@ -49,15 +49,20 @@ pub(crate) fn has_own_parameters(ty: &Type, report: &mut Report) -> bool {
     extra.1
 }
 
-/// Returns the error of a type with more parameters than it has for values, for its hasher and for its allocator.
+/// Returns two counts of the parameters of a standard type: types of values, and hashers or allocators.
+pub(crate) fn parameters(name: &Ident) -> Option<(usize, usize)> {
+    match &*name.to_string() {
+        "Option" => Some((1, 0)),
+        "Vec" | "VecDeque" | "Box" | "BTreeSet" | "HashSet" => Some((1, 1)),
+        "BTreeMap" | "HashMap" => Some((2, 1)),
+        _ => None,
+    }
+}
+
+/// Returns the error of a standard type with too many parameters.
 fn extra_parameters(segment: &PathSegment) -> Option<String> {
-    let name = segment.ident.to_string();
-    let (values, others) = match &*name {
-        "Option" => (1, 0),
-        "Vec" | "VecDeque" | "Box" | "BTreeSet" | "HashSet" => (1, 1),
-        "BTreeMap" | "HashMap" => (2, 1),
-        _ => return None,
-    };
+    let name = &segment.ident;
+    let (values, others) = parameters(name)?;
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return None;
     };

@@ -1,9 +1,7 @@
 //! Attributes that contradict each other or have no effect.
 
 use super::attribute::Attributes;
-use super::awaited;
-use crate::ast::Given;
-use crate::ast::{Amount, Body, Catch, Optional, Policy, Role};
+use crate::ast::{Amount, Body, Catch, Given, Optional, Policy, Role};
 use crate::report::Report;
 use plan_graph::{BACKOFF, Concern, LONGEST_WAIT, StepAttribute, Takes};
 use proc_macro2::Span;
@@ -11,10 +9,8 @@ use std::time::Duration;
 
 /// Reports attributes without an effect on the role of a step.
 pub(super) fn role(read: &mut Attributes, report: &mut Report) {
-    let kind = match &read.role {
-        Role::Work => return,
-        Role::Undo(_) => "an undo step",
-        Role::Always => "an always step",
+    let Some(kind) = kind(&read.role) else {
+        return;
     };
     let all = StepAttribute::ALL.iter();
     for known in all.filter(|known| known.concern() == Concern::Failure) {
@@ -33,6 +29,31 @@ pub(super) fn role(read: &mut Attributes, report: &mut Report) {
         );
         read.after.clear();
     }
+}
+
+/// Returns the words for a step that runs after the work.
+fn kind(role: &Role) -> Option<&'static str> {
+    match role {
+        Role::Work => None,
+        Role::Undo(_) => Some("an undo step"),
+        Role::Always => Some("an always step"),
+    }
+}
+
+/// Reports each `await` in a step of this kind, which runs after the work.
+fn late_awaits(body: &Body, kind: &str, report: &mut Report) {
+    if let Body::Await(at) = body {
+        let message = format!("{kind} cannot wait for a value\nhelp: wait in a step before");
+        report.error_at(*at, message);
+    }
+    body.blocks(&mut |block| {
+        // Steps of other roles were checked already.
+        let work = block
+            .steps
+            .iter()
+            .filter(|step| matches!(step.role, Role::Work));
+        work.for_each(|step| late_awaits(&step.body, kind, report));
+    });
 }
 
 /// Reports attributes that contradict each other.
@@ -134,10 +155,8 @@ pub(super) fn body(policy: &Policy, role: &Role, body: &Body, report: &mut Repor
             "a step with a type is a value, which undoes nothing\nhelp: call a tool: `step name = Tool { … };`",
         );
     }
-    match role {
-        Role::Work => {}
-        Role::Undo(_) => awaited::late(body, "an undo step", report),
-        Role::Always => awaited::late(body, "an always step", report),
+    if let Some(kind) = kind(role) {
+        late_awaits(body, kind, report);
     }
     if let (Body::Await(_), Some(at)) = (body, policy.place(StepAttribute::Retry)) {
         report.error_at(

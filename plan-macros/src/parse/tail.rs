@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 /// Reads the final expression.
 pub(super) fn tail(
     statement: &Statement,
-    tokens: TokenStream,
+    tokens: &TokenStream,
     report: &mut Report,
 ) -> Option<Tail> {
     let tail = |value| {
@@ -21,12 +21,12 @@ pub(super) fn tail(
     };
     if !statement.attrs.is_empty() {
         let last = mistakes::last_attribute(&statement.attrs);
-        report.push(mistakes::attributes(last, statement, &tokens));
+        report.push(mistakes::attributes(last, statement, tokens));
         // A call and a statement are no output.
-        let is_output = !tokens.is_empty() && !statement.semicolon && !is_call(&tokens);
+        let is_output = !tokens.is_empty() && !statement.semicolon && !is_call(tokens);
         return is_output.then_some(Value::Broken).and_then(tail);
     }
-    if let Some(mistake) = mistakes::in_plan(statement, &tokens) {
+    if let Some(mistake) = mistakes::in_plan(statement, tokens) {
         report.push(mistake);
         return None;
     }

@@ -61,11 +61,6 @@ impl Statement {
             }
     }
 
-    /// Takes the tokens after the attributes.
-    pub(crate) fn take_kind(&mut self) -> StatementKind {
-        std::mem::replace(&mut self.kind, StatementKind::Other(TokenStream::new()))
-    }
-
     /// Returns the name of a step.
     pub(crate) fn name(&self) -> Option<&Ident> {
         self.step()?.name.as_ref()
@@ -122,28 +117,26 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
             semicolon = false;
             end = taken.peek_last().map_or(end, tokens::end);
         }
-        let mut statement = Statement {
-            attrs,
-            kind: StatementKind::Other(TokenStream::new()),
-            semicolon,
-            end,
+        let (mut after, mut end_of_step) = (TokenStream::new(), end);
+        let kind = if is_step(&taken, step_is_name) {
+            let mut step = step(&mut taken);
+            step_is_name |= step.name.as_ref().is_some_and(|name| name == "step");
+            if !semicolon {
+                after = step.cut_after_value();
+                end_of_step = end_of(&step.value).unwrap_or(end);
+            } else if step.equals.is_some() {
+                (step.value, step.extra) = after_braces(step.value);
+            }
+            StatementKind::Step(step)
+        } else {
+            StatementKind::Other(taken.rest())
         };
-        if !is_step(&taken, step_is_name) {
-            statement.kind = StatementKind::Other(taken.rest());
-            statements.push(statement);
-            continue;
-        }
-        let mut step = step(&mut taken);
-        step_is_name |= step.name.as_ref().is_some_and(|name| name == "step");
-        let mut after = TokenStream::new();
-        if !semicolon {
-            after = step.cut_after_value();
-            statement.end = end_of(&step.value).unwrap_or(end);
-        } else if step.equals.is_some() {
-            (step.value, step.extra) = after_braces(step.value);
-        }
-        statement.kind = StatementKind::Step(step);
-        statements.push(statement);
+        statements.push(Statement {
+            attrs,
+            kind,
+            semicolon,
+            end: end_of_step,
+        });
         if !after.is_empty() {
             statements.push(Statement {
                 attrs: TokenStream::new(),

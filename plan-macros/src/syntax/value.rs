@@ -3,7 +3,7 @@
 use super::brackets::{at_end, in_braces, in_brackets, in_parens};
 use super::reference;
 use crate::ast::{Reference, Scalar};
-use crate::docs::text_of;
+use crate::docs::{names_of, text_of};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -216,13 +216,8 @@ fn after_path(input: ParseStream<'_>) -> Option<ValueKind> {
 
 /// Returns `true` for `json!` and `format!`.
 fn is_known(path: &Path) -> bool {
-    let names = path
-        .segments
-        .iter()
-        .map(|segment| segment.ident.to_string());
-    let names: Vec<String> = names.collect();
     matches!(
-        &*names.join("::"),
+        &*names_of(path),
         "json" | "serde_json::json" | "format" | "std::format" | "alloc::format"
     )
 }

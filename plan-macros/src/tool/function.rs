@@ -269,20 +269,18 @@ impl Expansion<'_> {
     }
 
     /// Writes the method that takes the arguments from values in Rust.
-    fn take(&self, check: &TokenStream) -> TokenStream {
+    fn take(&self, check: &TokenStream) -> Option<TokenStream> {
         let arguments = &self.signature.arguments;
         let attrs = arguments.iter().flat_map(|argument| &argument.attrs);
         if lossless::are_renamed(attrs.chain(&self.for_struct)) {
-            return match syn::parse2(self.structure().1) {
-                Ok(structure) => lossless::take_as_read(&structure, check),
-                Err(_) => TokenStream::new(),
-            };
+            let structure = syn::parse2(self.structure().1).ok()?;
+            return lossless::take_as_read(&structure, check);
         }
         let fields = arguments.iter().filter_map(|argument| {
             let ident = &argument.ident;
             Some((ident, text_of(ident), argument.ty.as_ref()?))
         });
-        lossless::take(fields, check)
+        Some(lossless::take(fields, check))
     }
 
     fn implementation(&self) -> TokenStream {

@@ -1,8 +1,9 @@
 //! Parameters with a syntax error.
 
 use crate::parse::owned::KNOWN;
+use crate::syntax::is_keyword;
 use crate::syntax::tokens::Tokens;
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::{FnArg, Token, Type, parse_quote};
@@ -83,11 +84,24 @@ fn parameter(tokens: TokenStream, is_first: bool) -> Option<FnArg> {
     }
     let mut tokens = Tokens::new(tokens);
     tokens.attributes();
-    let name = tokens.next_ident()?;
+    if tokens.is_ident(0, "mut") {
+        tokens.next();
+    }
+    let name = not_a_keyword(tokens.next_ident()?)?;
     let is_reference = |tree| matches!(tree, TokenTree::Punct(sign) if sign.as_char() == '&');
     // The application is not among the arguments.
     let is_application = is_first && tokens.rest().into_iter().any(is_reference);
     (!is_application).then(|| parse_quote!(#name: _))
+}
+
+/// Returns the name, with `r#` if the name is a keyword.
+fn not_a_keyword(name: Ident) -> Option<Ident> {
+    if name == "_" || !is_keyword(&name) {
+        return Some(name);
+    }
+    let mut raw: Ident = syn::parse_str(&format!("r#{name}")).ok()?;
+    raw.set_span(name.span());
+    Some(raw)
 }
 
 /// Removes the attributes of parameters, which belong to the struct of the arguments.
@@ -103,4 +117,25 @@ fn without_attributes(parameters: TokenStream) -> TokenStream {
         }
     }
     rest
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool;
+    use quote::quote;
+
+    #[test]
+    fn unreadable_parameters_have_names() {
+        for (parameters, field) in [
+            (quote!(type: u64), "r#type"),
+            (quote!([serde(default)] mut limit: u64), "limit"),
+            (quote!(crate: u64, limit u64), "limit"),
+        ] {
+            let tool = quote!(async fn find(#parameters) -> Result<u64> { Ok(1) });
+            let expansion = tool::attribute(quote!(), tool).to_string();
+            let (_, structure) = expansion.split_once("struct Find").expect("a struct");
+            let fields = structure.split_once('}').expect("fields").0;
+            assert!(fields.contains(&format!("{field} :")), "{fields}");
+        }
+    }
 }

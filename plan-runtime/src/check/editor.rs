@@ -1,6 +1,6 @@
 //! The items that a plan's expansion for editors names: see `ide` in `plan-macros`. No code calls them.
 
-use super::argument::TakesText;
+use super::accepts::TakesText;
 use super::cursor::unreachable;
 pub use crate::Failure;
 use crate::Tool;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the path of a reference | the author's own expression, with methods between its parts (`cursor.rs`) |
 //! | fields that serde skips, indices | a `const` that panics (`segment.rs`, `cursor.rs`) |
-//! | arguments | a struct literal, whose values pass `Takes`, `Allows` and `CanBe` (`argument.rs`) |
+//! | arguments | a struct literal, whose values pass `Takes`, `Allows` and `CanBe` (`argument.rs`); literals pass `TakesText` and the like (`accepts.rs`) |
 //! | types with JSON | a `const` in a bound (`json.rs`) |
 //! | `?` in Rust expressions | a `match` that calls `Asked` and `FailsStep` (`asked.rs`) |
 //! | effects without an order | a path that leads to a deprecated constant if the tools are an effect and a check (`order.rs`) |
@@ -12,6 +12,7 @@
 //!
 //! The pattern of a `for` is in the code twice, for types and for values. If the first use has an error, `known` makes the list of the second use unknown, so rustc reports one error (`flow.rs`).
 
+mod accepts;
 mod application;
 mod argument;
 mod asked;
@@ -29,12 +30,15 @@ mod order;
 mod run;
 mod segment;
 
+pub use accepts::{
+    TakesFloat, TakesInteger, TakesList, TakesLiteral, TakesNegative, TakesNone, TakesSome,
+    TakesText, VariantOf,
+};
 pub use application::{CalledDirectlyOn, CalledOn, Calls, First, HasTool, Kind, KnownOn, NoKind};
 pub use argument::{
     Allows, AlwaysPresent, CanBe, FitsInto, FitsIntoSome, Holds, IsUntyped, MaybeAbsent,
-    ShownInText, Takes, TakesFloat, TakesInteger, TakesList, TakesLiteral, TakesNegative,
-    TakesNone, TakesOutcome, TakesOutcomes, TakesSome, TakesStruct, TakesText, UntypedJson,
-    VariantOf, any, inner, show, shown, untyped,
+    ShownInText, Takes, TakesOutcome, TakesOutcomes, TakesStruct, UntypedJson, any, inner, show,
+    shown, untyped,
 };
 pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;

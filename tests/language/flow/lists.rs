@@ -6,6 +6,7 @@ use plan_runtime::{Shape, plan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::hash::RandomState;
 
 plan! {
     pub Lists(
@@ -13,7 +14,7 @@ plan! {
         array: [u8; 3],
         set: BTreeSet<String>,
         map: BTreeMap<String, u32>,
-        hash_map: HashMap<String, u32>,
+        hash_map: HashMap<String, u32, RandomState>,
         queue: VecDeque<u32>,
         boxed: Box<[u32]>,
     ) -> Value {

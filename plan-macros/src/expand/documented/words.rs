@@ -23,13 +23,9 @@ fn body(does: &Body, step: &Step, names: &Names<'_>, parts: &mut Vec<String>) {
     let code = |text: &str| Code(text).to_string();
     match does {
         Body::Call(literal) => parts.push(code(&path_text(&literal.path))),
-        Body::Compute(_) => {
-            parts.push("computed".to_owned());
-            let ty = step.ty.as_ref().map(|ty| tidy(&quote!(#ty)));
-            parts.extend(ty.map(|ty| code(&ty)));
-        }
-        Body::Await(_) => {
-            parts.push("awaits".to_owned());
+        Body::Compute(_) | Body::Await(_) => {
+            let is_wait = matches!(does, Body::Await(_));
+            parts.push(if is_wait { "awaits" } else { "computed" }.to_owned());
             let ty = step.ty.as_ref().map(|ty| tidy(&quote!(#ty)));
             parts.extend(ty.map(|ty| code(&ty)));
         }
@@ -131,11 +127,8 @@ pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mentioned = cx.names.mentions(step).iter();
     let mentioned = mentioned.map(|mention| &mention.name);
-    let undone = match &step.role {
-        Role::Undo(undone) => Some(undone),
-        Role::Work | Role::Always => None,
-    };
-    for name in mentioned.chain(undone).chain(cx.names.after(step)) {
+    let named = step.role.undone().into_iter().chain(cx.names.after(step));
+    for name in mentioned.chain(named) {
         let text = text_of(name);
         let known: Option<Source> = cx.names.get(name);
         if known.is_some() && !names.contains(&text) {

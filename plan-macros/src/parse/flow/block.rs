@@ -31,20 +31,19 @@ impl WorkReader<'_> {
         let statements = syntax::block(group.stream());
         let keywords = syntax::keywords(&statements);
         let count = statements.len();
-        for (place, mut statement) in statements.into_iter().enumerate() {
+        for (place, statement) in statements.iter().enumerate() {
             let (before, steps_before) = (self.report.len(), block.steps.len());
             let is_unreadable = statement.mentions(&keywords);
-            match statement.take_kind() {
+            match &statement.kind {
                 StatementKind::Step(step) => {
-                    block
-                        .steps
-                        .extend(steps.read(&statement, step, self.report));
+                    let read = steps.read(statement, step, self.report);
+                    block.steps.extend(read);
                 }
                 StatementKind::Other(tokens) => {
-                    let wrong = not_a_tail(&statement, &tokens, place + 1 == count);
+                    let wrong = not_a_tail(statement, tokens, place + 1 == count);
                     block.tail = BlockTail::Broken;
                     if wrong.is_none() && !tokens.is_empty() {
-                        self.tail(tokens, ends, &mut block);
+                        self.tail(tokens.clone(), ends, &mut block);
                     }
                     self.report.extend(wrong);
                 }

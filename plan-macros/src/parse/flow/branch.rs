@@ -28,7 +28,7 @@ impl Ends {
                 return !is_value(&branch.stream());
             }
             let last = syntax::block(branch.stream()).pop();
-            match last.map(|mut last| last.take_kind()) {
+            match last.map(|last| last.kind) {
                 Some(StatementKind::Other(last)) => !is_value(&last) || is_name(&last),
                 _ => true,
             }

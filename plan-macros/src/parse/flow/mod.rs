@@ -171,7 +171,7 @@ impl WorkReader<'_> {
         };
         let no_block = || Mistake::at(end_of(&source.list).unwrap_or(within), mistakes::FOR);
         let block = source.block.ok_or_else(no_block)?;
-        if let Some(word) = mistakes::word_in_for(&block) {
+        if let Some(word) = wrong::early_end(&block, wrong::in_for) {
             return Err(word);
         }
         if source.pattern.is_empty() {

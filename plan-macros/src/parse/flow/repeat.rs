@@ -3,7 +3,7 @@
 use super::super::value;
 use super::WorkReader;
 use crate::ast::{Body, Loop, Value};
-use crate::mistakes::flow as mistakes;
+use crate::mistakes::{self as wrong, flow as mistakes};
 use crate::report::Mistake;
 use crate::syntax::LoopTokens;
 use crate::syntax::reference::is_source_name;
@@ -22,7 +22,7 @@ impl WorkReader<'_> {
             Some(mistake) => return Err(mistake),
             None => source.block.ok_or_else(no_round)?,
         };
-        if let Some(word) = mistakes::word_in_loop(&group) {
+        if let Some(word) = wrong::early_end(&group, wrong::in_loop) {
             return Err(word);
         }
         let before = self.report.len();
@@ -62,7 +62,9 @@ impl WorkReader<'_> {
 /// Reads the name of the previous round's value.
 fn last(bar: Span, tokens: TokenStream) -> Result<Ident, Mistake> {
     match only(&tokens) {
-        Some(TokenTree::Ident(name)) if is_source_name(&name) => Ok(name),
+        Some(TokenTree::Ident(name)) if is_source_name(&name) => {
+            wrong::keyword(&name, "value").map_or(Ok(name), Err)
+        }
         _ => Err(mistakes::between_bars(bar, tokens)),
     }
 }

@@ -24,7 +24,7 @@ impl StepReader {
     pub(in crate::parse) fn read(
         &mut self,
         statement: &Statement,
-        source: StepTokens,
+        source: &StepTokens,
         report: &mut Report,
     ) -> Option<Step> {
         let mut read = self.step(statement, source, report);
@@ -39,17 +39,17 @@ impl StepReader {
     fn step(
         &mut self,
         statement: &Statement,
-        source: StepTokens,
+        source: &StepTokens,
         report: &mut Report,
     ) -> Option<Step> {
         let attributes = policy::parse(statement.attrs.clone(), source.name.as_ref(), report);
         // The first error in the tokens of a step makes the tokens after it look wrong, so later errors are dropped.
         let before = report.len();
-        let (name, mistakes) = mistakes::step::name(&source, statement.end);
+        let (name, mistakes) = mistakes::step::name(source, statement.end);
         report.extend(mistakes);
         let Some(name) = name else {
             report.keep_first(before);
-            let names = mistakes::step::names_in_place(source.extra, statement.end);
+            let names = mistakes::step::names_in_place(source.extra.clone(), statement.end);
             self.broken.extend(names);
             return None;
         };
@@ -58,14 +58,14 @@ impl StepReader {
             role: attributes.role,
             after: attributes.after,
             policy: attributes.policy,
-            ty: ty(&source, &name, report),
+            ty: ty(source, &name, report),
             name,
             body: Body::Broken(None),
             is_tail: false,
         };
         match source.equals {
             Some(equals) => step.read_work(source, equals, statement, report),
-            None => self.without_equals(&source, &step.name, report),
+            None => self.without_equals(source, &step.name, report),
         }
         let is_unclear = report.keep_first(before);
         if !is_unclear {
@@ -97,7 +97,7 @@ impl Step {
     /// Reads the tokens after the `=`.
     fn read_work(
         &mut self,
-        source: StepTokens,
+        source: &StepTokens,
         equals: Span,
         statement: &Statement,
         report: &mut Report,
@@ -114,7 +114,7 @@ impl Step {
             report.push(late);
         }
         let ended = statement.semicolon || value.is_empty();
-        report.extend(mistakes::step::end(&source, ended, end));
+        report.extend(mistakes::step::end(source, ended, end));
         if value.is_empty() {
             let message = format!("expected what the step does: `step {name} = Tool {{ … }};`");
             report.error_at(equals, message);
