@@ -1,7 +1,7 @@
 //! A plan is a tool, so plans can be steps of other plans: here one of them is a step twice. The example also runs
 //! without tokio.
 
-use plan_runtime::{Error, Result, Shape, Tool, plan, tool};
+use plan_runtime::{Error, Result, Shape, Terminal, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ async fn main() -> Result<()> {
         other: other.into(),
     };
 
-    println!("{}", Compare::PLAN);
+    println!("{}", Terminal::stdout().plan(Compare::PLAN));
     println!("`{}` is a tool: {}", Balance::NAME, Balance::DESCRIPTION);
 
     // By itself, and as two steps that run concurrently.
