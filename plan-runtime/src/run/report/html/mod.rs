@@ -7,6 +7,7 @@ mod timeline;
 
 use super::Report;
 use crate::Plan;
+use crate::plan::Role;
 use crate::print::MessageName;
 use crate::run::report::time::Time;
 use escape::escape;
@@ -154,7 +155,9 @@ impl Page<'_> {
     fn class(&self, step: usize) -> String {
         let status = self.report.steps[step].status.name().replace(' ', "-");
         let critical = self.critical.contains(&step);
-        status + if critical { " critical" } else { "" }
+        let is_undo = matches!(self.plan.steps[step].role, Role::Undo(_));
+        let undo = if is_undo { " undo" } else { "" };
+        status + undo + if critical { " critical" } else { "" }
     }
 
     /// Returns the status as an icon, for people who cannot distinguish the colors.
