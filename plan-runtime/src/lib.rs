@@ -3,6 +3,10 @@
 //! A plan is a list of steps that call tools. You write it in Rust with [`plan!`](crate::plan!), rustc checks it, and it is data that you can
 //! print, draw, store as JSON and run.
 //!
+//! The [guide] leads from a [first plan](guide::first_plan) to every feature. The [recipes](guide::recipes) are programs for common situations, and
+//! the [checks](guide::checks) are all errors with their fixes. The attributes of steps, such as `#[retry]` and `#[undo]`, are in
+//! [`plan!`](crate::plan!#policies).
+//!
 //! ```
 //! use plan_runtime::{Error, Result, Shape, plan, tool};
 //! use serde::{Deserialize, Serialize};
@@ -327,6 +331,19 @@ pub use plan_macros::Shape;
 pub use plan_macros::tool;
 
 #[doc = include_str!("plan.md")]
+#[doc(alias(
+    "after",
+    "always",
+    "at_most",
+    "await",
+    "catch",
+    "collect",
+    "concurrency",
+    "deadline"
+))]
+#[doc(alias(
+    "fallback", "for", "if", "loop", "optional", "retry", "step", "timeout", "undo"
+))]
 #[cfg(feature = "macros")]
 pub use plan_macros::plan;
 
