@@ -2,7 +2,7 @@
 //! which shows its actual arguments.
 
 use plan_runtime::run::{Decision, Gate, PendingCall};
-use plan_runtime::{Plan, Result, Shape, plan, tool};
+use plan_runtime::{Plan, Result, Shape, Terminal, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
@@ -88,9 +88,9 @@ fn ask(question: &str) -> io::Result<Option<bool>> {
 }
 
 /// Asks a person about each account that is to be closed.
-struct Terminal;
+struct Person;
 
-impl Gate for Terminal {
+impl Gate for Person {
     async fn ask(&self, call: PendingCall) -> Decision {
         if call.is_read_only() || call.tool() == "send_email" {
             return Decision::AllowStep;
@@ -115,7 +115,8 @@ async fn main() -> Result<()> {
         limit: 50_000,
     };
 
-    println!("{}", Dun::PLAN);
+    let terminal = Terminal::stdout();
+    println!("{}", terminal.plan(Dun::PLAN));
     println!("with the inputs {}\n", serde_json::to_string(&dun)?);
     println!("It may call:");
     for (name, description) in tools(Dun::PLAN) {
@@ -134,10 +135,10 @@ async fn main() -> Result<()> {
             return Ok(());
         }
     }
-    let (done, report) = dun.run(&()).gate(Terminal).with_report().await;
+    let (done, report) = dun.run(&()).gate(Person).with_report().await;
     for line in done?.iter().flatten() {
         println!("{line}");
     }
-    println!("\n{report}");
+    println!("\n{}", terminal.report(&report));
     Ok(())
 }

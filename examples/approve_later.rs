@@ -1,9 +1,10 @@
 //! A run that waits for days, without a process: `cargo run --features sqlite --example approve_later`.
 //!
-//! With `-- serve`, the example runs orders until it is killed. `runs` lists the orders and sends the approvals.
+//! The example `runs` is a command-line tool for such runs.
 
 mod shop;
 
+use plan_runtime::Terminal;
 use plan_runtime::journal::Sqlite;
 use plan_runtime::serve::Server;
 use shop::{Approval, PlaceOrder, Shop, database, toolbox};
@@ -26,18 +27,9 @@ async fn main() -> Result<()> {
     order.submit(&db, &id).await?;
     println!("submitted {id}");
 
-    if std::env::args().nth(1).as_deref() == Some("serve") {
-        println!(
-            "serving {}; try `cargo run --features sqlite --example runs`",
-            database().display()
-        );
-        server.serve().await?;
-        return Ok(());
-    }
-
     println!("a server runs it until it waits:");
     server.serve().cancel_on(server.wait(&id)).await?;
-    println!("{}", server.report(&id).await?);
+    println!("{}", Terminal::stdout().report(&server.report(&id).await?));
 
     // The server has ended. `signal` still checks the value, and the journal stores it.
     let error = server.signal(&id, "approval", "yes").await.unwrap_err();
@@ -48,6 +40,6 @@ async fn main() -> Result<()> {
 
     println!("another server goes on:");
     server.serve().cancel_on(server.wait(&id)).await?;
-    println!("{}", server.report(&id).await?);
+    println!("{}", Terminal::stdout().report(&server.report(&id).await?));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! An order, step by step: its course depends on the customer, the goods, and failures.
 
-use plan_runtime::{Error, Result, Shape, plan, tool};
+use plan_runtime::{Error, Result, Shape, Terminal, plan, tool};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, Shape)]
@@ -135,7 +135,8 @@ fn line(item: &str, count: u32, price: u32) -> Line {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    println!("{}", Order::PLAN);
+    let terminal = Terminal::stdout();
+    println!("{}", terminal.plan(Order::PLAN));
 
     let goods = vec![
         line("lamp", 2, 4000),
@@ -153,7 +154,7 @@ async fn main() -> Result<()> {
             express,
         };
         let (bill, report) = order.run(&()).with_report().await;
-        println!("{name}: {}\n\n{report}\n", bill?);
+        println!("{name}: {}\n\n{}\n", bill?, terminal.report(&report));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 //!         └─ hotels ──┘
 //! ```
 
-use plan_runtime::{Result, Shape, plan, tool};
+use plan_runtime::{Result, Shape, Terminal, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -90,8 +90,9 @@ async fn main() -> Result<()> {
 
     // The tools of this plan need no application, so any value is an application.
     let (trip, report) = lisbon().run(&()).with_report().await;
-    println!("\n{}\n\n{report}", trip?);
+    let terminal = Terminal::stdout();
+    println!("\n{}\n\n{}", trip?, terminal.report(&report));
     let (_, report) = lisbon().run(&()).concurrency(1).with_report().await;
-    println!("\none step at a time:\n{report}");
+    println!("\none step at a time:\n{}", terminal.report(&report));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The possible failures of a run, and their reports.
 
 use plan_runtime::run::{OnFailure, StepError};
-use plan_runtime::{Error, Report, Result, ResultExt, RunError, plan, tool};
+use plan_runtime::{Error, Report, Result, ResultExt, RunError, Terminal, plan, tool};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -150,6 +150,6 @@ async fn main() {
     for on_failure in [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel] {
         let run = Both {}.run(&()).on_failure(on_failure);
         let (_, report): (_, Report) = run.with_report().await;
-        println!("\n{on_failure:?}: {report}");
+        println!("\n{on_failure:?}:\n{}", Terminal::stdout().report(&report));
     }
 }

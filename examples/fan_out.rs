@@ -1,6 +1,6 @@
 //! Calls for each of 200 images, 16 at a time. With `--features progress` and at a terminal, bars show the progress.
 
-use plan_runtime::{Error, Result, Shape, plan, tool};
+use plan_runtime::{Error, Result, Shape, Terminal, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -85,6 +85,9 @@ async fn main() -> Result<()> {
 
     let (result, report) = run.with_report().await;
     let (page, bytes) = result?;
-    println!("{page}, {bytes} bytes\n\n{report}");
+    println!(
+        "{page}, {bytes} bytes\n\n{}",
+        Terminal::stdout().report(&report)
+    );
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A plan as data: the questions that a program can ask before a run. The example runs no plan.
 
 use plan_runtime::plan::Step;
-use plan_runtime::{Plan, Result, Shape, plan, tool};
+use plan_runtime::{Plan, Result, Shape, Terminal, plan, tool};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, Shape)]
@@ -73,7 +73,7 @@ fn names(steps: &[&Step]) -> String {
 
 fn main() -> serde_json::Result<()> {
     let plan: &'static Plan = Meet::PLAN;
-    println!("{plan}");
+    println!("{}", Terminal::stdout().plan(plan));
 
     println!("levels, whose steps may run concurrently:");
     for (number, level) in plan.levels().iter().enumerate() {

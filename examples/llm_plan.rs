@@ -4,7 +4,7 @@
 //! `examples/plans/faulty.json` shows the findings of a plan with errors.
 
 use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
-use plan_runtime::{Error, Result, Shape, tool};
+use plan_runtime::{Error, Result, Shape, Terminal, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -145,12 +145,13 @@ async fn main() -> Result<()> {
         Err(findings) => {
             // Every error, before anything runs. `findings.to_string()` is the text to send to a model, so that it can
             // correct its plan.
-            eprint!("{}", findings.render(&path));
+            eprint!("{}", Terminal::stderr().findings(&findings, &path));
             std::process::exit(1);
         }
     };
-    print!("{}", document.warnings().render(&path));
-    println!("{}", document.plan());
+    let terminal = Terminal::stdout();
+    print!("{}", terminal.findings(document.warnings(), &path));
+    println!("{}", terminal.plan(document.plan()));
 
     // The user gives values for the plan's placeholders.
     for input in &document.plan().inputs {
@@ -162,7 +163,7 @@ async fn main() -> Result<()> {
         .run(document.plan(), inputs, &mail)
         .with_report()
         .await;
-    println!("{report}");
+    println!("{}", terminal.report(&report));
     println!("{:#}", output?["reply"]);
     Ok(())
 }

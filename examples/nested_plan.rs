@@ -1,7 +1,7 @@
 //! A plan is a tool, so a plan can be a step of other plans. In this example, two steps call one plan. The example also runs
 //! without tokio.
 
-use plan_runtime::{Error, Result, Shape, Tool, plan, tool};
+use plan_runtime::{Error, Result, Shape, Terminal, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ async fn main() -> Result<()> {
         other: other.into(),
     };
 
-    println!("{}", Compare::PLAN);
+    println!("{}", Terminal::stdout().plan(Compare::PLAN));
     println!("`{}` is a tool: {}", Balance::NAME, Balance::DESCRIPTION);
 
     // Run the plan alone, and as two concurrent steps.

@@ -1,7 +1,7 @@
 //! Diagrams of a plan, before a run and after: Mermaid, DOT, and an HTML page about a run.
 
 use plan_runtime::plan::Direction;
-use plan_runtime::{Error, Result, Shape, plan, tool};
+use plan_runtime::{Error, Result, Shape, Terminal, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -136,7 +136,7 @@ async fn main() -> Result<()> {
     };
     let run = order.run(&()).capture_arguments(true).capture_outputs(true);
     let (bill, report) = run.with_report().await;
-    println!("{}\n\n{report}\n", bill?);
+    println!("{}\n\n{}\n", bill?, Terminal::stdout().report(&report));
 
     let page = std::env::temp_dir().join("plan-pictures.html");
     std::fs::write(&page, report.to_html())?;

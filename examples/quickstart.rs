@@ -1,6 +1,6 @@
 //! Replies to the latest e-mail from Sarah, out of a mailbox that is read from `examples/mailbox.json`.
 
-use plan_runtime::{Error, Result, Shape, plan, tool};
+use plan_runtime::{Error, Result, Shape, Terminal, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
 
@@ -99,7 +99,8 @@ async fn main() -> Result<()> {
     let mail: Mail = serde_json::from_str(&fs::read_to_string(mailbox)?)?;
 
     // The plan is data, there before anything runs.
-    println!("{}", ReplyToLatest::PLAN);
+    let terminal = Terminal::stdout();
+    println!("{}", terminal.plan(ReplyToLatest::PLAN));
 
     let plan = ReplyToLatest {
         sender: "Sarah".into(),
@@ -115,7 +116,7 @@ async fn main() -> Result<()> {
             println!("    {name}: {value}");
         }
     }
-    println!("\n{report}");
+    println!("\n{}", terminal.report(&report));
 
     let receipt = receipt?;
     println!(

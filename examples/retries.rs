@@ -1,6 +1,6 @@
 //! An unreliable service: attempts, waits, time limits, and a fallback after the last attempt.
 
-use plan_runtime::{Error, Result, Shape, plan, tool};
+use plan_runtime::{Error, Result, Shape, Terminal, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -99,7 +99,8 @@ async fn main() -> Result<()> {
     };
     let (text, report) = tomorrow.run(&weather).with_report().await;
 
-    println!("{}\n\n{report}\n\nattempt by attempt:", text?);
+    let table = Terminal::stdout().report(&report);
+    println!("{}\n\n{table}\n\nattempt by attempt:", text?);
     for step in report.steps() {
         for attempt in step.attempts() {
             let started = attempt.started().as_secs_f64() * 1e3;

@@ -1,7 +1,10 @@
-//! A command-line tool for the runs of a database. It works beside the process that runs them.
+//! A command-line tool for the runs of a database. It works beside the process that runs them. Without arguments, it lists the runs and the next
+//! commands, and starts an order if the database has no run.
 //!
 //! ```text
-//! cargo run --features sqlite --example runs -- list
+//! cargo run --features sqlite --example runs
+//! cargo run --features sqlite --example runs -- order order-17
+//! cargo run --features sqlite --example runs -- serve
 //! cargo run --features sqlite --example runs -- show order-17
 //! cargo run --features sqlite --example runs -- signal order-17 approval '{"granted": true, "by": "Grace"}'
 //! cargo run --features sqlite --example runs -- cancel order-17
@@ -9,19 +12,20 @@
 //! cargo run --features sqlite --example runs -- delete 30
 //! ```
 //!
-//! `cargo run --features sqlite --example approve_later -- serve` runs them, in another terminal.
+//! `-- serve` runs the orders until it is killed, in another terminal.
 
 mod shop;
 
+use plan_runtime::Terminal;
 use plan_runtime::journal::{RunFilter, RunState, Sqlite};
 use plan_runtime::serve::Server;
 use serde_json::Value;
-use shop::{Shop, database, toolbox};
+use shop::{PlaceOrder, Shop, database, toolbox};
 use std::error::Error;
 use std::time::Duration;
 
-const USAGE: &str =
-    "runs list | show ID | signal ID PATH JSON | cancel ID | retry ID | delete DAYS";
+const USAGE: &str = "runs [list | order ID | serve | show ID | signal ID PATH JSON | cancel ID
+      | retry ID | delete DAYS]";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -29,11 +33,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let server = Server::new(&Sqlite::open(database())?, toolbox(), Shop);
     match arguments[..] {
-        [] | ["list"] => list(&server).await?,
-        ["show", id] => println!("{}", server.report(id).await?),
+        [] => welcome(&server).await?,
+        ["list"] => drop(list(&server).await?),
+        ["order", id] => order(&server, id).await?,
+        ["serve"] => {
+            println!("serving {}", database().display());
+            server.serve().await?;
+        }
+        ["show", id] => {
+            let report = server.report(id).await?;
+            println!("{}", Terminal::stdout().report(&report));
+        }
         ["signal", id, path, json] => {
             let value: Value = serde_json::from_str(json)?;
             server.signal(id, path, value).await?;
+            println!("sent; a server resumes the run");
         }
         ["cancel", id] => server.cancel(id).await?,
         ["retry", id] => server.retry_failed(id).await?,
@@ -48,13 +62,47 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn list(server: &Server<Sqlite, Shop>) -> Result<(), Box<dyn Error>> {
+/// Lists the runs and the next commands, after the start of an order if the database has no run.
+async fn welcome(server: &Server<Sqlite, Shop>) -> Result<(), Box<dyn Error>> {
+    if server.runs(&RunFilter::new()).await?.is_empty() {
+        println!(
+            "{} has no run, so the shop takes an order:",
+            database().display()
+        );
+        order(server, "order-1").await?;
+        server.serve().cancel_on(server.wait("order-1")).await?;
+    }
+    let Some(waiting) = list(server).await? else {
+        println!("\n{USAGE}");
+        return Ok(());
+    };
+    let tool = "cargo run --features sqlite --example runs --";
+    println!("\nnext:");
+    println!("  {tool} show {waiting}");
+    let approval = r#"'{"granted": true, "by": "Grace"}'"#;
+    println!("  {tool} signal {waiting} approval \\\n    {approval}");
+    println!("  {tool} serve");
+    Ok(())
+}
+
+/// Submits an order, which any server of the database runs.
+async fn order(server: &Server<Sqlite, Shop>, id: &str) -> Result<(), Box<dyn Error>> {
+    let order = PlaceOrder {
+        item: "lamp".into(),
+        cents: 4_900,
+    };
+    order.submit(server.journal(), id).await?;
+    println!("submitted {id}");
+    Ok(())
+}
+
+/// Lists the runs, and returns the id of one that waits for a value.
+async fn list(server: &Server<Sqlite, Shop>) -> Result<Option<String>, Box<dyn Error>> {
     let mut filter = RunFilter::new();
-    let mut is_empty = true;
+    let mut waiting = None;
     loop {
         let page = server.runs(&filter).await?;
         let Some(last) = page.last() else { break };
-        is_empty = false;
         filter = filter.after(last.number);
         for run in page {
             let state = match (run.state, run.is_owned) {
@@ -66,13 +114,13 @@ async fn list(server: &Server<Sqlite, Shop>) -> Result<(), Box<dyn Error>> {
                 _ => "done",
             };
             println!("{:24} {:16} {state}", run.id, run.plan);
+            if run.waits {
+                waiting = Some(run.id);
+            }
             if let Some(refusal) = run.refusal {
                 println!("  cannot be begun: {refusal}");
             }
         }
     }
-    if is_empty {
-        println!("there are no runs in {}; {USAGE}", database().display());
-    }
-    Ok(())
+    Ok(waiting)
 }

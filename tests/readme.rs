@@ -106,8 +106,11 @@ fn size() {
 
 #[test]
 fn links_lead_to_files() {
-    let links = README.split("](").skip(1);
-    let links = links.filter_map(|rest| rest.split_once(')'));
+    let links = [("](", ')'), ("src=\"", '"'), ("srcset=\"", '"')];
+    let links = links.into_iter().flat_map(|(start, end)| {
+        let links = README.split(start).skip(1);
+        links.filter_map(move |rest| rest.split_once(end))
+    });
     let broken: Vec<&str> = links
         .map(|(link, _)| link)
         .filter(|link| !Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists())

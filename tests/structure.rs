@@ -126,6 +126,19 @@ fn few_texts_are_of_the_program() {
     assert_eq!(found, expected.map(Path::new));
 }
 
+/// The search of rustdoc finds each attribute of a step, in the documentation of `plan!`.
+#[test]
+fn the_search_finds_attributes() {
+    let lib = include_str!("../plan-runtime/src/lib.rs");
+    let (_, aliases) = lib.split_once("include_str!(\"plan.md\")").unwrap();
+    let (aliases, _) = aliases.split_once("pub use").unwrap();
+    let missing = StepAttribute::ALL
+        .iter()
+        .map(|it| format!("\"{}\"", it.name()));
+    let missing: Vec<String> = missing.filter(|name| !aliases.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 /// The attributes of steps are in one table, which code reads by the variants of an enum.
 #[test]
 fn attributes_are_named_in_one_table() {

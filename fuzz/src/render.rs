@@ -54,7 +54,6 @@ fn found(findings: &Findings, text: &str) {
     let rendered = findings.render("plan.json");
     short(&rendered, text);
     harmless(&rendered, Hidden::InExcerpts);
-    short(&findings.render_colored("plan.json"), text);
 }
 
 fn printed(what: impl Display, text: &str) {

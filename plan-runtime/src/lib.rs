@@ -3,6 +3,10 @@
 //! A plan is a list of steps that call tools. You write a plan in Rust with [`plan!`](crate::plan!), and rustc checks it. A plan is data, so you can
 //! print, draw, store and run it.
 //!
+//! The [guide] leads from a [first plan](guide::first_plan) to every feature. The [recipes](guide::recipes) are programs for common situations, and
+//! the [checks](guide::checks) are all errors with their fixes. The attributes of steps, such as `#[retry]` and `#[undo]`, are in
+//! [`plan!`](crate::plan!#policies).
+//!
 //! ```
 //! use plan_runtime::{Error, Result, Shape, plan, tool};
 //! use serde::{Deserialize, Serialize};
@@ -98,6 +102,7 @@
 //! | `rust` | `Plan::to_rust`, which writes a plan as the source of a `plan!`, with `prettyplease` |
 //! | `schema` | `dynamic::Toolbox::with_schema`, which generates the [JSON Schemas](dynamic::Contract) of a tool, with `schemars` |
 //! | `sqlite` | `journal::Sqlite`, a [journal] in a file, with `rusqlite` and the SQLite that it contains; this needs a C compiler. `chacha20poly1305` encrypts runs |
+//! | `terminal` | `Terminal`, which writes plans, [reports](Report) and findings in the width and the colors of a terminal, with `anstream` and `terminal_size` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |
 //! | `progress` | `run::Progress`, an [observer](run::Observer) that draws progress bars, with `indicatif` |
 //! | `html` | `Report::to_html`, which writes a [report](Report) as an HTML page with the plan's graph and a timeline, with `dagre` |
@@ -149,6 +154,8 @@ pub mod serve;
 #[doc(hidden)]
 pub mod shape;
 mod sleep;
+#[cfg(feature = "terminal")]
+mod terminal;
 
 pub use crate::error::{Error, Result, ResultExt, RunError};
 pub use crate::failure::Failure;
@@ -157,6 +164,8 @@ pub use crate::run::report::Report;
 pub use crate::run::tool::{Call, Tool};
 pub use crate::shape::Shape;
 pub use crate::sleep::Sleep;
+#[cfg(feature = "terminal")]
+pub use crate::terminal::Terminal;
 
 /// Implements [`Tool`](trait@Tool), the contract of a tool, for the struct of its arguments. Implement [`Call`](trait@Call) for each
 /// application that has the tool.
@@ -321,6 +330,19 @@ pub use plan_macros::Shape;
 pub use plan_macros::tool;
 
 #[doc = include_str!("plan.md")]
+#[doc(alias(
+    "after",
+    "always",
+    "at_most",
+    "await",
+    "catch",
+    "collect",
+    "concurrency",
+    "deadline"
+))]
+#[doc(alias(
+    "fallback", "for", "if", "loop", "optional", "retry", "step", "timeout", "undo"
+))]
 #[cfg(feature = "macros")]
 pub use plan_macros::plan;
 

@@ -20,6 +20,8 @@ mod render;
 mod resolving;
 #[cfg(all(feature = "dynamic", feature = "macros"))]
 mod schema;
+#[cfg(all(feature = "diagnostics", feature = "terminal"))]
+mod terminal;
 #[cfg(feature = "rust")]
 mod to_rust;
 #[cfg(feature = "dynamic")]

@@ -246,11 +246,3 @@ error[unknown-tool]: there is no tool `\u{1b}[1mfind\u{7}`
 "#,
     );
 }
-
-#[test]
-fn colors_are_escape_sequences() {
-    let findings = findings(r#"{"steps": []}"#);
-    let colored = findings.render_colored("plan.json");
-    assert!(colored.contains("\u{1b}["));
-    assert!(!findings.render("plan.json").contains('\u{1b}'));
-}

@@ -106,13 +106,13 @@ fn what_runs_inside_is_collapsed() {
     assert_eq!(
         report.to_string(),
         "\
-plan `many`: 1 step in 3000.0 ms: 1 recovered
-  all                   recovered                  0.0 ms + 3000.0 ms  ████████████████████  [1]: step `all[1].found.checked` (check): 2 is bad (this blocked `all[1].last`) (3 calls)
-    found      checked  2 completed, 1 failed      0.0 ms + 3000.0 ms  ████████████████████  all[1].found: step `found.checked` (check): 2 is bad (3 calls)
-      waited   wait     3 completed                0.0 ms + 3000.0 ms  ████████████████████  (3 calls)
-      checked  check    2 completed, 1 failed   1000.0 ms + 2000.0 ms         █████████████  all[1].found.checked: 2 is bad (3 calls)
-    tried      again    3 completed                0.0 ms + 1000.0 ms  ███████               (6 calls)
-    last       same     2 completed, 1 blocked  1000.0 ms + 2000.0 ms         █████████████  (2 calls)"
+plan `many`: 1 step in 3.00 s: 1 recovered
+  all                   recovered                    0 + 3.00 s  ████████████████████  [1]: step `all[1].found.checked` (check): 2 is bad (this blocked `all[1].last`) (3 calls)
+    found      checked  2 completed, 1 failed        0 + 3.00 s  ████████████████████  all[1].found: step `found.checked` (check): 2 is bad (3 calls)
+      waited   wait     3 completed                  0 + 3.00 s  ████████████████████  (3 calls)
+      checked  check    2 completed, 1 failed   1.00 s + 2.00 s         █████████████  all[1].found.checked: 2 is bad (3 calls)
+    tried      again    3 completed                  0 + 1.00 s  ███████               (6 calls)
+    last       same     2 completed, 1 blocked  1.00 s + 2.00 s         █████████████  (2 calls)"
     );
 }
 

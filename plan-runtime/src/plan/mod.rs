@@ -105,6 +105,8 @@ pub(crate) use tool_type::ToolType;
 pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
 pub(crate) use display::attributes;
+#[cfg(feature = "terminal")]
+pub(crate) use display::is_note;
 pub(crate) use json::InPlan;
 #[cfg(feature = "rust")]
 pub(crate) use operator::Binding;

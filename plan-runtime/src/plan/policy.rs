@@ -14,7 +14,6 @@ use std::time::Duration;
 /// assert!(patient.jitter);
 /// assert_eq!(patient.attempts, 5);
 /// ```
-#[doc(alias = "retry")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Policy {

@@ -29,7 +29,6 @@ use std::collections::HashMap;
 ///     // needs paid
 /// ");
 /// ```
-#[doc(alias = "undo")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {

@@ -60,6 +60,51 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
+/// Returns the longest beginning of a safe string that fits into this number of columns, and the rest.
+pub(crate) fn split_at_width(text: &str, columns: usize) -> (&str, &str) {
+    let mut used = 0;
+    let end = text.char_indices().find_map(|(at, c)| {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        (used > columns).then_some(at)
+    });
+    text.split_at(end.unwrap_or(text.len()))
+}
+
+/// Breaks a safe string into lines of words, none wider than this number of columns.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line) + width(word) < columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => {
+                let mut word = word;
+                while width(word) > columns {
+                    // Progress, even if the first character is wider than a line.
+                    let first = word.chars().next().map_or(0, char::len_utf8);
+                    let end = split_at_width(word, columns).0.len().max(first);
+                    lines.push(word[..end].to_owned());
+                    word = &word[end..];
+                }
+                lines.push(word.to_owned());
+            }
+        }
+    }
+    lines
+}
+
+/// The meaning of a part of a printed line. A terminal has a color for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Title,
+    Good,
+    Warning,
+    Bad,
+    Quiet,
+}
+
 /// A name among Rust: a word, or in quotes.
 pub(crate) struct Name<'t>(pub(crate) &'t str);
 

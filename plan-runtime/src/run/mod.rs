@@ -72,7 +72,10 @@ mod weights;
 
 pub(crate) use crate::error::RunError;
 pub use crate::error::{FailedStep, RunErrorKind, StepError};
-pub use context::{CallContext, CallRecord, Decision, Gate, PendingCall};
+// rustdoc loses the aliases of an item in a private module, and keeps those of its re-export.
+#[doc(alias = "approve")]
+pub use context::Gate;
+pub use context::{CallContext, CallRecord, Decision, PendingCall};
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;

@@ -76,7 +76,23 @@ fn undo_steps_and_always_steps() {
         mermaid.contains("undo(booked)") && mermaid.contains("always"),
         "{mermaid}"
     );
+    let node = r#"  step_cancelled["cancelled = reply<br/>undo(booked)"]:::dashed"#;
+    assert!(mermaid.lines().any(|line| line == node), "{mermaid}");
     assert!(dot.contains(r#"style=dashed, constraint=false"#), "{dot}");
+    let node = r#"[label="cancelled = reply\nundo(booked)", style=dashed];"#;
+    assert!(dot.contains(node), "{dot}");
+}
+
+#[test]
+#[cfg(feature = "html")]
+fn undo_steps_of_a_page() {
+    let sender = "Ada".to_owned();
+    let (_, report) = smol::block_on(Booked { sender }.run(&()).with_report());
+    let html = report.to_html();
+    let arrow = r#"<path class="edge after" data-from="0" data-to="1""#;
+    assert!(html.contains(arrow), "{html}");
+    assert!(html.contains("<title>booked → cancelled (undo)</title>"));
+    assert_eq!(html.matches(r#"<a class="node skipped undo""#).count(), 1);
 }
 
 #[test]
@@ -92,7 +108,7 @@ flowchart TB
   input_sender[/"sender: String"/]:::input
   step_inbox["○ inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, including those that were<br/>read.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
   step_sent["sent = reply"]
-  step_end["end = reply<br/>optional"]:::optional
+  step_end["end = reply<br/>optional"]:::dashed
   output(["output: String"]):::output
   input_sender --> step_inbox
   step_inbox -->|"data[0].thread_id<br/>data.get(0)?.from.manager?.email"| step_sent
@@ -102,7 +118,7 @@ flowchart TB
   step_sent -.-> step_end
   classDef input fill:none
   classDef output fill:none
-  classDef optional stroke-dasharray:5 4
+  classDef dashed stroke-dasharray:5 4
 "##
     );
     assert_eq!(
@@ -163,7 +179,8 @@ flowchart TB
   step_all("all = answers.len() + last.len()")
   step_words["words = reply"]
   output(["output: Vec#60;Option#60;String#62;#62;"]):::output
-  subgraph step_answers["○ answers<br/>concurrency(4)"]
+  subgraph step_answers["○ answers"]
+    note_step_answers["concurrency(4)"]:::note
     step_answers_for{{"for mail in mails"}}
     step_answers_if{"if let Some(boss) =<br/>mail.from.manager"}
     step_answers_call["reply"]
@@ -195,6 +212,7 @@ flowchart TB
   step_words --> output
   classDef input fill:none
   classDef output fill:none
+  classDef note fill:none,stroke:none
 "##
     );
     assert_eq!(
@@ -269,7 +287,8 @@ flowchart LR
   step_all("all = answers.len() + last.len()")
   step_words["words = reply"]
   output(["output: Vec#60;Option#60;String#62;#62;"]):::output
-  subgraph step_answers["○ answers<br/>concurrency(4)"]
+  subgraph step_answers["○ answers"]
+    note_step_answers["concurrency(4)"]:::note
     step_answers_for{{"for mail in mails"}}
     step_answers_if{"if let Some(boss) =<br/>mail.from.manager"}
     step_answers_call["reply"]
@@ -283,7 +302,7 @@ flowchart LR
       step_last_call_2_input_sender[/"sender: String"/]:::input
       step_last_call_2_step_inbox["inbox = fetch<br/>Find the #34;latest#34; mails of the<br/>sender, including those that were<br/>read.<br/>retry(3, backoff = #34;200ms#34;)<br/>timeout(#34;10s#34;)"]
       step_last_call_2_step_sent["sent = reply"]
-      step_last_call_2_step_end["end = reply<br/>optional"]:::optional
+      step_last_call_2_step_end["end = reply<br/>optional"]:::dashed
       step_last_call_2_output(["output: String"]):::output
     end
   end
@@ -313,7 +332,8 @@ flowchart LR
   step_words --> output
   classDef input fill:none
   classDef output fill:none
-  classDef optional stroke-dasharray:5 4
+  classDef dashed stroke-dasharray:5 4
+  classDef note fill:none,stroke:none
 "##
     );
     assert!(dot.contains("rankdir=LR"), "{dot}");
@@ -368,13 +388,13 @@ title: "travel"
 flowchart TB
   input_city[/"city"/]:::input
   input_urls[/"urls"/]:::input
-  subgraph step_trip["○ trip<br/>optional"]
+  subgraph step_trip["○ trip"]
+    note_step_trip["optional"]:::note
     step_trip_input_city[/"city"/]:::input
     step_trip_step_flight["flight = book_flight"]
     step_trip_step_hotel["hotel = book_hotel"]
     step_trip_output(["output"]):::output
   end
-  class step_trip optional
   subgraph step_pages["pages"]
     step_pages_for{{"for url in urls"}}
     subgraph step_pages_block["block"]
@@ -402,7 +422,9 @@ flowchart TB
   step_trip --> step_pages_block_input_trip
   classDef input fill:none
   classDef output fill:none
-  classDef optional stroke-dasharray:5 4
+  classDef dashed stroke-dasharray:5 4
+  classDef note fill:none,stroke:none
+  class step_trip dashed
 "##
     );
     assert!(dot.contains("subgraph cluster_step_pages_block {"), "{dot}");

@@ -99,7 +99,7 @@ fn statement(line: &str) -> Statement {
         assert_eq!(after_id(&format!("{to} ")), Some(to.len()), "{line}");
         return Statement::Edge;
     }
-    let class = [":::input", ":::output", ":::optional"];
+    let class = [":::input", ":::output", ":::dashed", ":::note"];
     let rest = class
         .iter()
         .find_map(|class| rest.strip_suffix(class))

@@ -38,13 +38,13 @@ fn for_people() {
     assert_eq!(
         report().to_string(),
         "\
-plan `test`: 5 steps in 350.0 ms: 2 completed, 1 recovered, 1 failed, 1 blocked
-  first  act  completed    0.0 ms + 150.0 ms  █████████             (2 attempts)
-  all    act  completed  150.0 ms + 200.0 ms           ███████████  (2 calls)
-  extra  act  recovered    0.0 ms +  75.0 ms  ████                  extra is gone
-  bad    act  failed     150.0 ms +  50.0 ms           ██           first is gone
-  worse  act  blocked                                               by `bad`
-  critical path: first → all, 350.0 ms"
+plan `test`: 5 steps in 350 ms: 2 completed, 1 recovered, 1 failed, 1 blocked
+  first  act  completed       0 + 150 ms  █████████             (2 attempts)
+  all    act  completed  150 ms + 200 ms           ███████████  (2 calls)
+  extra  act  recovered       0 +  75 ms  ████                  extra is gone
+  bad    act  failed     150 ms +  50 ms           ██           first is gone
+  worse  act  blocked                                           by `bad`
+  critical path: first → all, 350 ms"
     );
 }
 

@@ -829,10 +829,10 @@ if (process.env.PLAN_SERVER) {
       await says(page, "#questions h3", "email_send");
       await wait(page, () => document.querySelectorAll("#questions .question button.primary").length === 2);
       await show(page, `server-question-${name}`);
-      if (shown && name === "light") {
-        // The picture of the README.
+      if (shown && ["light", "dark"].includes(name)) {
+        // The pictures of the README.
         await page.setViewport({ width: 1200, height: 800 });
-        await page.screenshot({ path: path.join(shown, "page.png"), fullPage: true });
+        await page.screenshot({ path: path.join(shown, name === "light" ? "page.png" : "page-dark.png"), fullPage: true });
         await page.setViewport({ width: 1400, height: 1000 });
       }
       await fits(page);

@@ -9,6 +9,8 @@ use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+const DASHED: &str = "stroke-dasharray=\"5 4\"";
+
 /// Returns the graph as SVG without empty lines, because Markdown resumes after an empty line.
 pub(super) fn svg(cx: &Context<'_>) -> String {
     let steps = &cx.plan.steps;
@@ -60,12 +62,13 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
             for ((&(from, to), &data), curve) in arrows.iter().zip(layout.curves(&sizes)) {
                 let path = svg.tag("path").attr("d", curve);
                 let path = path.markup("marker-end=\"url(#plan-tip)\"");
-                let (path, after) = if data {
-                    (path, "")
-                } else {
-                    (path.markup("stroke-dasharray=\"5 4\""), " (after)")
+                let undo = matches!(&steps[to].role, Role::Undo(undone) if *undone == steps[from].name);
+                let (path, kind) = match (undo, data) {
+                    (true, _) => (path.markup(DASHED), " (undo)"),
+                    (false, true) => (path, ""),
+                    (false, false) => (path.markup(DASHED), " (after)"),
                 };
-                let title = format!("{} → {}{after}", names[from], names[to]);
+                let title = format!("{} → {}{kind}", names[from], names[to]);
                 path.inside(|path| path.tag("title").text(&title));
                 svg.markup("\n");
             }
@@ -102,7 +105,8 @@ fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
     let rect = rect.attr("width", width).attr("height", HEIGHT);
     let mut rect = rect.attr("rx", round);
     let optional = !matches!(step.policy.optional, Optional::No);
-    if optional || may_be_skipped(&step.body) {
+    let undo = matches!(step.role, Role::Undo(_));
+    if optional || undo || may_be_skipped(&step.body) {
         rect = rect.markup("stroke-dasharray=\"4 3\"");
     }
     // The colors of code in rustdoc, or else the color of the surrounding prose.

@@ -267,6 +267,17 @@ mod pictures {
     }
 
     #[test]
+    fn undo_is_dashed() {
+        let svg = with(
+            quote!(P() { step a = T {}; #[undo(a)] step b = U { a }; a }),
+            svg,
+        );
+        let arrow = "stroke-dasharray=\"5 4\"><title>a → b (undo)</title>";
+        assert!(svg.contains(arrow), "{svg}");
+        assert_eq!(svg.matches("stroke-dasharray=\"4 3\"").count(), 1, "{svg}");
+    }
+
+    #[test]
     fn texts_end_no_tag_and_no_line_is_empty() {
         let intent = "</title></svg></div>\n\n| <script>alert(1)</script> & \"quoted\" `code`";
         let svg = with(quote!(P() { #[doc = #intent] step a = T {}; }), svg);

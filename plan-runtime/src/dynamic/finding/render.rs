@@ -3,7 +3,7 @@
 use super::note::boundary;
 use super::{Finding, Findings, Label, Severity};
 use crate::dynamic::source;
-use crate::print::{Line, MessageName};
+use crate::print::{Line, MessageName, width, wrapped};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use plan_graph::Safe;
 use std::fmt::Write;
@@ -38,22 +38,29 @@ impl Findings {
     /// "#.trim_start());
     /// ```
     pub fn render(&self, origin: &str) -> String {
-        self.rendered(origin, &Renderer::plain().term_width(WIDTH))
+        self.rendered(origin, &Renderer::plain().term_width(WIDTH), None)
     }
 
-    /// Writes the findings like [`render`](Self::render), in colors, with the escape sequences of terminals.
-    pub fn render_colored(&self, origin: &str) -> String {
-        self.rendered(origin, &Renderer::styled().term_width(WIDTH))
+    /// Writes the findings like [`render`](Self::render), in the width and the colors of a terminal.
+    #[cfg(feature = "terminal")]
+    pub(crate) fn render_in(&self, origin: &str, columns: usize, colors: bool) -> String {
+        let renderer = if colors {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        self.rendered(origin, &renderer.term_width(columns), Some(columns))
     }
 
-    fn rendered(&self, origin: &str, renderer: &Renderer) -> String {
+    /// Writes the findings, with messages in this number of columns or on one line.
+    fn rendered(&self, origin: &str, renderer: &Renderer, columns: Option<usize>) -> String {
         let mut out = String::new();
         let origin = &Line(origin).to_string();
         for finding in self {
             if !out.is_empty() {
                 out.push('\n');
             }
-            let group = group(finding, self.text(), origin);
+            let group = group(finding, self.text(), origin, columns);
             out.push_str(&renderer.render(&[group]));
             out.push('\n');
         }
@@ -61,7 +68,12 @@ impl Findings {
     }
 }
 
-fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> {
+fn group<'a>(
+    finding: &'a Finding,
+    text: &'a str,
+    origin: &'a str,
+    columns: Option<usize>,
+) -> Group<'a> {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -83,8 +95,9 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
         .snippet(text, origin)
         .annotation(annotation.label(words))
         .annotations(near.iter().map(|label| window.context(label, text)));
+    let title = "warning[]: ".len() + finding.code.as_str().len();
     let mut group = level
-        .primary_title(Line(&finding.message).to_string())
+        .primary_title(lines(&finding.message, columns, title))
         .id(finding.code.as_str())
         .elements(window.origin(primary, origin))
         .element(snippet);
@@ -96,8 +109,19 @@ fn group<'a>(finding: &'a Finding, text: &'a str, origin: &'a str) -> Group<'a> 
             .element(snippet.annotation(window.context(label, text)));
     }
     match &finding.help {
-        Some(help) => group.element(Level::HELP.message(Line(help).to_string())),
+        Some(help) => group.element(Level::HELP.message(lines(help, columns, "   = help: ".len()))),
         None => group,
+    }
+}
+
+/// Returns a message on one line, or on several lines that fit into a number of columns beside a label of this width.
+fn lines(message: &str, columns: Option<usize>, label: usize) -> String {
+    let line = Line(message).to_string();
+    match columns {
+        Some(columns) if width(&line) + label > columns => {
+            wrapped(&line, columns - label).join("\n")
+        }
+        _ => line,
     }
 }
 

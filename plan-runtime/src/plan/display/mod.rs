@@ -82,7 +82,7 @@ fn write_beside(f: &mut Formatter<'_>, text: &str, indent: usize) -> Result {
             f.write_char('\n')?;
             text.split('\n').try_for_each(|line| match line.trim() {
                 // In quotes, so that it does not look like the note about a step's dependencies.
-                line if NOTES.iter().any(|note| line.starts_with(note)) => {
+                line if is_note(line) => {
                     writeln!(f, "{:indent$}// {}", "", Quoted(line))
                 }
                 line => write_comment(f, indent, line),
@@ -98,6 +98,11 @@ fn write_comment(f: &mut Formatter<'_>, indent: usize, text: &str) -> Result {
             "" => writeln!(f, "{:indent$}//", ""),
             line => writeln!(f, "{:indent$}// {}", "", Line(line)),
         })
+}
+
+/// Returns `true` if a line of a comment looks like the note about a step's dependencies.
+pub(crate) fn is_note(line: &str) -> bool {
+    NOTES.iter().any(|note| line.starts_with(note))
 }
 
 /// The beginnings of the comments that name a step's dependencies.

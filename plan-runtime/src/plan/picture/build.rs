@@ -121,7 +121,7 @@ struct Scoping<'s> {
     locals: Vec<LocalNode>,
     /// The patterns that bind them.
     patterns: Vec<Bound>,
-    optional: bool,
+    dashed: bool,
 }
 
 impl Scoping<'_> {
@@ -200,7 +200,7 @@ impl<'p> Builder<'p> {
             group,
             locals: Vec::new(),
             patterns: Vec::new(),
-            optional: step.policy.optional != Optional::No,
+            dashed: step.policy.optional != Optional::No || matches!(step.role, Role::Undo(_)),
         };
         let mut lines = wrapped(&short_to(step.intent.trim(), INTENT));
         let role = InPlan::new(drawing.plan, step.role).attribute();
@@ -224,13 +224,13 @@ impl<'p> Builder<'p> {
             Body::Await(wait) => {
                 let name = typed(&step.id, &wait.type_name);
                 lines.insert(0, format!("{mark}{name} = await"));
-                End::Node(self.node(id.clone(), NodeKind::Await, lines, group, place.optional))
+                End::Node(self.node(id.clone(), NodeKind::Await, lines, group, place.dashed))
             }
             body => {
                 lines.insert(0, format!("{mark}{}", Name(&step.id)));
-                let frame = self.group(id.clone(), lines, group, place.optional);
+                let frame = self.group(id.clone(), lines, group, place.dashed);
                 place.group = frame;
-                place.optional = step.policy.optional == Optional::Each;
+                place.dashed = step.policy.optional == Optional::Each;
                 match body {
                     Body::Block(block) if !is_empty(&block.plan) => {
                         self.inside(drawing, &block.plan, &block.inputs, frame, &place);
@@ -359,11 +359,11 @@ impl<'p> Builder<'p> {
                 Some(_) => NodeKind::Call,
                 None => NodeKind::Computed,
             };
-            let node = End::Node(self.node(id, kind, lines, place.group, place.optional));
+            let node = End::Node(self.node(id, kind, lines, place.group, place.dashed));
             drawing.read(&action.args, node, &place.locals);
             return node;
         };
-        let frame = self.group(id, lines, place.group, place.optional);
+        let frame = self.group(id, lines, place.group, place.dashed);
         self.around.push(plan.name.to_string());
         self.inside(drawing, plan, &action.args, frame, place);
         self.around.pop();
@@ -478,7 +478,7 @@ impl<'p> Builder<'p> {
         kind: NodeKind,
         lines: Vec<String>,
         group: usize,
-        optional: bool,
+        dashed: bool,
     ) -> usize {
         let id = self.unique(id);
         let place = self.content.nodes.len();
@@ -488,13 +488,13 @@ impl<'p> Builder<'p> {
             kind,
             lines,
             group,
-            optional,
+            dashed,
         });
         place
     }
 
     /// Adds a group. Its head is the next node.
-    fn group(&mut self, id: String, lines: Vec<String>, parent: usize, optional: bool) -> usize {
+    fn group(&mut self, id: String, lines: Vec<String>, parent: usize, dashed: bool) -> usize {
         let id = self.unique(id);
         let place = self.content.groups.len();
         if place > 0 {
@@ -506,7 +506,7 @@ impl<'p> Builder<'p> {
             parent,
             nodes: Vec::new(),
             groups: Vec::new(),
-            optional,
+            dashed,
             head: self.content.nodes.len(),
         });
         place

@@ -26,7 +26,7 @@ pub(super) fn write(
         Part::Begin(group) => {
             // Only a subgraph whose name begins so is drawn as a frame.
             writeln!(f, "{:indent$}subgraph cluster_{} {{", "", group.id)?;
-            let dashed = if group.optional { ",dashed" } else { "" };
+            let dashed = if group.dashed { ",dashed" } else { "" };
             let (label, inner) = (DotText(&group.lines), indent + 2);
             writeln!(
                 f,
@@ -34,7 +34,7 @@ pub(super) fn write(
                 ""
             )
         }
-        Part::End(_) => writeln!(f, "{:indent$}}}", ""),
+        Part::End => writeln!(f, "{:indent$}}}", ""),
     })?;
     for edge in &content.edges {
         write_edge(f, content, edge)?;
@@ -55,7 +55,7 @@ fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
     if !shape.is_empty() {
         write!(f, ", shape={shape}")?;
     }
-    match (node.kind == NodeKind::Computed, node.optional) {
+    match (node.kind == NodeKind::Computed, node.dashed) {
         (true, true) => f.write_str(", style=\"rounded,dashed\"")?,
         (true, false) => f.write_str(", style=rounded")?,
         (false, true) => f.write_str(", style=dashed")?,

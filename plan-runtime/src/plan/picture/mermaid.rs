@@ -20,16 +20,16 @@ pub(super) fn write(
         match part {
             Part::Node(node) => write_node(f, node),
             Part::Begin(group) => {
-                let label = MermaidLabel(&group.lines);
-                writeln!(f, "subgraph {}[\"{label}\"]", group.id)
-            }
-            Part::End(group) => {
-                writeln!(f, "end")?;
-                if group.optional {
-                    writeln!(f, "{:indent$}class {} optional", "", group.id)?;
+                let (title, note) = group.lines.split_at(1.min(group.lines.len()));
+                writeln!(f, "subgraph {}[\"{}\"]", group.id, MermaidLabel(title))?;
+                // The second line of a title would cover the nodes below.
+                if !note.is_empty() {
+                    let label = MermaidLabel(note);
+                    writeln!(f, "{:indent$}  note_{}[\"{label}\"]:::note", "", group.id)?;
                 }
                 Ok(())
             }
+            Part::End => f.write_str("end\n"),
         }
     })?;
     for edge in &content.edges {
@@ -57,7 +57,7 @@ fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
     f.write_str(match node.kind {
         NodeKind::Input => ":::input",
         NodeKind::Output => ":::output",
-        _ if node.optional => ":::optional",
+        _ if node.dashed => ":::dashed",
         _ => "",
     })?;
     f.write_char('\n')
@@ -82,16 +82,24 @@ fn write_edge(f: &mut Formatter<'_>, content: &Content, edge: &Edge) -> Result {
 
 fn write_classes(f: &mut Formatter<'_>, content: &Content) -> Result {
     let of = |kind| content.nodes.iter().any(|node| node.kind == kind);
-    let optional = content.nodes.iter().any(|node| node.optional)
-        || content.groups.iter().any(|group| group.optional);
+    let groups = content.groups.iter();
+    let groups = groups.filter(|group| group.dashed);
+    let groups: Vec<&str> = groups.map(|group| &*group.id).collect();
+    let dashed = content.nodes.iter().any(|node| node.dashed) || !groups.is_empty();
+    let noted = content.groups.iter().any(|group| group.lines.len() > 1);
     for (used, class) in [
         (of(NodeKind::Input), "input fill:none"),
         (of(NodeKind::Output), "output fill:none"),
-        (optional, "optional stroke-dasharray:5 4"),
+        (dashed, "dashed stroke-dasharray:5 4"),
+        (noted, "note fill:none,stroke:none"),
     ] {
         if used {
             writeln!(f, "  classDef {class}")?;
         }
+    }
+    // Mermaid ignores the class of a subgraph before the class's definition.
+    if !groups.is_empty() {
+        writeln!(f, "  class {} dashed", groups.join(","))?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use std::fmt::{Display, Formatter, Result};
 /// | a step with an `if` or a `for` | a frame, with diamonds for conditions, hexagons for loops, and thick arrows between them |
 /// | a reference | an arrow with its path; several references between two steps share one arrow |
 /// | `#[after(…)]` | a dotted or dashed arrow |
-/// | `#[optional]` | a dashed border |
+/// | `#[optional]`, `#[undo(…)]` | a dashed border |
 /// | the output | a stadium in Mermaid, an oval in DOT |
 #[derive(Clone, Debug)]
 #[must_use = "it is written by printing it"]

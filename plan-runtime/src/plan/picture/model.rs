@@ -17,8 +17,8 @@ pub(super) struct PictureNode {
     pub(super) lines: Vec<String>,
     /// The index of the group around the node.
     pub(super) group: usize,
-    /// `true` if the step may fail without effect on the plan.
-    pub(super) optional: bool,
+    /// `true` for an undo step, and for a step that may fail without effect on the plan.
+    pub(super) dashed: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +46,7 @@ pub(super) struct Group {
     /// The indices of the nodes and the groups directly inside.
     pub(super) nodes: Vec<usize>,
     pub(super) groups: Vec<usize>,
-    pub(super) optional: bool,
+    pub(super) dashed: bool,
     /// A node inside, for languages in which edges lead to nodes only.
     pub(super) head: usize,
 }
@@ -82,7 +82,7 @@ pub(super) enum EdgeKind {
 pub(super) enum Part<'c> {
     Node(&'c PictureNode),
     Begin(&'c Group),
-    End(&'c Group),
+    End,
 }
 
 impl Content {
@@ -104,7 +104,7 @@ impl Content {
             let inner = &self.groups[inner];
             write(Part::Begin(inner), indent)?;
             self.each_in(inner, indent + 2, write)?;
-            write(Part::End(inner), indent)?;
+            write(Part::End, indent)?;
         }
         Ok(())
     }

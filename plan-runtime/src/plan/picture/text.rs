@@ -1,6 +1,6 @@
 //! The labels of diagrams, cut to fit into a node.
 
-use crate::print::{Code, Name, short_to, width};
+use crate::print::{self, Code, Name, short_to};
 
 /// The largest number of characters of an expression.
 pub(super) const EXPRESSION: usize = 60;
@@ -30,15 +30,5 @@ pub(super) fn typed(name: &str, type_name: &str) -> String {
 
 /// Breaks a string into lines of at most a node's width.
 pub(super) fn wrapped(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if width(line) + width(word) < WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+    print::wrapped(text, WIDTH)
 }

@@ -70,7 +70,6 @@ use std::sync::{Arc, Mutex};
 /// ```
 ///
 /// A gate that panics refuses the call. If a gate never completes, the run waits until its deadline.
-#[doc(alias = "approve")]
 pub trait Gate: Send + Sync {
     /// Decides on a call. Questions about several calls may be open at one time.
     fn ask(&self, call: PendingCall) -> impl Future<Output = Decision> + Send;
@@ -83,7 +82,6 @@ impl<T: Gate + ?Sized> Gate for Arc<T> {
 }
 
 /// The decision of a [`Gate`].
-#[doc(alias = "approve")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {

@@ -1,14 +1,23 @@
 //! Reports as text.
 
 use super::collapsed::{self, Rows};
+use super::time::Time;
 use super::{Report, Status, StepReport, Totals};
 use crate::error::Elements;
-use crate::print::{MessageName, width};
+use crate::print::{MessageName, Tone, split_at_width, width, wrapped};
 use std::fmt;
 use std::time::Duration;
 
-/// The width of the bar of the whole run, in characters.
+/// The width of the bar of the whole run, in characters, and the least width of a short bar.
 const BAR: usize = 20;
+const LEAST_BAR: usize = 5;
+/// The number of spaces before a column.
+const GAP: usize = 2;
+/// The indentation of a note below its row.
+const NOTE: usize = 6;
+
+/// Colors a part of a line.
+type Paint<'p> = &'p dyn Fn(Tone, &str) -> String;
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,115 +47,259 @@ impl fmt::Display for Totals {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.steps.len();
-        let plural = if count == 1 { "" } else { "s" };
-        let (plan, duration, totals) =
-            (MessageName(self.plan()), Millis(self.duration), self.totals);
-        write!(
-            f,
-            "plan `{plan}`: {count} step{plural} in {duration}: {totals}"
-        )?;
-
-        let rows: Vec<Row> = self.steps.iter().flat_map(|step| self.rows(step)).collect();
-        let widest = |text: &dyn Fn(&Row) -> usize| rows.iter().map(text).max().unwrap_or_default();
-        let id = widest(&|row| width(&row.id));
-        let tool = widest(&|row| width(&row.tool));
-        let status = widest(&|row| row.status.len());
-        let started = widest(&|row| row.started.len());
-        let took = widest(&|row| row.took.len());
-        let bar = widest(&|row| row.bar.chars().count());
-        for row in &rows {
-            let plus = if row.started.is_empty() { ' ' } else { '+' };
-            // Rust pads by the number of characters, which can differ from the width of a name.
-            let (after_id, after_tool) = (id - width(&row.id), tool - width(&row.tool));
-            let line = format!(
-                "  {}{:after_id$}  {}{:after_tool$}  {:status$}  {:>started$} {plus} {:>took$}  {:bar$}  {}",
-                row.id, "", row.tool, "", row.status, row.started, row.took, row.bar, row.note,
-            );
-            write!(f, "\n{}", line.trim_end())?;
-        }
-        if self.critical.len() > 1 {
-            let ids = self
-                .critical_path()
-                .map(|step| MessageName(&step.id).to_string());
-            let ids: Vec<String> = ids.collect();
-            let took = Millis(self.critical_duration());
-            write!(f, "\n  critical path: {}, {took}", ids.join(" → "))?;
-        }
-        Ok(())
+        let lines = self.lines(usize::MAX, &|_, text| text.to_owned());
+        f.write_str(&lines.join("\n"))
     }
 }
 
-#[derive(Default)]
 struct Row {
     id: String,
     tool: String,
     status: String,
-    started: String,
-    took: String,
-    bar: String,
+    tone: Tone,
+    times: (Option<Duration>, Option<Duration>),
     note: String,
 }
 
-impl Report {
-    /// Returns the row of a step, and the rows of the steps inside it.
-    fn rows(&self, step: &StepReport) -> Vec<Row> {
-        let mut rows = vec![Row {
-            status: step.status.name().to_owned(),
-            note: step.note(),
-            ..self.row(0, step, (step.started, step.ended))
-        }];
-        let inside = Rows::of(step);
-        rows.extend(inside.rows.iter().map(|inner| Row {
-            status: inner.status(),
-            note: inner.note(),
-            ..self.row(inner.depth, inner.step, (inner.started, inner.ended))
-        }));
-        if inside.more > 0 {
-            rows.push(Row {
-                id: format!("  … and {} more", inside.more),
-                ..Row::default()
-            });
+/// The widths of the table's columns.
+struct Widths {
+    id: usize,
+    tool: usize,
+    status: usize,
+    started: usize,
+    took: usize,
+    /// The width of the bar of the whole run.
+    bar: usize,
+}
+
+impl Widths {
+    /// Returns the widths of a table in this number of columns. A narrow table has a short bar or none, and then short names.
+    fn of(rows: &[Row], columns: usize) -> Self {
+        let widest = |text: &dyn Fn(&Row) -> usize| rows.iter().map(text).max().unwrap_or_default();
+        let mut widths = Self {
+            id: widest(&|row| width(&row.id)),
+            tool: widest(&|row| width(&row.tool)),
+            status: widest(&|row| row.status.len()),
+            started: widest(&|row| width(&row.started())),
+            took: widest(&|row| width(&row.took())),
+            bar: 0,
+        };
+        let room = columns.saturating_sub(widths.before_bar());
+        let has_bars = rows.iter().any(|row| row.times.0.is_some());
+        widths.bar = if has_bars && room >= LEAST_BAR {
+            room.min(BAR)
+        } else {
+            0
+        };
+        let mut excess = (widths.before_bar() - GAP).saturating_sub(columns);
+        for (column, least) in [
+            (&mut widths.tool, 3),
+            (&mut widths.id, 6),
+            (&mut widths.status, 6),
+        ] {
+            let cut = excess.min(column.saturating_sub(least));
+            *column -= cut;
+            excess -= cut;
         }
-        rows
+        widths
     }
 
-    fn row(
-        &self,
-        depth: usize,
-        step: &StepReport,
-        times: (Option<Duration>, Option<Duration>),
-    ) -> Row {
-        let time = |time: Option<Duration>| {
-            time.map(|time| Millis(time).to_string())
-                .unwrap_or_default()
-        };
-        let (started, ended) = times;
+    /// Returns the width of the columns before the bar, with the gap after them.
+    fn before_bar(&self) -> usize {
+        let times = self.started + " + ".len() + self.took;
+        self.id + self.tool + self.status + times + 5 * GAP
+    }
+}
+
+impl Row {
+    fn started(&self) -> String {
+        let (started, _) = self.times;
+        started.map_or_else(String::new, |time| Time(time).to_string())
+    }
+
+    fn took(&self) -> String {
+        let (started, ended) = self.times;
         let took = ended.zip(started);
-        let tool = step.tool().map(|tool| MessageName(tool).to_string());
-        Row {
-            id: format!("{:1$}{2}", "", depth * 2, MessageName(&step.id)),
-            tool: tool.unwrap_or_default(),
-            started: time(started),
-            took: time(took.map(|(ended, started)| ended.saturating_sub(started))),
-            bar: self.bar(times).unwrap_or_default(),
-            ..Row::default()
-        }
+        let took = took.map(|(ended, started)| Time(ended.saturating_sub(started)));
+        took.map_or_else(String::new, |took| took.to_string())
     }
 
     /// Returns the bar of a step, as a part of the run's bar.
-    fn bar(&self, (started, ended): (Option<Duration>, Option<Duration>)) -> Option<String> {
-        let whole = self.duration.as_secs_f64();
+    fn bar(&self, whole: Duration, cells: usize) -> String {
+        let (Some(started), Some(ended), 1..) = (self.times.0, self.times.1, cells) else {
+            return String::new();
+        };
+        let whole = whole.as_secs_f64();
         let cell = |time: Duration| {
             if whole > 0.0 {
-                (time.as_secs_f64() / whole * BAR as f64).round() as usize
+                (time.as_secs_f64() / whole * cells as f64).round() as usize
             } else {
                 0
             }
         };
-        let start = cell(started?).min(BAR - 1);
-        let length = cell(ended?).min(BAR).saturating_sub(start).max(1);
-        Some(" ".repeat(start) + &"█".repeat(length))
+        let start = cell(started).min(cells - 1);
+        let length = cell(ended).min(cells).saturating_sub(start).max(1);
+        " ".repeat(start) + &"█".repeat(length)
+    }
+
+    /// Adds the row's line, and the lines of a note that does not fit beside the row.
+    fn write(
+        &self,
+        widths: &Widths,
+        (whole, columns): (Duration, usize),
+        paint: Paint<'_>,
+        lines: &mut Vec<String>,
+    ) {
+        let padded = |text: &str, columns: usize, tone: Option<Tone>| {
+            let text = shortened(text, columns);
+            let gap = columns - width(&text);
+            let text = tone.map_or_else(|| text.clone(), |tone| paint(tone, &text));
+            format!("{text}{:gap$}", "")
+        };
+        let (started, took) = (self.started(), self.took());
+        let plus = if took.is_empty() { ' ' } else { '+' };
+        // Rust pads by the number of characters, which can differ from the width of a name.
+        let mut line = format!(
+            "  {2}  {3}  {4}  {started:>0$} {plus} {took:>1$}",
+            widths.started,
+            widths.took,
+            padded(&self.id, widths.id, None),
+            padded(&self.tool, widths.tool, None),
+            padded(&self.status, widths.status, Some(self.tone)),
+        );
+        let bar = self.bar(whole, widths.bar);
+        let beside = widths.before_bar() + width(&self.note);
+        let after_bar = if widths.bar > 0 { widths.bar + GAP } else { 0 };
+        // Without a bar, there is room for the note in the column of the bars.
+        let is_beside = !self.note.is_empty() && beside <= columns;
+        if is_beside && bar.is_empty() && beside + after_bar > columns {
+            lines.push(format!("{line}  {}", paint(self.tone, &self.note)));
+            return;
+        }
+        if widths.bar > 0 {
+            line = format!("{line}  {}", padded(&bar, widths.bar, Some(self.tone)));
+        }
+        if is_beside && beside + after_bar <= columns {
+            lines.push(format!("{line}  {}", paint(self.tone, &self.note)));
+            return;
+        }
+        lines.push(line.trim_end().to_owned());
+        let mut sign = "└";
+        for note in wrapped(&self.note, columns.saturating_sub(NOTE + 2)) {
+            lines.push(format!("{:NOTE$}{sign} {}", "", paint(self.tone, &note)));
+            sign = " ";
+        }
+    }
+}
+
+/// Returns a string that fits into a column.
+fn shortened(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        text.to_owned()
+    } else {
+        split_at_width(text, columns - 1).0.to_owned() + "…"
+    }
+}
+
+impl Report {
+    /// Returns the lines of the table, in this number of columns and with colored parts.
+    pub(crate) fn lines(&self, columns: usize, paint: Paint<'_>) -> Vec<String> {
+        let count = self.steps.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let (plan, duration, totals) = (MessageName(self.plan()), Time(self.duration), self.totals);
+        let title = format!("plan `{plan}`: {count} step{plural} in {duration}: {totals}");
+        let mut lines = Vec::new();
+        for (place, line) in fitted(title, columns).into_iter().enumerate() {
+            lines.push(format!(
+                "{:1$}{2}",
+                "",
+                place * 4,
+                paint(Tone::Title, &line)
+            ));
+        }
+        let rows: Vec<Row> = self.steps.iter().flat_map(|step| self.rows(step)).collect();
+        let widths = Widths::of(&rows, columns);
+        for row in &rows {
+            row.write(&widths, (self.duration, columns), paint, &mut lines);
+        }
+        if self.critical.len() > 1 {
+            let ids = self.critical_path();
+            let ids = ids.map(|step| MessageName(&step.id).to_string());
+            let ids: Vec<String> = ids.collect();
+            let took = Time(self.critical_duration());
+            let path = format!("critical path: {}, {took}", ids.join(" → "));
+            for (place, line) in fitted(path, columns).into_iter().enumerate() {
+                lines.push(format!(
+                    "  {:1$}{2}",
+                    "",
+                    place * 2,
+                    paint(Tone::Quiet, &line)
+                ));
+            }
+        }
+        lines
+    }
+
+    /// Returns the row of a step, and the rows of the steps inside it.
+    fn rows(&self, step: &StepReport) -> Vec<Row> {
+        let mut rows = vec![Row {
+            id: MessageName(&step.id).to_string(),
+            tool: tool_of(step),
+            status: step.status.name().to_owned(),
+            tone: step.status.tone(),
+            times: (step.started, step.ended),
+            note: step.note(),
+        }];
+        let inside = Rows::of(step);
+        rows.extend(inside.rows.iter().map(|inner| {
+            Row {
+                id: format!("{:1$}{2}", "", inner.depth * 2, MessageName(&inner.step.id)),
+                tool: tool_of(inner.step),
+                status: inner.status(),
+                tone: inner
+                    .failed
+                    .as_ref()
+                    .map_or(inner.step.status.tone(), |(_, status)| status.tone()),
+                times: (inner.started, inner.ended),
+                note: inner.note(),
+            }
+        }));
+        if inside.more > 0 {
+            rows.push(Row {
+                id: format!("  … and {} more", inside.more),
+                tool: String::new(),
+                status: String::new(),
+                tone: Tone::Quiet,
+                times: (None, None),
+                note: String::new(),
+            });
+        }
+        rows
+    }
+}
+
+fn tool_of(step: &StepReport) -> String {
+    let tool = step.tool().map(|tool| MessageName(tool).to_string());
+    tool.unwrap_or_default()
+}
+
+/// Returns a line as it is if it fits, and broken into several lines otherwise.
+fn fitted(line: String, columns: usize) -> Vec<String> {
+    if width(&line) <= columns {
+        vec![line]
+    } else {
+        wrapped(&line, columns.saturating_sub(4))
+    }
+}
+
+impl Status {
+    fn tone(&self) -> Tone {
+        match self {
+            Self::Completed => Tone::Good,
+            Self::Recovered(_) | Self::Cancelled | Self::Running => Tone::Warning,
+            Self::Failed(_) | Self::Blocked { .. } => Tone::Bad,
+            Self::Skipped | Self::NotStarted => Tone::Quiet,
+        }
     }
 }
 
@@ -200,14 +353,5 @@ impl StepReport {
             (true, false) => format!("[{amounts}]"),
             (false, false) => format!("{note} [{amounts}]"),
         }
-    }
-}
-
-/// A time in one unit, so that a column of them can be compared at a glance.
-struct Millis(Duration);
-
-impl fmt::Display for Millis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} ms", self.0.as_secs_f64() * 1e3)
     }
 }

@@ -6,6 +6,7 @@ mod display;
 mod html;
 mod serialize;
 mod step;
+mod time;
 
 pub use step::{Attempt, Status, StepReport};
 
@@ -23,11 +24,11 @@ use std::time::{Duration, SystemTime};
 /// step:
 ///
 /// ```text
-/// plan `reply_to_latest`: 3 steps in 12.4 ms: 1 completed, 1 failed, 1 blocked
-///   draft  write_draft   completed  0.1 ms +  3.0 ms  █████
-///   inbox  fetch_emails  failed     0.1 ms + 12.2 ms  ████████████████████  mailbox is locked (3 attempts)
-///   sent   reply_email   blocked                                            by `inbox`
-///   critical path: inbox, 12.2 ms
+/// plan `reply_to_latest`: 3 steps in 12 ms: 1 completed, 1 failed, 1 blocked
+///   draft  write_draft   completed  0.1 ms + 3.0 ms  █████
+///   inbox  fetch_emails  failed     0.1 ms +  12 ms  ████████████████████  mailbox is locked (3 attempts)
+///   sent   reply_email   blocked                                           by `inbox`
+///   critical path: inbox, 12 ms
 /// ```
 ///
 /// The [reports inside](Attempt::inside) an attempt contain the steps of a block or of a called plan. `Display` collapses them: each inner step is

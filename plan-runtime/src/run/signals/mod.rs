@@ -106,7 +106,6 @@ fn early(
 /// assert!(matches!(signals.send("sure", true), Err(SignalError::Ended)));
 /// # Ok::<(), SignalError>(())
 /// ```
-#[doc(alias = "approve")]
 pub struct Signals {
     inbox: Arc<Inbox>,
     /// The path of the call that the run is inside of, with a dot.

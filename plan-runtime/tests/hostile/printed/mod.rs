@@ -9,6 +9,8 @@ mod plans;
 mod reports;
 mod same;
 mod sinks;
+#[cfg(feature = "terminal")]
+mod terminals;
 
 use proptest::prelude::*;
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};

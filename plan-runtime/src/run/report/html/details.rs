@@ -1,9 +1,10 @@
 //! The details of each step, in a section that appears when the reader selects the step.
 
-use super::escape::{HtmlJson, Time};
+use super::escape::HtmlJson;
 use super::{Page, sign, write_sign};
 use crate::error::Elements;
 use crate::print::MessageName;
+use crate::run::report::time::Time;
 use crate::run::report::{Attempt, Status, StepReport};
 use plan_graph::Html;
 use std::fmt::Display;

@@ -4,7 +4,6 @@ use plan_graph::Safe;
 use plan_graph::entity;
 use serde_json::Value;
 use std::fmt::{Arguments, Display, Formatter, Result, Write};
-use std::time::Duration;
 
 /// The largest number of characters of a value on a page.
 const MOST: usize = 20_000;
@@ -41,29 +40,6 @@ impl Display for HtmlJson<'_> {
             Some((end, _)) => {
                 let more = text[end..].chars().count();
                 write!(f, "{}\n… and {more} more characters", &text[..end])
-            }
-        }
-    }
-}
-
-/// A time in the unit that suits it.
-pub(super) struct Time(pub(super) Duration);
-
-impl Display for Time {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let millis = self.0.as_secs_f64() * 1e3;
-        match millis {
-            0.0 => f.write_str("0"),
-            ..0.095 => write!(f, "{:.0} µs", millis * 1e3),
-            ..9.95 => write!(f, "{millis:.1} ms"),
-            ..999.5 => write!(f, "{millis:.0} ms"),
-            ..59_995.0 => write!(f, "{:.2} s", millis / 1e3),
-            _ => {
-                let seconds = self.0.as_secs_f64().round() as u64;
-                match seconds / 3600 {
-                    0 => write!(f, "{} min {} s", seconds / 60, seconds % 60),
-                    hours => write!(f, "{hours} h {} min", seconds % 3600 / 60),
-                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The plan's graph as SVG, with a box for each step.
 
 use super::Page;
-use crate::plan::{Body, Source, path};
+use crate::plan::{Body, Role, Source, path};
 use crate::print::{Line, MessageName};
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::{BTreeMap, HashSet};
@@ -45,12 +45,10 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
              markerWidth=\"9\" markerHeight=\"9\" orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>",
         );
         for ((&(from, to), arrow), curve) in arrows.iter().zip(layout.curves(&sizes)) {
-            let class = match (arrow.data, critical.contains(&(from, to))) {
-                (true, true) => "edge critical",
-                (true, false) => "edge",
-                (false, true) => "edge after critical",
-                (false, false) => "edge after",
-            };
+            let dashed = if arrow.data && !arrow.undo { "" } else { " after" };
+            let is_critical = critical.contains(&(from, to));
+            let critical = if is_critical { " critical" } else { "" };
+            let class = format_args!("edge{dashed}{critical}");
             let edge = svg.tag("path").attr("class", class);
             let edge = edge.attr("data-from", from).attr("data-to", to);
             edge.attr("d", curve)
@@ -71,6 +69,8 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
 #[derive(Default)]
 struct Arrow {
     data: bool,
+    /// `true` if the second step undoes the first.
+    undo: bool,
     paths: Vec<String>,
 }
 
@@ -78,7 +78,9 @@ impl Arrow {
     fn title(&self, page: &Page<'_>, (from, to): (usize, usize)) -> String {
         let id = |step: usize| MessageName(&page.plan.steps[step].id);
         let mut title = format!("{} → {}", id(from), id(to));
-        if !self.data {
+        if self.undo {
+            title.push_str(" (undo)");
+        } else if !self.data {
             title.push_str(" (after)");
         }
         for path in &self.paths {
@@ -94,7 +96,8 @@ fn arrows(page: &Page<'_>) -> BTreeMap<(usize, usize), Arrow> {
     let steps = &page.plan.steps;
     for (to, step) in steps.iter().enumerate() {
         for from in step.needs().into_iter().filter(|from| *from < steps.len()) {
-            arrows.entry((from, to)).or_default();
+            let arrow = arrows.entry((from, to)).or_default();
+            arrow.undo = step.role == Role::Undo(from);
         }
         for source in step.reads() {
             if let Source::Step(from) = source

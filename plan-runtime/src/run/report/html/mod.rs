@@ -7,8 +7,10 @@ mod timeline;
 
 use super::Report;
 use crate::Plan;
+use crate::plan::Role;
 use crate::print::MessageName;
-use escape::{Time, escape};
+use crate::run::report::time::Time;
+use escape::escape;
 use plan_graph::Html;
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -153,7 +155,9 @@ impl Page<'_> {
     fn class(&self, step: usize) -> String {
         let status = self.report.steps[step].status.name().replace(' ', "-");
         let critical = self.critical.contains(&step);
-        status + if critical { " critical" } else { "" }
+        let is_undo = matches!(self.plan.steps[step].role, Role::Undo(_));
+        let undo = if is_undo { " undo" } else { "" };
+        status + undo + if critical { " critical" } else { "" }
     }
 
     /// Returns the status as an icon, for people who cannot distinguish the colors.

@@ -1,9 +1,9 @@
 //! The timeline of the steps and their attempts: a row for each step, on one scale.
 
-use super::escape::Time;
 use super::{Page, write_sign};
 use crate::print::MessageName;
 use crate::run::report::Attempt;
+use crate::run::report::time::Time;
 use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
