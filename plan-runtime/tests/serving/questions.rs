@@ -8,8 +8,11 @@ use plan_runtime::run::{Decision, Gate, PendingCall, Run, Status};
 use plan_runtime::{Error, Report, Result, plan, tool};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
-use std::future::pending;
+use std::future::{IntoFuture, pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 
 /// The end of a call. A call without an end waits for its gate.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -179,4 +182,71 @@ fn ends_as_it_is_seen<O: DeserializeOwned + Debug + Send + 'static>(
     assert!(!has_running(&seen), "{id}: {seen}");
     assert_eq!(steps(&seen), steps(&live), "{id}: {error}");
     assert_eq!(db.error_now(id).unwrap(), Some(error), "{id}");
+}
+
+/// A line whose last call ends only if the line is not stuck.
+#[derive(Default)]
+struct Line {
+    is_stuck: bool,
+    has_begun: AtomicBool,
+}
+
+#[tool]
+async fn dial(line: &Line, n: usize) -> Result<usize> {
+    if n == 2 && line.is_stuck {
+        line.has_begun.store(true, Ordering::Relaxed);
+        pending::<()>().await;
+    }
+    Ok(n)
+}
+
+plan! {
+    Pairs() -> Vec<usize> {
+        #[concurrency(2)]
+        step all = for n in [0, 1, 2] { Dial { n } };
+        all
+    }
+}
+
+/// Allows the first call, and all calls when the last question comes.
+struct Desk;
+
+impl Gate for Desk {
+    async fn ask(&self, call: PendingCall) -> Decision {
+        match call.arguments()["n"].as_u64() {
+            Some(0) => Decision::Allow,
+            Some(2) => Decision::AllowStep,
+            _ => pending().await,
+        }
+    }
+}
+
+/// The last element starts after the answer about all elements has been found for another element.
+#[test]
+fn an_answer_about_all_elements_is_found_again_by_a_later_element() {
+    let folder = Folder::new();
+    let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
+    let stuck = Line {
+        is_stuck: true,
+        ..Line::default()
+    };
+    let run = Pairs {}.run(&stuck).gate(Desk).durable(&db, "pairs");
+    smol::block_on(async {
+        let mut run = pin!(run.into_future());
+        poll_fn(|cx| {
+            assert!(run.as_mut().poll(cx).is_pending());
+            match stuck.has_begun.load(Ordering::Relaxed) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+    });
+    let line = Line::default();
+    let run = Pairs {}.run(&line).gate(Desk).durable(&db, "pairs");
+    let (result, live) = smol::block_on(run.with_report());
+    assert_eq!(result.unwrap(), [0, 1, 2]);
+    let toolbox = Toolbox::new().with::<Pairs>();
+    let seen = at(&db, &toolbox, &Arc::new(line)).report("pairs").unwrap();
+    assert_eq!(steps(&seen), steps(&live));
 }
