@@ -3,7 +3,7 @@
 mod run;
 
 use super::contract::{Contract, Contracts};
-use super::{Dialect, Document, Findings, Reader, check};
+use super::{Dialect, Document, Findings, Reader};
 use crate::print::MessageName;
 use crate::run::start::{Request, Started};
 use crate::run::{CalledPlan, Throttle, allows};
@@ -117,12 +117,12 @@ impl<App: ?Sized> Implementation<App> {
                 let Some(contract) = tool.and_then(|tool| contracts.get(&tool.name)) else {
                     return request.unknown();
                 };
-                let check = |arguments: &Value| match &contract.arguments {
-                    Some(schema) => check::check_value(&contract.name, arguments, schema),
-                    None => Vec::new(),
-                };
                 let about = (&*contract.name, &*contract.description, contract.read_only);
-                request.call_json(about, check, |arguments| call(app, arguments))
+                request.call_json(
+                    about,
+                    |it| contract.check(it),
+                    |arguments| call(app, arguments),
+                )
             }
         }
     }
