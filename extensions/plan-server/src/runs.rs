@@ -211,8 +211,8 @@ impl State {
     fn change(&self, run: &str, question: &str, arguments: Value) -> Result<Decision, Problem> {
         let call = self.desk.question(run, question);
         let call = call.ok_or_else(|| no_question(question))?;
-        let contract = self.server.toolbox().contracts().get(&call.tool);
-        let mut wrong = contract.map_or_else(Vec::new, |it| it.check(&arguments));
+        let toolbox = self.server.toolbox();
+        let mut wrong = toolbox.check_arguments(&call.tool, &arguments);
         if !arguments.is_object() && wrong.is_empty() {
             wrong.push("the arguments are no JSON object".to_owned());
         }

@@ -1,6 +1,6 @@
 //! The description of a tool.
 
-use super::{check, schema};
+use super::schema;
 use crate::Tool;
 use crate::plan::{Action, Body, InnerPlan, Plan, ToolInfo};
 use crate::shape::Secrets;
@@ -102,24 +102,6 @@ impl Contract {
     pub fn output(mut self, schema: impl Into<Value>) -> Self {
         self.output = Some(schema.into());
         self
-    }
-
-    /// Checks arguments against their schema, and returns a message for each mismatch. Without a schema, all arguments fit.
-    ///
-    /// ```
-    /// use plan_runtime::dynamic::Contract;
-    /// use serde_json::json;
-    ///
-    /// let schema = json!({"type": "object", "properties": {"cents": {"type": "integer"}}, "required": ["cents"]});
-    /// let contract = Contract::new("pay").arguments(schema);
-    /// assert!(contract.check(&json!({"cents": 5})).is_empty());
-    /// assert_eq!(contract.check(&json!({"cents": "5"})).len(), 1);
-    /// ```
-    pub fn check(&self, arguments: &Value) -> Vec<String> {
-        let schema = self.arguments.as_ref();
-        schema.map_or_else(Vec::new, |schema| {
-            check::check_value(&self.name, arguments, schema)
-        })
     }
 
     /// Returns the contract that a tool's Rust type determines: its name, its description, and the names of its

@@ -95,7 +95,7 @@ pub enum Decision {
     AllowStep,
     /// The call is made with these arguments. Later gates decide about the changed arguments. A resumed run uses the recorded change, and the report
     /// [marks](crate::run::Attempt::is_changed) the attempts of the call. If the tool cannot read the arguments, the step fails. To check a person's
-    /// input first, use [`Contract::check`](crate::dynamic::Contract::check).
+    /// input first, use [`Toolbox::check_arguments`](crate::dynamic::Toolbox::check_arguments).
     ///
     /// Write each secret in full: the run does not replace `"(secret)"`.
     AllowWith(Value),
