@@ -1,7 +1,7 @@
 // The card of the chosen step of a run: its arguments, its output, its attempts and the steps that it waits for.
 
 import { $, bdi, block, cut, h, hide, json, list, prose, put, save, show, stateLike } from "./dom.js";
-import { LIMITS } from "./limits.js";
+import { ENDED, LIMITS } from "./limits.js";
 import { isOver, live, runPath } from "./live.js";
 import { api } from "./server.js";
 import { instant, time, took } from "./time.js";
@@ -9,11 +9,14 @@ import { instant, time, took } from "./time.js";
 // The arguments and outputs of a run come from `GET /api/runs/{id}`, since events leave them out.
 let values = { of: null, report: null };
 const load = async () => {
-  const { id, run, abort } = live;
+  const { id, run, abort, chosen } = live;
   const of = JSON.stringify([id, run?.state, list(run?.progress).length, run?.ended, list(run?.questions).length]);
-  if (values.of === of) return;
   const before = values.id === id ? values.report : null;
-  values = { of, id, report: before };
+  // No new state follows the end of a step, so the values of the step are asked for once more.
+  const { status } = live.steps.get(chosen) ?? {};
+  const late = ENDED.includes(status) && reportOf(before, chosen).step?.status !== status ? `${chosen} ${status}` : values.id === id ? values.late : undefined;
+  if (values.of === of && values.late === late) return;
+  values = { of, id, late, report: before };
   try {
     const whole = await api(runPath(), { signal: abort?.signal });
     if (values.of !== of) return;
