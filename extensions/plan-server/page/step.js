@@ -79,6 +79,7 @@ const value = (label, given, name) => {
   return [h("h3", {}, label), h("pre", { tabindex: "0", "aria-label": label }, json(block(text, LIMITS.shown))),
     text.length > LIMITS.shown ? h("button", { type: "button", onclick: () => save(`${name}.json`, show(given)) }, "Save as a file") : null];
 };
+const changed = (attempts) => (attempts.some((one) => one.changed) ? h("p", { class: "hint" }, "A person changed the arguments of the plan.") : null);
 const steps = (label, paths, stateOfStep) => {
   const all = list(paths);
   if (!all.length) return [];
@@ -94,6 +95,7 @@ const attempt = (one, began, over, only) => {
   return h("li", {}, h("p", {}, only ? null : [h("strong", {}, name), " "], stateLike(status), " ", time(at), one.duration_ms >= 0 ? `, took ${took(one.duration_ms)}` : "", one.tool ? [" in ", h("code", {}, cut(one.tool, 200))] : ""),
     one.error ? h("p", { class: "error" }, prose(one.error)) : null,
     !only && one.arguments !== undefined ? h("details", {}, h("summary", {}, "Arguments"), h("pre", { tabindex: "0", "aria-label": `Arguments of ${name}` }, json(block(show(one.arguments), LIMITS.shown)))) : null,
+    only ? null : changed([one]),
     inner.length ? h("details", {}, h("summary", {}, `${inner.length} ${inner.length === 1 ? "step" : "steps"} inside`), h("ul", { class: "items" },
       inner.slice(0, LIMITS.cards).map((step) => h("li", {}, bdi(step.id, 200), " ", stateLike(step.status), step.error ? h("p", { class: "error" }, prose(step.error)) : "")))) : null);
 };
@@ -130,7 +132,7 @@ const details = (path, status, stateOfStep) => {
       $("asked").querySelector("button, input, textarea")?.focus();
     } }, "Answer")) : null,
     status === undefined && open.length ? steps("Waits for", open, stateOfStep) : steps("Needs", needs, stateOfStep),
-    single && made.length ? value("Arguments", made[0].arguments, "arguments") : null,
+    single && made.length ? [value("Arguments", made[0].arguments, "arguments"), changed(made)] : null,
     report?.output !== undefined ? value("Output", report.output, "output") : null,
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
       h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single))),

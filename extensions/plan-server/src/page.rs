@@ -32,8 +32,9 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 23] = files![
+const MODULES: [(&str, &str, &str); 24] = files![
     "again.js",
+    "change.js",
     "complete.js",
     "dom.js",
     "editor.js",

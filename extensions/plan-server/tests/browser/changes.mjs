@@ -1,0 +1,93 @@
+// Arguments that a person changes.
+
+import assert from "node:assert/strict";
+import { axe, close, contrast, drawn, fits, gone, open, press, put, says, served, show, stubbed, test, wait } from "./harness.mjs";
+
+const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 360, height: 740 }]];
+const looks = async (page, name, within) => {
+  await show(page, name);
+  await fits(page);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page, within))], []);
+};
+const type = (page, value) => page.$eval("#questions textarea", (area, value) => {
+  area.value = value;
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}, value);
+
+for (const [shape, options] of SHAPES) {
+  await test(`changed arguments, ${shape}`, () => stubbed({ pace: 40 }, async (stub) => {
+    const page = await open(stub.url, { ...options, allowed: /422/ });
+    await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "sarah", text: "evil\u202e" } }, { id: "last", tool: "list_mails", arguments: { sender: "{{sent.result}}" } }]));
+    await drawn(page, 2);
+    await page.click("#start");
+    await press(page, "Edit…", "#questions");
+    // Unseen characters have the escapes of JSON, and the text is equal to the arguments.
+    await page.waitForSelector("#questions textarea");
+    assert.match(await page.$eval("#questions textarea", (it) => it.value), /evil\\u202e/);
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+    await looks(page, `change-${shape}`);
+    // Text that is not JSON is not sent. The server rejects arguments that do not fit.
+    await type(page, '{"to": "ada"');
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions .wrong", "This is not JSON");
+    await type(page, '{"to": "ada"}');
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions .failed-to-send", "The argument `text` of `send_mail` is missing");
+    await looks(page, `change-wrong-${shape}`);
+    assert.equal(stub.runs.get("r0001").state, "waiting");
+    // The way back and a second edit begin with the arguments of the plan.
+    await press(page, "Back", "#questions");
+    await press(page, "Edit…", "#questions");
+    await wait(page, () => /sarah/.test(document.querySelector("#questions textarea").value));
+    await type(page, '{"to": "ada", "text": "Hello."}');
+    // Typed arguments stay in another view.
+    await page.click("#to-inbox");
+    await wait(page, () => document.querySelector("#inbox textarea")?.value.includes("Hello."));
+    await page.goBack();
+    await wait(page, () => document.querySelector("#questions textarea")?.value.includes("Hello."));
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#run-facts", "done");
+    assert.deepEqual(stub.runs.get("r0001").changed.get("sent"), { to: "ada", text: "Hello." });
+    await page.$eval('#live [data-path="sent"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+    await says(page, "#step-details pre[aria-label=Arguments]", "Hello.");
+    await says(page, "#step-details", "A person changed the arguments of the plan.");
+    await looks(page, `changed-${shape}`);
+    await close(page);
+  }));
+}
+
+if (process.env.PLAN_SERVER) {
+  await test("the server, changed arguments outlive the server", () => served(async (server) => {
+    const page = await open(server.url, { allowed: new RegExp(`422|${gone.source}`) });
+    const steps = [{ id: "sent", tool: "email_send", arguments: { to: "ada@example.org", subject: "x" } }, { id: "again", tool: "email_send", arguments: { to: "{{sent.result.to}}", subject: "{{sent.result.subject}}" } }];
+    await put(page, JSON.stringify(steps));
+    await drawn(page, 2);
+    await page.click("#start");
+    await press(page, "Edit…", "#questions");
+    await page.waitForSelector("#questions textarea");
+    await type(page, '{"to": "ada@example.org", "subject": 5}');
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions .failed-to-send", "subject");
+    await type(page, '{"to": "grace@example.org", "subject": "Lunch"}');
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions h3", "again");
+    await server.end("SIGKILL");
+    await says(page, "#connection", "Connection lost");
+    await server.begin();
+    await says(page, "#connection", "Live");
+    await says(page, "#questions pre", "grace@example.org");
+    await press(page, "Allow", "#questions");
+    await says(page, "#run-facts", "done");
+    assert.deepEqual(server.effects().map(({ output }) => output.to), ["grace@example.org", "grace@example.org"]);
+    await page.click('#live [data-path="sent"] .box');
+    await says(page, "#step-details pre[aria-label=Arguments]", "Lunch");
+    await says(page, "#step-details", "A person changed the arguments of the plan.");
+    await press(page, "Open the report");
+    await page.waitForSelector("#report-dialog[open] iframe");
+    const report = await (await page.$("#report-frame iframe")).contentFrame();
+    await report.waitForSelector("svg.graph a.node");
+    await wait(report, () => document.body.textContent.includes("A gate has changed the arguments."));
+    await press(page, "Close", "#report-dialog");
+    await close(page);
+  }));
+}
