@@ -32,7 +32,7 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 24] = files![
+const MODULES: [(&str, &str, &str); 25] = files![
     "again.js",
     "change.js",
     "complete.js",
@@ -44,6 +44,7 @@ const MODULES: [(&str, &str, &str); 24] = files![
     "limits.js",
     "live.js",
     "main.js",
+    "overview.js",
     "picture.js",
     "questions.js",
     "report.js",

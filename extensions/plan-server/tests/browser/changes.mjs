@@ -1,7 +1,7 @@
-// Arguments that a person changes.
+// Changed arguments and large pictures.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, fits, gone, open, press, put, says, served, show, stubbed, test, wait } from "./harness.mjs";
+import { axe, close, contrast, drawn, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
 
 const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 360, height: 740 }]];
 const looks = async (page, name, within) => {
@@ -9,6 +9,7 @@ const looks = async (page, name, within) => {
   await fits(page);
   assert.deepEqual([...(await contrast(page)), ...(await axe(page, within))], []);
 };
+const chain = (count) => JSON.stringify(Array.from({ length: count }, (_, at) => ({ id: `s${at}`, tool: "list_mails", arguments: { sender: at ? `{{s${at - 1}.result.id}}` : "sarah" } })));
 const type = (page, value) => page.$eval("#questions textarea", (area, value) => {
   area.value = value;
   area.dispatchEvent(new Event("input", { bubbles: true }));
@@ -54,6 +55,62 @@ for (const [shape, options] of SHAPES) {
     await looks(page, `changed-${shape}`);
     await close(page);
   }));
+
+  await test(`a large picture, ${shape}`, () => stubbed({ pace: 1 }, async (stub) => {
+    const page = await open(stub.url, options);
+    await put(page, chain(300));
+    await drawn(page, 300);
+    // The picture is in groups, and nothing is open.
+    assert.equal(await page.$$eval("#picture .groups > li", (all) => all.length), 12);
+    assert.match(await text(page, "#picture .groups > li"), /^s0 to s24, 25 steps/);
+    assert.equal(await page.$eval("#picture .scroll", (it) => it.hidden), true);
+    await looks(page, `groups-${shape}`, "#picture");
+    const seen = () => page.$$eval("#picture .node", (all) => {
+      const frame = document.querySelector("#picture svg.graph").getBoundingClientRect();
+      return all.filter((node) => {
+        const { top, bottom } = node.getBoundingClientRect();
+        return bottom > frame.top && top < frame.bottom;
+      }).length;
+    });
+    await press(page, "s25 to s49, 25 steps", "#picture");
+    assert.equal(await page.$eval("#picture .groups > li:nth-child(2) button", (it) => it.getAttribute("aria-expanded")), "true");
+    assert.ok((await seen()) >= 25 && (await seen()) <= 27, `${await seen()} steps are visible`);
+    const here = () => page.$eval("#picture .map .here", (it) => Math.round(Number(it.getAttribute("y"))));
+    assert.ok(Math.abs((await here()) - (25 * 80 + 10)) < 40, `the map marks ${await here()}`);
+    await looks(page, `group-${shape}`, "#picture");
+    // The keyboard goes into the next group, which opens.
+    await page.$eval('#picture [data-path="s49"]', (it) => it.focus());
+    await page.keyboard.press("ArrowDown");
+    await wait(page, () => document.activeElement.dataset.path === "s50" && document.querySelector("#picture .groups > li:nth-child(3) button").getAttribute("aria-expanded") === "true");
+    // A click on the map opens the group of the place.
+    await page.$eval("#picture .map", (it) => {
+      const { left, top, height, width } = it.getBoundingClientRect();
+      it.dispatchEvent(new MouseEvent("click", { clientX: left + width / 2, clientY: top + height - 1 }));
+    });
+    await wait(page, () => document.querySelector("#picture .groups > li:last-child button").getAttribute("aria-expanded") === "true");
+    // The whole picture scrolls, and the map follows.
+    await press(page, "Show all steps", "#picture");
+    await page.$eval("#picture .scroll", (it) => (it.scrollTop = 4000));
+    await wait(page, () => Number(document.querySelector("#picture .map .here").getAttribute("y")) > 3000);
+    await looks(page, `whole-${shape}`, "#picture");
+    await press(page, "Show groups", "#picture");
+    // A run counts the states of each group, and a chosen step opens its group.
+    await put(page, chain(120));
+    await drawn(page, 120);
+    await page.click("#start");
+    await says(page, "#run-facts", "done");
+    await says(page, "#live .groups > li", "10 completed");
+    await press(page, "s104", "#timeline");
+    await wait(page, () => document.querySelector('#live .groups > li:nth-child(11) button').getAttribute("aria-expanded") === "true");
+    await press(page, "s109", "#timeline");
+    await wait(page, () => {
+      const [node, frame] = ['#live [data-path="s109"]', "#live .scroll"].map((it) => document.querySelector(it).getBoundingClientRect());
+      return node.height > 0 && node.top >= frame.top && node.bottom <= frame.bottom;
+    });
+    await looks(page, `group-run-${shape}`, "#live");
+    await close(page);
+  }));
+
 }
 
 if (process.env.PLAN_SERVER) {
