@@ -32,9 +32,10 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 25] = files![
+const MODULES: [(&str, &str, &str); 26] = files![
     "again.js",
     "change.js",
+    "compare.js",
     "complete.js",
     "dom.js",
     "editor.js",

@@ -1,4 +1,4 @@
-// Changed arguments and large pictures.
+// Changed arguments, large pictures and comparisons of two runs.
 
 import assert from "node:assert/strict";
 import { axe, close, contrast, drawn, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
@@ -111,6 +111,44 @@ for (const [shape, options] of SHAPES) {
     await close(page);
   }));
 
+  await test(`two runs, ${shape}`, () => stubbed({ pace: 20 }, async (stub) => {
+    const page = await open(stub.url, options);
+    const run = async (steps, name) => {
+      await page.click("#to-editor");
+      await put(page, JSON.stringify(steps));
+      await drawn(page, steps.length);
+      await page.$eval("#input-0", (it, name) => (it.value = name), name);
+      await page.click('[name=approve][value="none"]');
+      await page.click("#start");
+      await wait(page, () => /done|failed/.test(document.querySelector("#run-facts").textContent));
+    };
+    const each = (fails) => ({ id: "each", tool: "list_all", for: 2, fails, arguments: { x: "{{sent.result}}" } });
+    const sent = { id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_name}}" } };
+    await run([sent, each([1])], "Sarah");
+    await press(page, "Compare…");
+    await says(page, "#compare-runs", "There is no other run of this plan.");
+    await looks(page, `compare-none-${shape}`);
+    await run([sent, each([])], "Ada");
+    await press(page, "Compare…");
+    await says(page, "#compare-runs", "Compare with r0001");
+    await looks(page, `compare-choose-${shape}`);
+    await page.click("#compare-runs td a, #compare-runs th a");
+    await says(page, "#compare-title", "Two runs of mail");
+    assert.match(page.url(), /#\/compare\/r0002\/r0001$/);
+    // The differing input and step are listed, and equal ones are counted.
+    await says(page, "#compare-inputs pre", "Ada");
+    await says(page, "#compare-inputs pre", "Sarah");
+    await says(page, "#compare-inputs .hint", "No input is equal.");
+    assert.deepEqual(await page.$$eval("#compare-steps tbody tr", (all) => all.map((row) => [row.firstChild.textContent, row.lastChild.textContent])), [["each", "status, output, error"]]);
+    await says(page, "#compare-steps .hint", "1 step does not differ.");
+    await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
+    await says(page, "#compare-steps pre", "each[1]");
+    await looks(page, `compare-${shape}`);
+    // The address shows the comparison again.
+    await page.reload();
+    await says(page, "#compare-steps", "the line was busy");
+    await close(page);
+  }));
 }
 
 if (process.env.PLAN_SERVER) {
@@ -145,6 +183,19 @@ if (process.env.PLAN_SERVER) {
     await report.waitForSelector("svg.graph a.node");
     await wait(report, () => document.body.textContent.includes("A gate has changed the arguments."));
     await press(page, "Close", "#report-dialog");
+    // A second run without a change differs in both steps.
+    await press(page, "Run again…");
+    await press(page, "Run the plan again", "#again-dialog");
+    for (const step of ["sent", "again"]) {
+      await says(page, "#questions h3", step);
+      await press(page, "Allow", "#questions");
+    }
+    await says(page, "#run-facts", "done");
+    await press(page, "Compare…");
+    await page.waitForSelector("#compare-runs a[href*=compare]").then((it) => it.click());
+    await wait(page, () => document.querySelectorAll("#compare-steps tbody tr").length === 2);
+    await show(page, "server-compare-light");
+    assert.deepEqual(await axe(page), []);
     await close(page);
   }));
 }

@@ -306,9 +306,9 @@ export async function start({ page, pace = 120 }) {
       return json(201, { id: begin(given.text, check(given.text), given.inputs, given.approve) });
     }
     if (url.pathname === "/api/runs") {
-      const [state, text, before] = ["state", "text", "before"].map((name) => url.searchParams.get(name));
+      const [state, text, before, plan] = ["state", "text", "before", "plan"].map((name) => url.searchParams.get(name));
       const limit = Number(url.searchParams.get("limit") ?? 50);
-      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
+      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
       return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended }) => ({ id, plan, state, began, ended })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
