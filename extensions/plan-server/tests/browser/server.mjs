@@ -71,7 +71,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     await page.type("#input-0", "sarah");
     await page.click("#start");
     await says(page, "#questions h3", "email_send");
-    await wait(page, () => document.querySelectorAll("#questions .question button.primary").length === 2);
+    await wait(page, () => document.querySelectorAll("#questions .question > .buttons button.primary").length === 2);
     await show(page, `server-question-${name}`);
     if (shown && name === "light") {
       // The picture of the README.
@@ -87,7 +87,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     // Another process asks again, under numbers of its own: an answer to an old question is no answer to a new one.
     if (kills) await wait(page, (asked) => [...document.querySelectorAll("#questions .question")].filter((it) => !asked.includes(it.dataset.of)).length === 2, asked);
     await press(page, "Allow", "#questions");
-    await wait(page, () => document.querySelectorAll("#questions .question button.primary").length === 1);
+    await wait(page, () => document.querySelectorAll("#questions .question > .buttons button.primary").length === 1);
     // The card moves to the place of the one that was answered, so that a click by its place would miss it.
     await (await button(page, "Allow", "#questions")).evaluate((it) => it.click());
     await says(page, "#run-facts", "done");
@@ -104,6 +104,9 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     await frame.$eval("svg.graph a.node", (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })));
     await frame.waitForSelector("aside section.shown");
     assert.match(await frame.$eval("header", (it) => it.textContent), /✓ done.*Run[a-z]{2}-[0-9a-f]{16}.*Ended.*Input sender"sarah"/s);
+    // A search in the report lists the steps that it finds.
+    await frame.type("#find", "email_send");
+    await frame.waitForFunction(() => [...document.querySelectorAll(".row")].filter((row) => row.getClientRects().length).length === 2);
     await new Promise((resolve) => setTimeout(resolve, 200));
     await show(page, `server-report-${name}`);
     await press(page, "Close", "#report-dialog");
