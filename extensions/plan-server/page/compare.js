@@ -59,7 +59,7 @@ const steps = (a, b) => {
   const same = all.length - other.length;
   return [other.length ? table("Steps that differ", ["Step", "First run", "Second run", "Differs in"], other.slice(0, LIMITS.rows).map(([id, one, two, found]) => ({ cells: [
     bdi(id, 200), stepOf(one, "first run"), stepOf(two, "second run"), found.join(", ")] })), other.length - LIMITS.rows) : null,
-    h("p", { class: "hint" }, `${plural(same, "step")} ${same === 1 ? "does" : "do"} not differ. A time differs if it has changed by more than a fifth and by at least 100 ms.`)].flat();
+    h("p", { class: "hint" }, `${same === 0 ? "All steps differ" : `${plural(same, "step")} ${same === 1 ? "does" : "do"} not differ`}. A time differs if it has changed by more than a fifth and by at least 100 ms.`)].flat();
 };
 
 let asking = null;

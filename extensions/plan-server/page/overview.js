@@ -9,9 +9,9 @@ const make = (name, attributes) => {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   return element;
 };
-const boxOf = ([path, node]) => {
+const boxOf = ([path, node], nth) => {
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(node.querySelector(".box")?.getAttribute(name)) || 0);
-  return { path, node, x, y, width, height };
+  return { path, node, nth, x, y, width, height };
 };
 // The steps from the top to the bottom, cut into groups of about one size.
 const groupsOf = (boxes) => {
@@ -40,9 +40,9 @@ export class Overview {
   }
   group(boxes) {
     const group = { boxes, counts: h("span", { class: "hint" }) };
-    const [first, last] = [boxes[0], boxes.at(-1)];
-    const name = boxes.length === 1 ? [h("bdi", {}, first.path)] : [h("bdi", {}, first.path), " to ", h("bdi", {}, last.path)];
-    group.button = h("button", { type: "button", class: "link", "aria-expanded": "false", onclick: () => this.choose(this.open === group ? null : group) }, name, `, ${plural(boxes.length, "step")}`);
+    const first = boxes.reduce((first, box) => (box.nth < first.nth ? box : first));
+    const more = boxes.length - 1;
+    group.button = h("button", { type: "button", class: "link", "aria-expanded": "false", onclick: () => this.choose(this.open === group ? null : group) }, h("bdi", {}, first.path), more ? ` and ${plural(more, "more step")}` : "");
     group.place = h("div", {});
     group.item = h("li", {}, group.button, " ", group.counts, group.place);
     return group;
