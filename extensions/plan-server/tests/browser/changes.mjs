@@ -119,16 +119,26 @@ for (const [shape, options] of SHAPES) {
       await drawn(page, steps.length);
       await page.$eval("#input-0", (it, name) => (it.value = name), name);
       await page.click('[name=approve][value="none"]');
+      const before = page.url();
       await page.click("#start");
-      await wait(page, () => /done|failed/.test(document.querySelector("#run-facts").textContent));
+      await wait(page, (before) => location.hash.includes("/runs/r") && location.href !== before && /done|failed/.test(document.querySelector("#run-facts").textContent), before);
+      while ([...stub.runs.values()].some(({ ended }) => !ended)) await new Promise((resolve) => setTimeout(resolve, 20));
     };
     const each = (fails) => ({ id: "each", tool: "list_all", for: 2, fails, arguments: { x: "{{sent.result}}" } });
     const sent = { id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_name}}" } };
-    await run([sent, each([1])], "Sarah");
+    const calm = { id: "calm", tool: "list_mails", arguments: {} };
+    await run([calm, sent, each([1])], "Sarah");
     await press(page, "Compare…");
     await says(page, "#compare-runs", "There is no other run of this plan.");
     await looks(page, `compare-none-${shape}`);
-    await run([sent, each([])], "Ada");
+    await run([calm, sent, each([])], "Ada");
+    // Each step takes 20 ms, except one step of the second run.
+    for (const { id, began, events } of stub.runs.values()) {
+      for (const event of events) {
+        if (event.started_ms) event.started_ms = Date.parse(began);
+        if (event.ended_ms) event.ended_ms = Date.parse(began) + (id === "r0002" && event.path === "sent" ? 500 : 20);
+      }
+    }
     await press(page, "Compare…");
     await says(page, "#compare-runs", "Compare with r0001");
     await looks(page, `compare-choose-${shape}`);
@@ -139,7 +149,7 @@ for (const [shape, options] of SHAPES) {
     await says(page, "#compare-inputs pre", "Ada");
     await says(page, "#compare-inputs pre", "Sarah");
     await says(page, "#compare-inputs .hint", "No input is equal.");
-    assert.deepEqual(await page.$$eval("#compare-steps tbody tr", (all) => all.map((row) => [row.firstChild.textContent, row.lastChild.textContent])), [["each", "status, output, error"]]);
+    assert.deepEqual(await page.$$eval("#compare-steps tbody tr", (all) => all.map((row) => [row.firstChild.textContent, row.lastChild.textContent])), [["sent", "time"], ["each", "status, output, error"]]);
     await says(page, "#compare-steps .hint", "1 step does not differ.");
     await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
     await says(page, "#compare-steps pre", "each[1]");
