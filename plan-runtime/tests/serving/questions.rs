@@ -275,9 +275,10 @@ fn resumed(gate: impl Gate + 'static) -> (Vec<usize>, Report, Report) {
         let mut run = pin!(run.into_future());
         poll_fn(|cx| {
             assert!(run.as_mut().poll(cx).is_pending());
-            match stuck.has_begun.load(Ordering::Relaxed) {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
+            if stuck.has_begun.load(Ordering::Relaxed) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
         })
         .await;
