@@ -37,6 +37,7 @@ once($("edit"), async () => {
   prefill(inputs ?? {}, run?.approve);
   replaceText(String(source));
 });
+$("compare").addEventListener("click", () => (location.hash = `#/compare/${encodeURIComponent(live.id)}`));
 $("again").addEventListener("click", () => $("again-dialog").showModal());
 $("again-no").addEventListener("click", () => $("again-dialog").close());
 once($("again-yes"), async () => {

@@ -34,6 +34,8 @@ const loadInbox = async (quiet = false) => {
 // The count in the navigation is on each page, and the list itself is looked at more often.
 export const watchInbox = (on, isOpen) => {
   clearInterval(timer);
+  // The cards are made again with the text that somebody has typed on the page of a run.
+  if (isOpen) $("inbox").replaceChildren();
   timer = on ? setInterval(() => document.visibilityState === "visible" && loadInbox(true), isOpen ? 5000 : 20_000) : 0;
   if (on) loadInbox(true);
 };

@@ -6,6 +6,8 @@ export const LIMITS = {
   marks: 300, // lines of the text with something underlined
   rows: 300, // rows of a table, a list or the timeline
   nodes: 6000, // elements of a picture
+  collapse: 60, // steps of a picture that is not in groups
+  groups: 12, // groups of a large picture
   svg: 4_000_000, // characters of a picture
   steps: 2000, // steps whose state is kept
   attempts: 30, // attempts of a step that are kept

@@ -3,6 +3,7 @@ import "./complete.js";
 import "./start.js";
 import { $, hide } from "./dom.js";
 import { check, editor, found, loadSamples, measure, number, text } from "./editor.js";
+import { openCompare } from "./compare.js";
 import { live } from "./live.js";
 import { watchInbox } from "./inbox.js";
 import { closeRun, openRun } from "./run.js";
@@ -12,16 +13,24 @@ import { session, takeToken, token } from "./server.js";
 import { loadTools } from "./tools.js";
 import { kept } from "./store.js";
 
-const VIEWS = ["sign-in", "editor-view", "runs-view", "inbox-view", "run-view"];
+const VIEWS = ["sign-in", "editor-view", "runs-view", "inbox-view", "run-view", "compare-view"];
 let shown = null;
+const decoded = (part) => {
+  try {
+    return part && decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
 const route = (focus = false) => {
   if (takeToken()) focus = false;
   const run = /^#\/runs\/([^/]+)(\/report)?$/.exec(location.hash);
-  const view = !token ? "sign-in" : run ? "run-view" : /^#\/runs(\?|$)/.test(location.hash) ? "runs-view" : location.hash === "#/waiting" ? "inbox-view" : "editor-view";
+  const compare = /^#\/compare\/([^/]+)(?:\/([^/]+))?$/.exec(location.hash);
+  const view = !token ? "sign-in" : run ? "run-view" : compare ? "compare-view" : /^#\/runs(\?|$)/.test(location.hash) ? "runs-view" : location.hash === "#/waiting" ? "inbox-view" : "editor-view";
   for (const id of VIEWS) hide($(id), id !== view);
   hide($("forget"), !token);
   hide(document.querySelector("nav"), !token);
-  for (const [id, current] of [["to-editor", view === "editor-view"], ["to-runs", view === "runs-view"], ["to-inbox", view === "inbox-view"]]) {
+  for (const [id, current] of [["to-editor", view === "editor-view"], ["to-runs", view === "runs-view" || view === "compare-view"], ["to-inbox", view === "inbox-view"]]) {
     if (current) $(id).setAttribute("aria-current", "page");
     else $(id).removeAttribute("aria-current");
   }
@@ -45,14 +54,12 @@ const route = (focus = false) => {
   } else if (view === "runs-view") {
     document.title = "Runs – plan!";
     openRuns(location.hash.slice("#/runs".length), focus && shown === view && location.hash.includes("page="));
+  } else if (view === "compare-view") {
+    document.title = "Compare – plan!";
+    openCompare(...compare.slice(1).map(decoded));
   } else {
     document.title = "Run – plan!";
-    let id;
-    try {
-      id = decodeURIComponent(run[1]);
-    } catch {
-      id = run[1];
-    }
+    const id = decoded(run[1]);
     if (live.id !== id || !live.abort) openRun(id);
     if (run[2]) showReport();
     else $("report-dialog").close();

@@ -1,5 +1,6 @@
 import { SHOWN, cut, h, hide, lines, say, seen } from "./dom.js";
 import { LIMITS, SIGNS, STATUSES } from "./limits.js";
+import { Overview } from "./overview.js";
 
 // Only these elements and attributes of a picture are taken over, each made again by this page.
 const DRAWN = new Set(["svg", "g", "path", "rect", "text", "tspan", "title", "desc", "line", "polygon", "polyline", "circle", "ellipse"]);
@@ -61,6 +62,7 @@ export class Picture {
     hide(this.tools, !this.svg);
     if (!this.svg) {
       this.frame = null;
+      this.overview = null;
       this.place.replaceChildren(h("p", { class: "none" }, text ? "The graph is too large to be shown here." : "There is no graph yet."));
       return;
     }
@@ -87,8 +89,10 @@ export class Picture {
     this.svg.addEventListener("click", (event) => this.picked(event.target.closest("[data-path]")));
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.frame = h("div", { class: "scroll" }, this.svg);
-    this.place.replaceChildren(this.frame, legend ?? "");
-    this.fit(true);
+    this.overview = this.nodes.size > LIMITS.collapse ? new Overview(this.svg, this.nodes, this.frame) : null;
+    this.place.replaceChildren(this.overview?.place ?? this.frame, legend ?? "");
+    // The steps of a group have their natural size, and scroll.
+    this.fit(!this.overview);
   }
   picked(node) {
     if (node) this.choose(node.getAttribute("aria-pressed") === "true" ? null : node.dataset.path);
@@ -105,6 +109,7 @@ export class Picture {
     else if (all[to]) {
       node.setAttribute("tabindex", "-1");
       all[to].setAttribute("tabindex", "0");
+      this.overview?.reveal(all[to].dataset.path);
       all[to].focus();
     }
     event.preventDefault();
@@ -114,6 +119,7 @@ export class Picture {
     this.fits.setAttribute("aria-pressed", String(isFit));
     this.frame?.classList.toggle("fit", isFit);
     if (isFit && this.svg) this.svg.style.width = "";
+    this.overview?.where();
   }
   zoom(by) {
     if (!this.svg) return;
@@ -131,6 +137,7 @@ export class Picture {
     for (const edge of this.svg?.querySelectorAll(".edge") ?? []) {
       edge.classList.toggle("near", chosen !== null && [edge.dataset.from, edge.dataset.to].includes(chosen));
     }
+    this.overview?.mark(chosen);
   }
   // Shows the state of a step, and the name of the step that has undone it, if one has.
   status(path, status, undoneBy) {

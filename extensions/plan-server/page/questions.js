@@ -1,4 +1,5 @@
 import { $, announce, bdi, block, cut, h, hide, json, prose, say, show } from "./dom.js";
+import { changing } from "./change.js";
 import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
@@ -61,8 +62,8 @@ const lookAgain = async () => {
 };
 // What somebody has typed as a reason stays when the server asks again with another id.
 const reasons = new Map();
-// The buttons that decide about calls, and a form for the reason of a refusal. `answer` gets the decision and the reason.
-const decisions = (key, name, all, answer) => {
+// The buttons that decide about calls, and a form for the reason of a refusal. `answer` gets the decision and the reason. `change` has the form for the arguments of one call.
+const decisions = (key, name, all, answer, change) => {
   const typed = reasons.get(key);
   // The second click of a double click may be on the card that has moved to the place of an answered one, and decides nothing.
   const once = (decision) => (event) => event.detail < 2 && answer(decision);
@@ -79,11 +80,12 @@ const decisions = (key, name, all, answer) => {
     hide(choices, open);
     (open ? reason : choices.lastChild).focus();
   };
-  const choices = h("div", { class: "buttons", hidden: typed !== undefined },
+  const choices = h("div", { class: "buttons", hidden: typed !== undefined || change?.form.hidden === false },
     h("button", { type: "button", class: all ? "" : "primary", onclick: once("allow") }, all ? `Allow all ${all}` : "Allow"),
     all ? null : h("button", { type: "button", onclick: once("allow_step") }, "Allow for this step"),
+    change ? h("button", { type: "button", onclick: change.open }, "Edit…") : null,
     h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, all ? `Refuse all ${all}…` : "Refuse…"));
-  return [choices, refusing];
+  return [choices, refusing, change?.form ?? ""];
 };
 const questionPath = (run, question) => `/api/runs/${encodeURIComponent(run)}/questions/${encodeURIComponent(question.id)}`;
 const given = (question) => (typeof question.text === "string" ? question.text : show(question.arguments ?? null));
@@ -93,23 +95,33 @@ const questionCard = (run, question, after, from) => {
   const nth = (ids += 1);
   const card = h("section", { class: "question", "aria-labelledby": `question-${nth}` });
   const key = show([run, question.path, question.tool, question.text]);
-  const answer = (decision, reason) => answering(card, [questionPath(run, question)], reason ? { decision, reason } : { decision }, decision === "refuse" ? "Refused" : "Allowed", async () => {
+  const send = (body, done) => answering(card, [questionPath(run, question)], body, done, async () => {
     reasons.delete(key);
+    change.forget();
     await after();
   });
+  const answer = (decision, reason) => send(reason ? { decision, reason } : { decision }, decision === "refuse" ? "Refused" : "Allowed");
+  const fails = (problem) => say(card.querySelector(".failed-to-send"), told(problem));
+  const whole = () => api(questionPath(run, question));
+  const buttons = () => card.querySelector(".buttons");
+  const form = changing(key, `arguments-${nth}`, { load: async () => (await whole()).json, allow: (text) => send(`{"decision":"allow","arguments":${text}}`, "Allowed with changes"), back: () => {
+    hide(buttons(), false);
+    buttons().querySelector("button").focus();
+  } });
+  const change = { ...form, open: () => form.open().then(() => hide(buttons(), true), fails) };
   const shown = h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(given(question), LIMITS.shown)));
   const all = /… and \d+ more characters, which are not shown$/.test(given(question)) && h("button", { type: "button", class: "link", onclick: async () => {
     try {
-      const { text } = await api(questionPath(run, question));
+      const { text } = await whole();
       shown.replaceChildren(...json(block(text, LIMITS.text)));
       all.remove();
     } catch (problem) {
-      say(card.querySelector(".failed-to-send"), told(problem));
+      fails(problem);
     }
   } }, "Show all arguments");
   card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
     from ?? "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "",
-    ...decisions(key, `reason-${nth}`, 0, answer), h("p", { class: "wrong failed-to-send", role: "alert" }));
+    ...decisions(key, `reason-${nth}`, 0, answer, change), h("p", { class: "wrong failed-to-send", role: "alert" }));
   announce(`A question: may ${question.tool} run?`);
   return card;
 };

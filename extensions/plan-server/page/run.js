@@ -19,7 +19,7 @@ export const openRun = (id) => {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
-  for (const place of ["asked", "undone-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry"]) hide($(place), true);
+  for (const place of ["asked", "undone-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
   say($("run-title"), "Run");
   $("result").replaceChildren(h("p", { class: "none" }, "There is no output yet."));
   setPicture();
@@ -78,6 +78,7 @@ const showRun = () => {
   hide($("cancel"), over);
   hide($("edit"), false);
   hide($("again"), !over);
+  hide($("compare"), !over);
   hide($("retry"), !over || !["failed", "cancelled"].includes(run.state));
   hide($("report"), !(over || run.report));
   questions(over ? [] : list(run.questions));

@@ -34,7 +34,7 @@ export const request = async (path, { method = "GET", body, signal, accept, wait
   if (accept) headers.Accept = accept;
   const signals = [signal, wait && AbortSignal.timeout(wait)].filter(Boolean);
   const response = await fetch(path, {
-    method, headers, body: body === undefined ? undefined : JSON.stringify(body),
+    method, headers, body: typeof body === "object" ? JSON.stringify(body) : body,
     signal: signals.length ? AbortSignal.any(signals) : undefined, cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer", redirect: "error",
   });
   if (response.ok) return response;

@@ -1,7 +1,7 @@
 // The card of the chosen step of a run: its arguments, its output, its attempts and the steps that it waits for.
 
 import { $, bdi, block, cut, h, hide, json, list, prose, put, save, show, stateLike } from "./dom.js";
-import { LIMITS } from "./limits.js";
+import { ENDED, LIMITS } from "./limits.js";
 import { isOver, live, runPath } from "./live.js";
 import { api } from "./server.js";
 import { instant, time, took } from "./time.js";
@@ -9,11 +9,14 @@ import { instant, time, took } from "./time.js";
 // The arguments and outputs of a run come from `GET /api/runs/{id}`, since events leave them out.
 let values = { of: null, report: null };
 const load = async () => {
-  const { id, run, abort } = live;
+  const { id, run, abort, chosen } = live;
   const of = JSON.stringify([id, run?.state, list(run?.progress).length, run?.ended, list(run?.questions).length]);
-  if (values.of === of) return;
   const before = values.id === id ? values.report : null;
-  values = { of, id, report: before };
+  // No new state follows the end of a step, so the values of the step are asked for once more.
+  const { status } = live.steps.get(chosen) ?? {};
+  const late = ENDED.includes(status) && reportOf(before, chosen).step?.status !== status ? `${chosen} ${status}` : values.id === id ? values.late : undefined;
+  if (values.of === of && values.late === late) return;
+  values = { of, id, late, report: before };
   try {
     const whole = await api(runPath(), { signal: abort?.signal });
     if (values.of !== of) return;
@@ -76,6 +79,7 @@ const value = (label, given, name) => {
   return [h("h3", {}, label), h("pre", { tabindex: "0", "aria-label": label }, json(block(text, LIMITS.shown))),
     text.length > LIMITS.shown ? h("button", { type: "button", onclick: () => save(`${name}.json`, show(given)) }, "Save as a file") : null];
 };
+const changed = (attempts) => (attempts.some((one) => one.changed) ? h("p", { class: "hint" }, "A person changed the arguments of the plan.") : null);
 const steps = (label, paths, stateOfStep) => {
   const all = list(paths);
   if (!all.length) return [];
@@ -91,6 +95,7 @@ const attempt = (one, began, over, only) => {
   return h("li", {}, h("p", {}, only ? null : [h("strong", {}, name), " "], stateLike(status), " ", time(at), one.duration_ms >= 0 ? `, took ${took(one.duration_ms)}` : "", one.tool ? [" in ", h("code", {}, cut(one.tool, 200))] : ""),
     one.error ? h("p", { class: "error" }, prose(one.error)) : null,
     !only && one.arguments !== undefined ? h("details", {}, h("summary", {}, "Arguments"), h("pre", { tabindex: "0", "aria-label": `Arguments of ${name}` }, json(block(show(one.arguments), LIMITS.shown)))) : null,
+    only ? null : changed([one]),
     inner.length ? h("details", {}, h("summary", {}, `${inner.length} ${inner.length === 1 ? "step" : "steps"} inside`), h("ul", { class: "items" },
       inner.slice(0, LIMITS.cards).map((step) => h("li", {}, bdi(step.id, 200), " ", stateLike(step.status), step.error ? h("p", { class: "error" }, prose(step.error)) : "")))) : null);
 };
@@ -127,7 +132,7 @@ const details = (path, status, stateOfStep) => {
       $("asked").querySelector("button, input, textarea")?.focus();
     } }, "Answer")) : null,
     status === undefined && open.length ? steps("Waits for", open, stateOfStep) : steps("Needs", needs, stateOfStep),
-    single && made.length ? value("Arguments", made[0].arguments, "arguments") : null,
+    single && made.length ? [value("Arguments", made[0].arguments, "arguments"), changed(made)] : null,
     report?.output !== undefined ? value("Output", report.output, "output") : null,
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
       h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single))),

@@ -30,7 +30,7 @@ pub(crate) struct Question {
 const READ: usize = 8_000;
 
 /// Returns arguments as JSON over several lines, with escapes for invisible characters.
-fn whole_text(arguments: &Value) -> String {
+pub(crate) fn whole_text(arguments: &Value) -> String {
     Lines(format_args!("{arguments:#}")).to_string()
 }
 
@@ -106,15 +106,12 @@ impl Desk {
         (open.len(), first.collect())
     }
 
-    /// Returns the complete arguments of an open question.
-    pub(crate) fn text(&self, run: &str, question: &str) -> Option<String> {
+    /// Returns an open question.
+    pub(crate) fn question(&self, run: &str, question: &str) -> Option<Question> {
         let number = question.parse().ok()?;
-        let arguments = {
-            let all = self.open();
-            let open = all.get(&number).filter(|open| open.run == run)?;
-            open.question.arguments.clone()
-        };
-        Some(whole_text(&arguments))
+        let all = self.open();
+        let open = all.get(&number).filter(|open| open.run == run)?;
+        Some(open.question.clone())
     }
 
     /// Returns `true` if a question about the run is open.
@@ -133,7 +130,11 @@ impl Desk {
         }
         let open = all.remove(&number);
         drop(all);
-        tracing::info!(run, question, ?decision, "a question was answered");
+        let shown = match &decision {
+            Decision::AllowWith(_) => "AllowWith".to_owned(),
+            decision => format!("{decision:?}"),
+        };
+        tracing::info!(run, question, decision = %shown, "a question was answered");
         open.is_some_and(|open| open.answer.send(decision).is_ok())
     }
 }

@@ -32,8 +32,10 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 23] = files![
+const MODULES: [(&str, &str, &str); 26] = files![
     "again.js",
+    "change.js",
+    "compare.js",
     "complete.js",
     "dom.js",
     "editor.js",
@@ -43,6 +45,7 @@ const MODULES: [(&str, &str, &str); 23] = files![
     "limits.js",
     "live.js",
     "main.js",
+    "overview.js",
     "picture.js",
     "questions.js",
     "report.js",

@@ -1,6 +1,7 @@
 //! The requests about plans and runs.
 
 use crate::answer::{TOO_LARGE, Text};
+use crate::desk::whole_text;
 use crate::error::{Json, Path, Problem, short};
 use crate::findings::{findings_json, profile};
 use crate::limits;
@@ -163,6 +164,8 @@ pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer<
 pub(crate) struct Decide {
     decision: String,
     reason: Option<String>,
+    /// The changed arguments of an allowed call.
+    arguments: Option<Value>,
 }
 
 pub(crate) async fn decide(
@@ -171,6 +174,18 @@ pub(crate) async fn decide(
     Json(asked): Json<Decide>,
 ) -> Answer {
     let decision = match &*asked.decision {
+        "allow" if asked.arguments.is_some() => {
+            let arguments = asked.arguments.unwrap_or_default();
+            let (run, asked) = (id.clone(), question.clone());
+            let change = state.blocking(move |state| state.change(&run, &asked, arguments));
+            change.await?
+        }
+        _ if asked.arguments.is_some() => {
+            return Err(Problem::bad(
+                "the decision has `arguments`",
+                "Only `allow` accepts changed arguments.",
+            ));
+        }
         "allow" => Decision::Allow,
         "allow_step" => Decision::AllowStep,
         "refuse" => Decision::Refuse(match asked.reason.as_deref().map(str::trim) {
@@ -189,6 +204,28 @@ pub(crate) async fn decide(
         return Ok(axum::Json(json!({})));
     }
     Err(no_question(&question))
+}
+
+impl State {
+    /// Checks the changed arguments of a call against the tool's schema.
+    fn change(&self, run: &str, question: &str, arguments: Value) -> Result<Decision, Problem> {
+        let call = self.desk.question(run, question);
+        let call = call.ok_or_else(|| no_question(question))?;
+        let toolbox = self.server.toolbox();
+        let mut wrong = toolbox.check_arguments(&call.tool, &arguments);
+        if !arguments.is_object() && wrong.is_empty() {
+            wrong.push("the arguments are no JSON object".to_owned());
+        }
+        if wrong.is_empty() {
+            return Ok(Decision::AllowWith(arguments));
+        }
+        Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "ARGUMENTS",
+            wrong.join("; "),
+            "Correct the arguments. The call still waits.",
+        ))
+    }
 }
 
 fn no_question(question: &str) -> Problem {
@@ -210,9 +247,10 @@ pub(crate) async fn question(
 ) -> Answer<Response> {
     state
         .blocking(move |state| {
-            let text = state.desk.text(&id, &question);
-            let text = text.ok_or_else(|| no_question(&question))?;
-            let text = Text::new(&state.answers, "", &json!({"text": text}), "")?;
+            let call = state.desk.question(&id, &question);
+            let arguments = call.ok_or_else(|| no_question(&question))?.arguments;
+            let answer = json!({"text": whole_text(&arguments), "json": format!("{arguments:#}")});
+            let text = Text::new(&state.answers, "", &answer, "")?;
             Ok(text.response("application/json"))
         })
         .await

@@ -5,6 +5,7 @@ use super::durable;
 use super::durable::Found;
 use crate::error::StepError;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::time::Duration;
 
 /// The answer of the gates about a call, as a record has it.
@@ -13,6 +14,7 @@ use std::time::Duration;
 enum Answer {
     Allow,
     AllowStep,
+    AllowWith(Value),
     Refuse(String),
 }
 
@@ -21,6 +23,7 @@ impl From<Answer> for Decision {
         match answer {
             Answer::Allow => Self::Allow,
             Answer::AllowStep => Self::AllowStep,
+            Answer::AllowWith(arguments) => Self::AllowWith(arguments),
             Answer::Refuse(reason) => Self::Refuse(reason),
         }
     }
@@ -59,6 +62,7 @@ pub(super) fn body(answer: &Decision, now: Duration) -> Result<String, serde_jso
     let answer = match answer {
         Decision::Allow => Answer::Allow,
         Decision::AllowStep => Answer::AllowStep,
+        Decision::AllowWith(arguments) => Answer::AllowWith(arguments.clone()),
         Decision::Refuse(reason) => {
             let refused = StepError::Refused(reason.clone().into());
             return durable::encode((now, now), Err(&refused));

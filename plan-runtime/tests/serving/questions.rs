@@ -4,12 +4,17 @@ use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, Place, at};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunFilter, RunState, Sqlite, SqliteOptions};
-use plan_runtime::run::{Decision, Gate, PendingCall, Run, Status};
+use plan_runtime::run::{CallContext, Decision, Gate, PendingCall, Run, Status};
+use plan_runtime::serve::Server;
 use plan_runtime::{Error, Report, Result, plan, tool};
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use std::fmt::Debug;
-use std::future::pending;
+use std::future::{IntoFuture, pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 
 /// The end of a call. A call without an end waits for its gate.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -179,4 +184,153 @@ fn ends_as_it_is_seen<O: DeserializeOwned + Debug + Send + 'static>(
     assert!(!has_running(&seen), "{id}: {seen}");
     assert_eq!(steps(&seen), steps(&live), "{id}: {error}");
     assert_eq!(db.error_now(id).unwrap(), Some(error), "{id}");
+}
+
+/// A line whose last call ends only if the line is not stuck.
+#[derive(Default)]
+struct Line {
+    is_stuck: bool,
+    has_begun: AtomicBool,
+}
+
+#[tool]
+async fn dial(line: &Line, n: usize) -> Result<usize> {
+    if n == 2 && line.is_stuck {
+        line.has_begun.store(true, Ordering::Relaxed);
+        pending::<()>().await;
+    }
+    Ok(n)
+}
+
+/// Dials with a further gate.
+#[tool]
+async fn dial_inside(line: &Line, #[context] context: CallContext) -> Result<Vec<usize>> {
+    let run = Pairs {}.run(line).gate(Add(100)).inside(&context);
+    Ok(run.await?)
+}
+
+plan! {
+    Pairs() -> Vec<usize> {
+        #[concurrency(2)]
+        step all = for n in [0, 1, 2] { Dial { n } };
+        all
+    }
+}
+
+plan! {
+    Around() -> Vec<usize> {
+        step all = DialInside {};
+        all
+    }
+}
+
+/// Allows the first call, and all calls when the last question comes.
+struct Desk;
+
+impl Gate for Desk {
+    async fn ask(&self, call: PendingCall) -> Decision {
+        match call.arguments()["n"].as_u64() {
+            Some(0) => Decision::Allow,
+            Some(2) => Decision::AllowStep,
+            _ => pending().await,
+        }
+    }
+}
+
+/// Changes the arguments of the first call.
+struct Editor(Value);
+
+impl Gate for Editor {
+    async fn ask(&self, call: PendingCall) -> Decision {
+        match call.arguments()["n"].as_u64() {
+            Some(0) => Decision::AllowWith(self.0.clone()),
+            // Equal arguments are no change.
+            _ => Decision::AllowWith(call.arguments().clone()),
+        }
+    }
+}
+
+/// Adds a number to an argument.
+struct Add(u64);
+
+impl Gate for Add {
+    async fn ask(&self, call: PendingCall) -> Decision {
+        match call.arguments()["n"].as_u64() {
+            Some(n) => Decision::AllowWith(json!({"n": n + self.0})),
+            None => Decision::Allow,
+        }
+    }
+}
+
+/// Runs the plan until its last call has begun, and resumes the run with a gate that answers nothing.
+fn resumed(gate: impl Gate + 'static) -> (Vec<usize>, Report, Report) {
+    let folder = Folder::new();
+    let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
+    let stuck = Line {
+        is_stuck: true,
+        ..Line::default()
+    };
+    let run = Pairs {}.run(&stuck).gate(gate).durable(&db, "pairs");
+    smol::block_on(async {
+        let mut run = pin!(run.into_future());
+        poll_fn(|cx| {
+            assert!(run.as_mut().poll(cx).is_pending());
+            if stuck.has_begun.load(Ordering::Relaxed) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+    });
+    let line = Line::default();
+    let run = Pairs {}.run(&line).durable(&db, "pairs");
+    let run = run.gate(Ends([None; 3])).capture_arguments(true);
+    let (result, live) = smol::block_on(run.with_report());
+    let toolbox = Toolbox::new().with::<Pairs>();
+    let server = Server::new(&db, toolbox, line);
+    let seen = server.report_with("pairs", |run| run.capture_arguments(true));
+    (result.unwrap(), live, smol::block_on(seen).unwrap())
+}
+
+/// The last element starts after the answer about all elements has been found for another element.
+#[test]
+fn an_answer_about_all_elements_is_found_again_by_a_later_element() {
+    let (result, live, seen) = resumed(Desk);
+    assert_eq!(result, [0, 1, 2]);
+    assert_eq!(steps(&seen), steps(&live));
+}
+
+#[test]
+fn changed_arguments_outlive_a_crash() {
+    let (result, live, seen) = resumed(Editor(json!({"n": 7})));
+    assert_eq!(result, [7, 1, 2]);
+    for report in [live, seen] {
+        let attempts = report.steps()[0].attempts();
+        let attempts = attempts.iter().map(|it| (it.arguments(), it.is_changed()));
+        let given = [7, 1, 2].map(|n| json!({"n": n}));
+        let expected = given.iter().map(|it| (Some(it), it["n"] == 7));
+        assert_eq!(attempts.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert!(report.to_string().contains("[changed arguments]"));
+        assert_eq!(json!(report)["steps"][0]["attempts"][0]["changed"], true);
+        let hint = "A gate has changed the arguments.";
+        assert_eq!(report.to_html().matches(hint).count(), 1);
+    }
+}
+
+#[test]
+fn changed_arguments_that_no_tool_reads_fail_their_step() {
+    let line = Line::default();
+    let run = Pairs {}.run(&line).gate(Editor(json!({"m": 7})));
+    let (result, report) = smol::block_on(run.with_report());
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("missing field `n`"), "{error}");
+    assert_eq!(report.steps()[0].error().unwrap().code(), "ARGUMENTS");
+}
+
+#[test]
+fn a_later_gate_decides_about_changed_arguments() {
+    let line = Line::default();
+    let run = Around {}.run(&line).gate(Add(10));
+    assert_eq!(smol::block_on(run).unwrap(), [110, 111, 112]);
 }

@@ -133,6 +133,7 @@ export async function start({ page, pace = 120 }) {
     for (const { attempt, started_ms, ended_ms, error, status } of events) {
       if (!started_ms || status === "waiting") continue;
       const one = (attempts[attempt - 1] ??= { number: attempt, tool: step.tool, started_ms: since(attempt === 1 ? run.allowed.get(step.path) ?? started_ms : started_ms), arguments: whole ? run.given.get(step.path) : undefined });
+      if (run.changed?.has(step.path)) one.changed = true;
       if (ended_ms) one.duration_ms = since(ended_ms) - one.started_ms;
       if (error) one.error = error;
     }
@@ -214,7 +215,8 @@ export async function start({ page, pace = 120 }) {
       }
       if (approve === "each" && !one.read_only) {
         event("waiting");
-        const { decision, reason } = await ask(one.path);
+        const { decision, reason, arguments: changed } = await ask(one.path);
+        if (changed) run.changed.set(one.path, changed);
         run.allowed.set(one.path, Date.now());
         if (run.cancelled) break;
         if (decision === "refuse") {
@@ -223,7 +225,7 @@ export async function start({ page, pace = 120 }) {
         }
       }
       event("running");
-      run.given.set(one.path, one.arguments);
+      run.given.set(one.path, run.changed.get(one.path) ?? one.arguments);
       if (/flaky/.test(one.tool)) {
         await sleep(pace);
         event("running", 1, "the service is not available", Date.now());
@@ -252,7 +254,7 @@ export async function start({ page, pace = 120 }) {
   }
   const begin = (text, { steps, plan }, inputs, approve) => {
     const run = { text, id: `r${String(runs.size + 1).padStart(4, "0")}`, plan: plan.name, state: "running", began: new Date().toISOString(), ended: null, inputs: inputs, output: null,
-      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [] };
+      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), changed: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [] };
     runs.set(run.id, run);
     execute(run, steps, approve);
     return run.id;
@@ -304,9 +306,9 @@ export async function start({ page, pace = 120 }) {
       return json(201, { id: begin(given.text, check(given.text), given.inputs, given.approve) });
     }
     if (url.pathname === "/api/runs") {
-      const [state, text, before] = ["state", "text", "before"].map((name) => url.searchParams.get(name));
+      const [state, text, before, plan] = ["state", "text", "before", "plan"].map((name) => url.searchParams.get(name));
       const limit = Number(url.searchParams.get("limit") ?? 50);
-      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
+      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
       return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended }) => ({ id, plan, state, began, ended })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
@@ -324,7 +326,10 @@ export async function start({ page, pace = 120 }) {
     if (what === "questions") {
       const question = run.questions.find((one) => one.id === which);
       if (!question) return wrong(409, "answered", "the question is not open");
-      if (request.method === "GET") return json(200, { text: JSON.stringify(question.arguments, null, 2) });
+      if (request.method === "GET") return json(200, { text: JSON.stringify(question.arguments, null, 2), json: JSON.stringify(question.arguments, null, 2) });
+      const required = TOOLS.find(({ name }) => name === question.tool)?.parameters.required ?? [];
+      const missing = given.arguments && required.filter((name) => !(name in given.arguments));
+      if (missing?.length) return wrong(422, "ARGUMENTS", `the argument \`${missing[0]}\` of \`${question.tool}\` is missing`, "Correct the arguments. The call still waits.");
       question.settle(given);
       return json(200, {});
     }

@@ -117,15 +117,23 @@ impl<App: ?Sized> Implementation<App> {
                 let Some(contract) = tool.and_then(|tool| contracts.get(&tool.name)) else {
                     return request.unknown();
                 };
-                let check = |arguments: &Value| match &contract.arguments {
-                    Some(schema) => check::check_value(&contract.name, arguments, schema),
-                    None => Vec::new(),
-                };
                 let about = (&*contract.name, &*contract.description, contract.read_only);
-                request.call_json(about, check, |arguments| call(app, arguments))
+                request.call_json(
+                    about,
+                    |it| mismatches(contract, it),
+                    |arguments| call(app, arguments),
+                )
             }
         }
     }
+}
+
+/// Returns a message for each mismatch between arguments and their schema.
+fn mismatches(contract: &Contract, arguments: &Value) -> Vec<String> {
+    let schema = contract.arguments.as_ref();
+    schema.map_or_else(Vec::new, |schema| {
+        check::check_value(&contract.name, arguments, schema)
+    })
 }
 
 impl<App: ?Sized> Toolbox<App> {
@@ -395,6 +403,23 @@ impl<App: ?Sized> Toolbox<App> {
     #[must_use]
     pub fn prompt(&self, dialect: Dialect) -> String {
         self.contracts.prompt(dialect)
+    }
+
+    /// Checks arguments against the schema of a tool, and returns a message for each mismatch. Without a schema, all arguments fit.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({"type": "object", "properties": {"cents": {"type": "integer"}}, "required": ["cents"]});
+    /// let pay = Contract::new("pay").arguments(schema);
+    /// let toolbox = Toolbox::<()>::new().with_fn(pay, |arguments| async move { Ok(arguments) });
+    /// assert!(toolbox.check_arguments("pay", &json!({"cents": 5})).is_empty());
+    /// assert_eq!(toolbox.check_arguments("pay", &json!({"cents": "5"})).len(), 1);
+    /// ```
+    pub fn check_arguments(&self, tool: &str, arguments: &Value) -> Vec<String> {
+        let contract = self.contracts.get(tool);
+        contract.map_or_else(Vec::new, |it| mismatches(it, arguments))
     }
 
     /// Returns `true` if the toolbox has a tool with this name.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 /// A decision about each call of a run, such as by a person, a rule or a budget.
 ///
 /// [`Run::gate`](crate::run::Run::gate) sets the gate of a run. The run asks the gate before each call to a tool, once for all attempts of the call,
-/// and the call has exactly the arguments in the question. For a plan inside the run, the run asks about each call in that plan, and not about the
+/// and the call has exactly the arguments in the question, unless the gate [changes](Decision::AllowWith) them. For a plan inside the run, the run asks about each call in that plan, and not about the
 /// plan itself. A computed value calls nothing, so the gate does not decide on it.
 ///
 /// Other steps continue while the gate decides, and at most 64 questions are open at one time. The time of the decision counts toward the deadline
@@ -91,6 +91,12 @@ pub enum Decision {
     /// calls in the branches of an `if`, the gate decides on each branch separately. If the step is in a called plan, the decision
     /// applies only to this call of the plan.
     AllowStep,
+    /// The call is made with these arguments. Later gates decide about the changed arguments. A resumed run uses the recorded change, and the report
+    /// [marks](crate::run::Attempt::is_changed) the attempts of the call. If the tool cannot read the arguments, the step fails. To check a person's
+    /// input first, use [`Toolbox::check_arguments`](crate::dynamic::Toolbox::check_arguments).
+    ///
+    /// Write each secret in full: the run does not replace `"(secret)"`.
+    AllowWith(Value),
     /// The call is not made, for this reason. Its step fails with [`StepError::Refused`](crate::run::StepError::Refused), and is not tried again.
     Refuse(String),
 }
@@ -106,8 +112,8 @@ pub struct PendingCall {
     pub(in crate::run) description: String,
     pub(in crate::run) is_read_only: bool,
     pub(in crate::run) arguments: Value,
-    /// The arguments without secrets, if there are secrets.
-    pub(in crate::run) shown: Option<Box<Value>>,
+    /// The arguments without secrets, and the secrets, if there are any.
+    pub(in crate::run) shown: Option<Box<(Value, Secrets)>>,
 }
 
 impl fmt::Debug for PendingCall {
@@ -146,7 +152,10 @@ impl PendingCall {
 
     /// Returns the arguments of the call, with `"(secret)"` in place of each [secret](crate::Shape#secrets) value.
     pub fn arguments(&self) -> &Value {
-        self.shown.as_deref().unwrap_or(&self.arguments)
+        match self.shown.as_deref() {
+            Some((shown, _)) => shown,
+            None => &self.arguments,
+        }
     }
 
     /// Returns the arguments of the call with their secrets, for a gate that needs them to decide.
@@ -157,7 +166,16 @@ impl PendingCall {
     /// Does not show these secrets.
     pub(in crate::run) fn hide(&mut self, secrets: &Secrets) {
         if !secrets.is_empty() {
-            self.shown = Some(Box::new(secrets.mask(self.arguments.clone())));
+            let shown = secrets.mask(self.arguments.clone());
+            self.shown = Some(Box::new((shown, secrets.clone())));
+        }
+    }
+
+    /// Replaces the arguments.
+    fn change(&mut self, arguments: Value) {
+        self.arguments = arguments;
+        if let Some((_, secrets)) = self.shown.take().map(|it| *it) {
+            self.hide(&secrets);
         }
     }
 }
@@ -186,6 +204,8 @@ pub(in crate::run) struct Question {
     pub(in crate::run) arguments: Value,
     /// The bytes of the arguments.
     pub(in crate::run) bytes: usize,
+    /// `true` if a gate has changed the arguments.
+    pub(in crate::run) is_changed: bool,
     answer: Answer,
 }
 
@@ -211,9 +231,20 @@ impl Question {
         let question = Self {
             arguments,
             bytes,
+            is_changed: false,
             answer,
         };
         (question, Box::pin(asking))
+    }
+
+    /// Creates an answered question, whose gates have changed the arguments to these.
+    pub(in crate::run) fn changed(arguments: Value, bytes: usize) -> Self {
+        Self {
+            arguments,
+            bytes,
+            is_changed: true,
+            answer: Answer::default(),
+        }
     }
 
     /// Returns the gates' decision, after all of them have decided.
@@ -223,12 +254,18 @@ impl Question {
     }
 }
 
-async fn ask_all(gates: Vec<Arc<dyn AnyGate>>, call: PendingCall) -> Decision {
+async fn ask_all(gates: Vec<Arc<dyn AnyGate>>, mut call: PendingCall) -> Decision {
     let mut all = Decision::AllowStep;
     for gate in gates {
         match ask(&*gate, call.clone()).await {
-            Decision::AllowStep => {}
-            Decision::Allow => all = Decision::Allow,
+            Decision::AllowWith(arguments) if arguments != call.arguments => {
+                call.change(arguments.clone());
+                all = Decision::AllowWith(arguments);
+            }
+            Decision::Allow | Decision::AllowWith(_) if all == Decision::AllowStep => {
+                all = Decision::Allow;
+            }
+            Decision::Allow | Decision::AllowStep | Decision::AllowWith(_) => {}
             refused @ Decision::Refuse(_) => return refused,
         }
     }

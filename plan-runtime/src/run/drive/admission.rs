@@ -84,6 +84,12 @@ impl<'x> Admission<'x> {
         Some(&question.arguments)
     }
 
+    /// Returns `true` if a gate has changed the arguments of a call.
+    pub(super) fn is_changed(&self, of: &Site) -> bool {
+        let question = self.call(of).and_then(|call| call.question.as_ref());
+        question.is_some_and(|question| question.is_changed)
+    }
+
     /// Returns `true` if a call counts in the limit of calls.
     pub(super) fn is_counted(&self, of: &Site) -> bool {
         self.call(of).is_some_and(|call| call.is_counted)

@@ -13,6 +13,8 @@ use super::starting::{Starting, Way};
 use super::task::{Site, Wait};
 use super::tasks::Tasks;
 use crate::machine::{CallId, Event, Pause};
+use crate::resolve::bytes_of;
+use serde_json::Value;
 use std::future::{pending, ready};
 
 /// Decides which calls of a run may start, and keeps the other calls waiting.
@@ -226,9 +228,10 @@ impl<'x> Admitting<'_, 'x> {
             return Ok(true);
         }
         match recorded.unwrap_or(answer) {
-            Decision::Allow => {
-                self.admission.call_mut(&it.of).is_allowed = true;
-                self.scene.machine.handle(Event::Allowed(call));
+            Decision::Allow => self.allow(&it),
+            Decision::AllowWith(arguments) => {
+                self.change(&it, arguments)?;
+                self.allow(&it);
             }
             Decision::AllowStep => {
                 let step = self.admission.steps.entry(it.of.slot()).or_default();
@@ -242,6 +245,25 @@ impl<'x> Admitting<'_, 'x> {
             }
         }
         Ok(true)
+    }
+
+    fn allow(&mut self, it: &Starting<'x>) {
+        self.admission.call_mut(&it.of).is_allowed = true;
+        self.scene.machine.handle(Event::Allowed(it.of.call));
+    }
+
+    /// Replaces the arguments of a call by those of the gates.
+    fn change(&mut self, it: &Starting<'x>, arguments: Value) -> Result<(), StepError> {
+        let values = &mut self.scene.values;
+        self.admission.forget_question(values, &it.of);
+        let bytes = bytes_of(&arguments);
+        if !values.held.has_room(bytes) {
+            return Err(values.held.full());
+        }
+        values.hold(it.of.slot(), bytes);
+        let question = Question::changed(arguments, bytes);
+        self.admission.call_mut(&it.of).question = Some(Box::new(question));
+        Ok(())
     }
 
     /// Records the answer of the gates about a call.

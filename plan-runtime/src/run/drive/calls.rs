@@ -165,7 +165,9 @@ impl<'x> Calls<'x> {
         }
         if let Some(records) = &mut self.records {
             let (scene, tasks) = (&mut self.scene, &mut self.tasks);
-            match records.calls.replays(scene, tasks, &starting, host) {
+            let admission = self.admission.as_deref();
+            let (calls, it) = (&mut records.calls, &starting);
+            match calls.replays(scene, tasks, admission, it, host) {
                 Ok(true) => return,
                 Ok(false) => {}
                 Err(error) => return self.call_failed(of, error),
@@ -181,6 +183,7 @@ impl<'x> Calls<'x> {
         let admission = self.admission.as_ref();
         let shown = admission.and_then(|admission| admission.shown(&it.of));
         let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
+        let is_changed = admission.is_some_and(|admission| admission.is_changed(&it.of));
         // An attempt after the first does not count as a call.
         let is_new = it.of.attempt() == 1 && !is_counted;
         if let Err(error) = self.scene.values.held.charge(it.action, is_new) {
@@ -194,6 +197,9 @@ impl<'x> Calls<'x> {
             Ok(span) => span,
             Err(error) => return self.called(it.of, Err(error)),
         };
+        if is_changed {
+            self.scene.tell(|told| told.watch.changed(it.of.spot()));
+        }
         let is_last = is_last && shown.is_none();
         let given = self.scene.values.give(scope, step, is_last);
         let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps);

@@ -119,7 +119,8 @@ pub(super) struct Turn {
     durable: Arc<Durable>,
     place: RecordPlace,
     time: Duration,
-    is_over: bool,
+    /// `true` if the entry among the due records belongs to this future. Another future may wait for the record as well.
+    is_due: bool,
 }
 
 impl Turn {
@@ -128,7 +129,7 @@ impl Turn {
             durable: Arc::clone(durable),
             place,
             time,
-            is_over: false,
+            is_due: matches!(place, RecordPlace::Written(_)),
         }
     }
 }
@@ -145,9 +146,10 @@ impl Future for Turn {
                 state.history.forget(number);
             }
             drop(state);
-            this.is_over = true;
+            this.is_due = false;
             return Poll::Ready(());
         }
+        this.is_due = true;
         let due = state.turns.due.entry(this.place).or_insert(Due {
             time: this.time,
             is_durable: true,
@@ -164,7 +166,7 @@ impl Future for Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if self.is_over {
+        if !self.is_due {
             return;
         }
         let mut state = self.durable.state();

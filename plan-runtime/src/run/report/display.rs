@@ -347,6 +347,8 @@ impl StepReport {
         let amounts = self
             .amounts()
             .map(|(name, value)| format!("{name}: {value}"));
+        let is_changed = self.attempts.iter().any(|it| it.is_changed);
+        let amounts = amounts.chain(is_changed.then(|| "changed arguments".to_owned()));
         let amounts = amounts.collect::<Vec<_>>().join(", ");
         match (note.is_empty(), amounts.is_empty()) {
             (_, true) => note,

@@ -70,6 +70,7 @@ impl Serialize for Attempt {
             self.error.as_ref().map(ToString::to_string),
         )?;
         entry::<_, &Value>(&mut map, "arguments", self.arguments.as_ref())?;
+        entry(&mut map, "changed", self.is_changed.then_some(true))?;
         if !self.inside.is_empty() {
             map.serialize_entry("inside", &self.inside)?;
         }

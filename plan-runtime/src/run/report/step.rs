@@ -33,6 +33,7 @@ pub struct Attempt {
     pub(super) ended: Option<Duration>,
     pub(super) error: Option<StepError>,
     pub(in crate::run) arguments: Option<Value>,
+    pub(in crate::run) is_changed: bool,
     pub(super) inside: Vec<Report>,
 }
 
@@ -227,6 +228,7 @@ impl Attempt {
             ended: None,
             error: None,
             arguments: None,
+            is_changed: false,
             inside: Vec::new(),
         }
     }
@@ -275,6 +277,11 @@ impl Attempt {
     /// Returns the tool's arguments, with [`Run::capture_arguments`](crate::run::Run::capture_arguments) and if they could be resolved.
     pub fn arguments(&self) -> Option<&Value> {
         self.arguments.as_ref()
+    }
+
+    /// Returns `true` if a gate has [changed](crate::run::Decision::AllowWith) the arguments.
+    pub fn is_changed(&self) -> bool {
+        self.is_changed
     }
 
     /// Returns the reports inside the attempt: the report of a block or of a called plan, or the reports of all plans that a tool ran

@@ -206,6 +206,13 @@ impl<'x> Watch<'x> {
         }
     }
 
+    /// Records that a gate has changed the arguments of an open attempt.
+    pub(super) fn changed(&mut self, spot: Spot) {
+        if let Some(attempt) = self.logs.kept(spot) {
+            attempt.attempt.is_changed = true;
+        }
+    }
+
     /// Records an open attempt of a call that may run plans by itself.
     pub(super) fn inside(&mut self, spot: Spot, inside: &Arc<Inside>) {
         self.enter(spot);

@@ -9,6 +9,7 @@ use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
 use super::super::super::timer::before;
 use super::super::super::trace::Span;
+use super::super::admission::Admission;
 use super::super::scene::{Host, Scene};
 use super::super::starting::Starting;
 use super::super::task::{Site, Ticket};
@@ -19,6 +20,7 @@ use crate::error::Elements;
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, ScopeId};
 use crate::resolve::{StoredValue, resolve};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,6 +74,7 @@ impl CallRecords {
         &mut self,
         scene: &mut Scene<'x>,
         tasks: &mut Tasks<'x>,
+        admission: Option<&Admission<'x>>,
         it: &Starting<'x>,
         host: &mut dyn Host<'x>,
     ) -> Result<bool, StepError> {
@@ -106,7 +109,14 @@ impl CallRecords {
         let tool = it.action.tool.as_ref();
         let span = scene.tell(|watch| watch.begin_at(&it.of, (attempt, started), tool));
         let span = span.unwrap_or_else(|| Ok(Span::none()))?;
-        capture_again(scene, it);
+        if admission.is_some_and(|admission| admission.is_changed(&it.of)) {
+            scene.tell(|told| told.watch.changed(it.of.spot()));
+        }
+        capture_again(
+            scene,
+            it,
+            admission.and_then(|admission| admission.shown(&it.of)),
+        );
         let room = scene.values.held.room().of_one();
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
@@ -277,12 +287,15 @@ impl CallRecords {
 }
 
 /// Resolves the arguments of a recorded call for the report. A call whose arguments could not be resolved has failed for that reason.
-fn capture_again(scene: &mut Scene<'_>, it: &Starting<'_>) {
+fn capture_again(scene: &mut Scene<'_>, it: &Starting<'_>, shown: Option<&Value>) {
     let keeps = scene.watch.as_ref().map(|watch| watch.keeps);
     if it.action.tool.is_none() || !keeps.is_some_and(|keeps| keeps.arguments) {
         return;
     }
-    let (arguments, _) = scene.evaluate(&it.of, None, |_, scope| resolve(&it.action.args, scope));
+    let (arguments, _) = scene.evaluate(&it.of, None, |_, scope| match shown {
+        Some(shown) => Ok(shown.clone()),
+        None => resolve(&it.action.args, scope),
+    });
     if let Ok(Ok(arguments)) = arguments {
         scene.tell(|watch| watch.arguments(&it.of, it.number, arguments));
     }

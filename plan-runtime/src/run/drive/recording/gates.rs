@@ -99,7 +99,9 @@ impl Records {
     ) -> TimerFuture {
         let key = match answer {
             Decision::AllowStep => Keys(scene).of_answers(it),
-            Decision::Allow | Decision::Refuse(_) => Keys(scene).of_answer(&it.of),
+            Decision::Allow | Decision::AllowWith(_) | Decision::Refuse(_) => {
+                Keys(scene).of_answer(&it.of)
+            }
         };
         let now = self.durable.time();
         write(&self.durable, key, answered::body(answer, now), now)

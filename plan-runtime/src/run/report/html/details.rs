@@ -237,6 +237,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
                     .attr("tabindex", 0)
                     .text(HtmlJson(arguments));
             }
+            write_change(html, attempt);
             write_inside(html, page, attempt);
         }
         _ => write_attempts(html, page, step),
@@ -247,7 +248,15 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
     }
 }
 
+/// Writes that a gate has changed the arguments.
+fn write_change(html: &mut Html, attempt: &Attempt) {
+    if attempt.is_changed {
+        write_hint(html, "A gate has changed the arguments.");
+    }
+}
+
 fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
+    write_change(html, attempt);
     match (&attempt.arguments, page.report.recorded.arguments) {
         (Some(arguments), _) => html
             .tag("pre")

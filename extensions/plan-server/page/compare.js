@@ -1,0 +1,90 @@
+// Two runs of a plan side by side: the inputs and steps that differ.
+
+import { $, bdi, block, cut, h, list, plural, prose, put, say, show, stateLike, stateOf, table } from "./dom.js";
+import { LIMITS } from "./limits.js";
+import { api, noticed } from "./server.js";
+import { instant, time, took } from "./time.js";
+
+const linkTo = (run) => h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, h("code", {}, cut(run?.id, 80)));
+const lasted = (run) => (run?.ended ? took(instant(run.ended) - instant(run.began)) : "–");
+
+// The runs of the plan that a run can be compared with.
+const choices = (id, runs) => {
+  const others = runs.filter((run) => run?.id !== id);
+  if (!others.length) return h("p", { class: "none" }, "There is no other run of this plan.");
+  return table("Runs of this plan, the latest first", ["Run", "State", "Began", "Took"], others.map((run) => ({ cells: [
+    h("a", { href: `#/compare/${encodeURIComponent(id)}/${encodeURIComponent(run.id)}` }, "Compare with ", h("code", {}, cut(run.id, 80))), stateOf(run.state), time(run.began), lasted(run)] })));
+};
+
+// Sorts the members of objects, so that equal values are equal text.
+const sorted = (value) => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+};
+const differ = (a, b) => JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
+const valueOf = (value, label) => (value === undefined || value === null ? h("span", { class: "none" }, "none")
+  : h("pre", { tabindex: "0", "aria-label": label }, block(typeof value === "string" ? value : show(value), LIMITS.words)));
+
+const inputs = (a, b) => {
+  const names = [...new Set([a, b].flatMap((run) => Object.keys(run.inputs ?? {})))];
+  const other = names.filter((name) => differ(a.inputs?.[name], b.inputs?.[name]));
+  const same = names.length - other.length;
+  return [other.length ? table("Inputs that differ", ["Input", "First run", "Second run"], other.slice(0, LIMITS.rows).map((name) => ({ cells: [bdi(name, 200),
+    valueOf(a.inputs?.[name], `${name} of the first run`), valueOf(b.inputs?.[name], `${name} of the second run`)] })), other.length - LIMITS.rows) : null,
+    h("p", { class: "hint" }, names.length === 0 ? "The plan has no inputs." : same === 0 ? "No input is equal." : `${plural(same, "input")} ${same === 1 ? "is" : "are"} equal.`)].flat();
+};
+
+// Times differ by more than a fifth, and by at least 100 ms.
+const timesDiffer = (a, b) => Math.abs(a - b) >= 100 && Math.abs(a - b) > Math.max(a, b) / 5;
+export const differences = (a, b) => {
+  if (!a || !b) return ["only in one run"];
+  return [
+    a.status !== b.status && "status",
+    differ(a.output, b.output) && "output",
+    (a.error ?? "") !== (b.error ?? "") && "error",
+    timesDiffer(a.duration_ms ?? 0, b.duration_ms ?? 0) && "time",
+  ].filter(Boolean);
+};
+const stepOf = (step, label) => {
+  if (!step) return h("span", { class: "none" }, "not in this run");
+  return h("div", {}, stateLike(step.status), step.duration_ms >= 0 ? ` ${took(step.duration_ms)}` : "", step.error ? h("p", { class: "error" }, prose(step.error)) : null,
+    step.output === undefined ? null : h("details", {}, h("summary", {}, "Output"), valueOf(step.output, `Output in the ${label}`)));
+};
+const steps = (a, b) => {
+  const [first, second] = [a, b].map((run) => new Map(list(run.report?.steps).map((step) => [step.id, step])));
+  const ids = [...new Set([...first.keys(), ...second.keys()])];
+  const all = ids.map((id) => [id, first.get(id), second.get(id)]).map(([id, one, two]) => [id, one, two, differences(one, two)]);
+  const other = all.filter(([, , , found]) => found.length);
+  const same = all.length - other.length;
+  return [other.length ? table("Steps that differ", ["Step", "First run", "Second run", "Differs in"], other.slice(0, LIMITS.rows).map(([id, one, two, found]) => ({ cells: [
+    bdi(id, 200), stepOf(one, "first run"), stepOf(two, "second run"), found.join(", ")] })), other.length - LIMITS.rows) : null,
+    h("p", { class: "hint" }, `${same === 0 ? "All steps differ" : `${plural(same, "step")} ${same === 1 ? "does" : "do"} not differ`}. A time differs if it has changed by more than a fifth and by at least 100 ms.`)].flat();
+};
+
+let asking = null;
+// Shows the comparison of two runs, or the runs to choose from.
+export const openCompare = async (id, other) => {
+  asking?.abort();
+  const { signal } = (asking = new AbortController());
+  for (const place of ["compare-runs", "compare-inputs", "compare-steps"]) {
+    $(place).replaceChildren();
+    $(place).keyed = undefined;
+  }
+  const get = (id) => api(`/api/runs/${encodeURIComponent(id)}`, { signal });
+  try {
+    const both = await Promise.all([get(id), other ? get(other) : null]);
+    const [a, b] = both[1] && instant(both[1].began) < instant(both[0].began) ? both.toReversed() : both;
+    const runs = b ? [] : list((await api(`/api/runs?limit=${LIMITS.page}&plan=${encodeURIComponent(a.plan ?? "")}`, { signal }))?.runs);
+    if (signal.aborted) return;
+    say($("compare-title"), b ? `Two runs of ${cut(a.plan ?? "a plan", 100)}` : `Compare a run of ${cut(a.plan ?? "a plan", 100)}`);
+    for (const part of document.querySelectorAll("#compare-view .of-two")) part.hidden = !b;
+    if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), "."), choices(id, runs)].flat());
+    put($("compare-runs"), [a.id, b.id], () => [a.plan === b.plan ? null : h("p", { class: "hint" }, "These runs are of different plans."),
+      table("The two runs", ["Run", "State", "Began", "Took"], [a, b].map((run, at) => ({ cells: [h("span", {}, at ? "Second: " : "First: ", linkTo(run)), stateOf(run.state), time(run.began), lasted(run)] })))].flat());
+    put($("compare-inputs"), [a.id, b.id], () => inputs(a, b));
+    put($("compare-steps"), [a.id, b.id], () => steps(a, b));
+  } catch (error) {
+    noticed(error);
+  }
+};

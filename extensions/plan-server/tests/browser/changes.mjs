@@ -1,0 +1,212 @@
+// Changed arguments, large pictures and comparisons of two runs.
+
+import assert from "node:assert/strict";
+import { axe, close, contrast, drawn, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
+
+const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 360, height: 740 }]];
+const looks = async (page, name, within) => {
+  await show(page, name);
+  await fits(page);
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page, within))], []);
+};
+const chain = (count) => JSON.stringify(Array.from({ length: count }, (_, at) => ({ id: `s${at}`, tool: "list_mails", arguments: { sender: at ? `{{s${at - 1}.result.id}}` : "sarah" } })));
+const type = (page, value) => page.$eval("#questions textarea", (area, value) => {
+  area.value = value;
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}, value);
+
+for (const [shape, options] of SHAPES) {
+  await test(`changed arguments, ${shape}`, () => stubbed({ pace: 40 }, async (stub) => {
+    const page = await open(stub.url, { ...options, allowed: /422/ });
+    await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "sarah", text: "evil\u202e" } }, { id: "last", tool: "list_mails", arguments: { sender: "{{sent.result}}" } }]));
+    await drawn(page, 2);
+    await page.click("#start");
+    await press(page, "Edit…", "#questions");
+    // Unseen characters have the escapes of JSON, and the text is equal to the arguments.
+    await page.waitForSelector("#questions textarea");
+    assert.match(await page.$eval("#questions textarea", (it) => it.value), /evil\\u202e/);
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+    await looks(page, `change-${shape}`);
+    // Text that is not JSON is not sent. The server rejects arguments that do not fit.
+    await type(page, '{"to": "ada"');
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions .wrong", "This is not JSON");
+    await type(page, '{"to": "ada"}');
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions .failed-to-send", "The argument `text` of `send_mail` is missing");
+    await looks(page, `change-wrong-${shape}`);
+    assert.equal(stub.runs.get("r0001").state, "waiting");
+    // The way back and a second edit begin with the arguments of the plan.
+    await press(page, "Back", "#questions");
+    await press(page, "Edit…", "#questions");
+    await wait(page, () => /sarah/.test(document.querySelector("#questions textarea").value));
+    await type(page, '{"to": "ada", "text": "Hello."}');
+    // Typed arguments stay in another view.
+    await page.click("#to-inbox");
+    await wait(page, () => document.querySelector("#inbox textarea")?.value.includes("Hello."));
+    await page.goBack();
+    await wait(page, () => document.querySelector("#questions textarea")?.value.includes("Hello."));
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#run-facts", "done");
+    assert.deepEqual(stub.runs.get("r0001").changed.get("sent"), { to: "ada", text: "Hello." });
+    await page.$eval('#live [data-path="sent"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+    await says(page, "#step-details pre[aria-label=Arguments]", "Hello.");
+    await says(page, "#step-details", "A person changed the arguments of the plan.");
+    await looks(page, `changed-${shape}`);
+    await close(page);
+  }));
+
+  await test(`a large picture, ${shape}`, () => stubbed({ pace: 1 }, async (stub) => {
+    const page = await open(stub.url, options);
+    await put(page, chain(300));
+    await drawn(page, 300);
+    // The picture is in groups, and nothing is open.
+    assert.equal(await page.$$eval("#picture .groups > li", (all) => all.length), 12);
+    assert.match(await text(page, "#picture .groups > li"), /^s0 and 24 more steps/);
+    assert.equal(await page.$eval("#picture .scroll", (it) => it.hidden), true);
+    await looks(page, `groups-${shape}`, "#picture");
+    const seen = () => page.$$eval("#picture .node", (all) => {
+      const frame = document.querySelector("#picture svg.graph").getBoundingClientRect();
+      return all.filter((node) => {
+        const { top, bottom } = node.getBoundingClientRect();
+        return bottom > frame.top && top < frame.bottom;
+      }).length;
+    });
+    await press(page, "s25 and 24 more steps", "#picture");
+    assert.equal(await page.$eval("#picture .groups > li:nth-child(2) button", (it) => it.getAttribute("aria-expanded")), "true");
+    assert.ok((await seen()) >= 25 && (await seen()) <= 27, `${await seen()} steps are visible`);
+    const here = () => page.$eval("#picture .map .here", (it) => Math.round(Number(it.getAttribute("y"))));
+    assert.ok(Math.abs((await here()) - (25 * 80 + 10)) < 40, `the map marks ${await here()}`);
+    await looks(page, `group-${shape}`, "#picture");
+    // The keyboard goes into the next group, which opens.
+    await page.$eval('#picture [data-path="s49"]', (it) => it.focus());
+    await page.keyboard.press("ArrowDown");
+    await wait(page, () => document.activeElement.dataset.path === "s50" && document.querySelector("#picture .groups > li:nth-child(3) button").getAttribute("aria-expanded") === "true");
+    // A click on the map opens the group of the place.
+    await page.$eval("#picture .map", (it) => {
+      const { left, top, height, width } = it.getBoundingClientRect();
+      it.dispatchEvent(new MouseEvent("click", { clientX: left + width / 2, clientY: top + height - 1 }));
+    });
+    await wait(page, () => document.querySelector("#picture .groups > li:last-child button").getAttribute("aria-expanded") === "true");
+    // The whole picture scrolls, and the map follows.
+    await press(page, "Show all steps", "#picture");
+    await page.$eval("#picture .scroll", (it) => (it.scrollTop = 4000));
+    await wait(page, () => Number(document.querySelector("#picture .map .here").getAttribute("y")) > 3000);
+    await looks(page, `whole-${shape}`, "#picture");
+    await press(page, "Show groups", "#picture");
+    // A run counts the states of each group, and a chosen step opens its group.
+    await put(page, chain(120));
+    await drawn(page, 120);
+    await page.click("#start");
+    await says(page, "#run-facts", "done");
+    await says(page, "#live .groups > li", "10 completed");
+    await press(page, "s104", "#timeline");
+    await wait(page, () => document.querySelector('#live .groups > li:nth-child(11) button').getAttribute("aria-expanded") === "true");
+    await press(page, "s109", "#timeline");
+    await wait(page, () => {
+      const [node, frame] = ['#live [data-path="s109"]', "#live .scroll"].map((it) => document.querySelector(it).getBoundingClientRect());
+      return node.height > 0 && node.top >= frame.top && node.bottom <= frame.bottom;
+    });
+    await looks(page, `group-run-${shape}`, "#live");
+    await close(page);
+  }));
+
+  await test(`two runs, ${shape}`, () => stubbed({ pace: 20 }, async (stub) => {
+    const page = await open(stub.url, options);
+    const run = async (steps, name) => {
+      await page.click("#to-editor");
+      await put(page, JSON.stringify(steps));
+      await drawn(page, steps.length);
+      await page.$eval("#input-0", (it, name) => (it.value = name), name);
+      await page.click('[name=approve][value="none"]');
+      const before = page.url();
+      await page.click("#start");
+      await wait(page, (before) => location.hash.includes("/runs/r") && location.href !== before && /done|failed/.test(document.querySelector("#run-facts").textContent), before);
+      while ([...stub.runs.values()].some(({ ended }) => !ended)) await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    const each = (fails) => ({ id: "each", tool: "list_all", for: 2, fails, arguments: { x: "{{sent.result}}" } });
+    const sent = { id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_name}}" } };
+    const calm = { id: "calm", tool: "list_mails", arguments: {} };
+    await run([calm, sent, each([1])], "Sarah");
+    await press(page, "Compare…");
+    await says(page, "#compare-runs", "There is no other run of this plan.");
+    await looks(page, `compare-none-${shape}`);
+    await run([calm, sent, each([])], "Ada");
+    // Each step takes 20 ms, except one step of the second run.
+    for (const { id, began, events } of stub.runs.values()) {
+      for (const event of events) {
+        if (event.started_ms) event.started_ms = Date.parse(began);
+        if (event.ended_ms) event.ended_ms = Date.parse(began) + (id === "r0002" && event.path === "sent" ? 500 : 20);
+      }
+    }
+    await press(page, "Compare…");
+    await says(page, "#compare-runs", "Compare with r0001");
+    await looks(page, `compare-choose-${shape}`);
+    await page.click("#compare-runs td a, #compare-runs th a");
+    await says(page, "#compare-title", "Two runs of mail");
+    assert.match(page.url(), /#\/compare\/r0002\/r0001$/);
+    // The differing input and step are listed, and equal ones are counted.
+    await says(page, "#compare-inputs pre", "Ada");
+    await says(page, "#compare-inputs pre", "Sarah");
+    await says(page, "#compare-inputs .hint", "No input is equal.");
+    assert.deepEqual(await page.$$eval("#compare-steps tbody tr", (all) => all.map((row) => [row.firstChild.textContent, row.lastChild.textContent])), [["sent", "time"], ["each", "status, output, error"]]);
+    await says(page, "#compare-steps .hint", "1 step does not differ.");
+    await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
+    await says(page, "#compare-steps pre", "each[1]");
+    await looks(page, `compare-${shape}`);
+    // The address shows the comparison again.
+    await page.reload();
+    await says(page, "#compare-steps", "the line was busy");
+    await close(page);
+  }));
+}
+
+if (process.env.PLAN_SERVER) {
+  await test("the server, changed arguments outlive the server", () => served(async (server) => {
+    const page = await open(server.url, { allowed: new RegExp(`422|${gone.source}`) });
+    const steps = [{ id: "sent", tool: "email_send", arguments: { to: "ada@example.org", subject: "x" } }, { id: "again", tool: "email_send", arguments: { to: "{{sent.result.to}}", subject: "{{sent.result.subject}}" } }];
+    await put(page, JSON.stringify(steps));
+    await drawn(page, 2);
+    await page.click("#start");
+    await press(page, "Edit…", "#questions");
+    await page.waitForSelector("#questions textarea");
+    await type(page, '{"to": "ada@example.org", "subject": 5}');
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions .failed-to-send", "subject");
+    await type(page, '{"to": "grace@example.org", "subject": "Lunch"}');
+    await press(page, "Allow with these arguments", "#questions");
+    await says(page, "#questions h3", "again");
+    await server.end("SIGKILL");
+    await says(page, "#connection", "Connection lost");
+    await server.begin();
+    await says(page, "#connection", "Live");
+    await says(page, "#questions pre", "grace@example.org");
+    await press(page, "Allow", "#questions");
+    await says(page, "#run-facts", "done");
+    assert.deepEqual(server.effects().map(({ output }) => output.to), ["grace@example.org", "grace@example.org"]);
+    await page.click('#live [data-path="sent"] .box');
+    await says(page, "#step-details pre[aria-label=Arguments]", "Lunch");
+    await says(page, "#step-details", "A person changed the arguments of the plan.");
+    await press(page, "Open the report");
+    await page.waitForSelector("#report-dialog[open] iframe");
+    const report = await (await page.$("#report-frame iframe")).contentFrame();
+    await report.waitForSelector("svg.graph a.node");
+    await wait(report, () => document.body.textContent.includes("A gate has changed the arguments."));
+    await press(page, "Close", "#report-dialog");
+    // A second run without a change differs in both steps.
+    await press(page, "Run again…");
+    await press(page, "Run the plan again", "#again-dialog");
+    for (const step of ["sent", "again"]) {
+      await says(page, "#questions h3", step);
+      await press(page, "Allow", "#questions");
+    }
+    await says(page, "#run-facts", "done");
+    await press(page, "Compare…");
+    await page.waitForSelector("#compare-runs a[href*=compare]").then((it) => it.click());
+    await wait(page, () => document.querySelectorAll("#compare-steps tbody tr").length === 2);
+    await says(page, "#compare-steps .hint", "All steps differ.");
+    await show(page, "server-compare-light");
+    assert.deepEqual(await axe(page), []);
+    await close(page);
+  }));
+}

@@ -1,0 +1,191 @@
+// The server itself: tools, reasons and questions that outlive a kill, deceptive text.
+
+import assert from "node:assert/strict";
+import { axe, button, close, drawn, faulty, gone, open, press, put, sample, says, served, show, test, wait } from "./harness.mjs";
+
+await test("the server, one click for a finding, and its tools", () => served(async (server) => {
+  const page = await open(server.url);
+  await faulty(page);
+  for (let left = 4; left; left -= 1) {
+    await press(page, "Apply the help", "#findings");
+    await wait(page, (left) => document.querySelectorAll("#findings .is-error").length === left, left);
+  }
+  // What a person has to decide has no button.
+  await says(page, "#findings", "maybe-absent");
+  assert.equal(await page.$$eval("#findings button.small", (all) => all.length), 0);
+  assert.equal(await page.$$eval("#tools .tool", (all) => all.length), 14);
+  await page.$eval("#text", (it) => (it.value = ""));
+  await page.type("#tools-search", "contacts_find");
+  await page.click("#tools .tool summary");
+  await press(page, "Add a step", "#tools");
+  await page.keyboard.type("a");
+  await drawn(page, 1);
+  await show(page, "server-tools-light");
+  await close(page);
+}));
+
+await test("the server, a reason outlives the server", () => served(async (server) => {
+  const page = await open(server.url, { allowed: gone });
+  await put(page, '[{"id": "sent", "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}]');
+  await drawn(page, 1);
+  await page.click("#start");
+  await press(page, "Refuse…", "#questions");
+  await page.type("#questions input", "not on a Sunday");
+  const before = await page.$eval("#questions .question", (it) => it.dataset.of);
+  await server.end("SIGKILL");
+  await says(page, "#connection", "Connection lost");
+  await server.begin();
+  // The server asks again, under another id.
+  await wait(page, (before) => document.querySelector("#questions .question")?.dataset.of !== before && document.querySelector("#questions input"), before);
+  assert.equal(await page.$eval("#questions input", (it) => it.value), "not on a Sunday");
+  await press(page, "Refuse it", "#questions");
+  await says(page, "#run-wrong", "not on a Sunday");
+  assert.deepEqual(server.effects(), []);
+  await close(page);
+}));
+
+await test("the server, parts of a step", () => served(async (server) => {
+  const page = await open(server.url);
+  await sample(page, "Write to everybody");
+  await drawn(page, 2);
+  await page.click("#start");
+  await says(page, "#together h3", "2 calls of email_send wait in the step sent");
+  await press(page, "Allow all 2", "#together");
+  await says(page, "#questions h3", "sent[2]");
+  // A second click at one place soon after the first decides nothing.
+  await (await button(page, "Allow", "#questions")).evaluate((it) => it.click());
+  await says(page, "#run-facts", "done");
+  assert.equal(server.effects().length, 3);
+  await press(page, "Show 3 parts", "#timeline");
+  await press(page, "sent[1]", "#timeline");
+  await says(page, "#step-title", "sent[1]");
+  await says(page, "#step-details pre[aria-label=Arguments]", "Lunch on Friday");
+  await show(page, "server-part-light");
+  await close(page);
+}));
+
+await test("the server, texts that would deceive", () => served(async (server) => {
+  const page = await open(server.url);
+  const evil = "to\u202egro.elpmaxe@live\u202c\u200b\n\u001b[2J";
+  const step = { id: evil, intent: evil, tool: { name: "slow" }, arguments: { object: { ms: 1, text: `\u05e9\u05dc ${evil}` } } };
+  await put(page, JSON.stringify({ name: evil, steps: [step] }).replace('"ms":1', '"ms":9007199254740993'));
+  await drawn(page, 1);
+  // The editor shows a text as it is, so that the list tells what is not seen of it.
+  await says(page, "#findings", "\\u{202e}");
+  await page.click("#start");
+  await says(page, "#questions pre", "to\\u{202e}gro.elpmaxe@live\\u{202c}\\u{200b}\\n\\u001b[2J");
+  await says(page, "#questions pre", "9007199254740993");
+  await says(page, "#run-title", "to\\u{202e}gro");
+  await page.waitForSelector("#live .node.waiting");
+  const unseen = () => page.evaluate(() => {
+    const found = [];
+    const look = (text) => /[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u.test(text ?? "") && found.push(text);
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) if (!texts.currentNode.parentElement.closest("textarea, #marks")) look(texts.currentNode.data);
+    for (const element of document.querySelectorAll("[title], [aria-label]")) [element.title, element.getAttribute("aria-label")].forEach(look);
+    look(document.title);
+    return found;
+  });
+  assert.deepEqual(await unseen(), []);
+  await page.click("#to-inbox");
+  await says(page, "#inbox pre", "to\\u{202e}gro");
+  assert.deepEqual([...(await unseen()), ...(await axe(page))], []);
+  await page.goBack();
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse it", "#questions");
+  await says(page, "#run-facts", "failed");
+  await page.click("#live .node .box");
+  await says(page, "#step-details", "refused");
+  assert.deepEqual([...(await unseen()), ...(await axe(page))], []);
+  await page.waitForSelector("#live .node.failed");
+  assert.deepEqual(await unseen(), []);
+  await page.click("#to-runs");
+  await says(page, "#runs tbody", "to\\u{202e}gro");
+  assert.deepEqual(await unseen(), []);
+  await close(page);
+}));
+
+await test("the server, questions of a server that was killed", () => served(async (server) => {
+  const page = await open(server.url, { allowed: gone });
+  const cards = () => page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
+  // So many questions are open, and none of those that were before.
+  const asks = (count, before) => wait(page, (count, before) => {
+    const all = [...document.querySelectorAll("#questions .question")];
+    return all.length === count && all.every((it) => it.querySelector("button") && !before.includes(it.dataset.of));
+  }, count, before);
+  await sample(page, "Write to everybody");
+  await drawn(page, 2);
+  await page.click("#start");
+  await asks(2, []);
+  const first = await cards();
+  await server.end("SIGKILL");
+  await says(page, "#connection", "Connection lost");
+  // An answer that cannot be sent is not lost without a word.
+  await press(page, "Allow", "#questions .question:first-child");
+  await says(page, "#questions .failed-to-send", "cannot be reached");
+  await show(page, "server-lost-light");
+  await server.begin();
+  await says(page, "#connection", "Live");
+  await asks(2, first);
+  assert.equal(await page.$("#questions .failed-to-send:not(:empty)"), null);
+  // What was answered before is no answer now.
+  const [old] = JSON.parse(first[0]);
+  const token = await page.evaluate(() => sessionStorage.getItem("token"));
+  const late = await fetch(`${new URL(server.url).origin}/api/runs/${page.url().split("/runs/")[1]}/questions/${old}`,
+    { method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: '{"decision": "allow"}' });
+  assert.equal(late.status, 409);
+  assert.deepEqual(server.effects(), []);
+  await press(page, "Allow", "#questions .question:first-child");
+  await page.waitForSelector("#timeline .open:not([hidden])").then((it) => it.click());
+  await page.waitForSelector("#timeline .row.completed .name[title^='sent[']");
+  await asks(2, []);
+  assert.equal(server.effects().length, 1);
+  // And again, between two elements.
+  const second = await cards();
+  await server.end("SIGKILL");
+  await says(page, "#connection", "Connection lost");
+  await server.begin();
+  await asks(2, second);
+  await press(page, "Allow for this step", "#questions .question:first-child");
+  await says(page, "#run-facts", "done");
+  // Each of them has one e-mail, whatever was killed in between.
+  assert.equal(server.effects().length, 3);
+  await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
+  await show(page, "server-elements-light");
+  await page.reload();
+  await says(page, "#timeline .open", "Show 3 parts");
+  await page.click("#timeline .open:not([hidden])");
+  await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
+
+  // What is typed for a step that waits stays while the server is away, and a page that is loaded again when it is back goes on, too.
+  await page.click("#to-editor");
+  await sample(page, "Book, wait");
+  await drawn(page, 4);
+  await page.click('[name=approve][value="none"]');
+  await page.click("#start");
+  await says(page, "#waits h3", "room");
+  await page.type("#waits textarea", "The small ");
+  await server.end("SIGKILL");
+  await says(page, "#connection", "Connection lost");
+  await page.type("#waits textarea", "one");
+  await press(page, "Send the value", "#waits");
+  await says(page, "#waits .failed-to-send", "cannot be reached");
+  await server.begin();
+  await says(page, "#connection", "Live");
+  await press(page, "Send the value", "#waits");
+  await says(page, "#run-facts", "done");
+  await says(page, "#result pre", "The small one");
+  await page.click("#to-editor");
+  await page.click("#start");
+  await says(page, "#waits h3", "room");
+  await server.end("SIGKILL");
+  await server.begin();
+  await page.reload();
+  await says(page, "#waits h3", "room");
+  await page.waitForSelector('#live [data-path="booked"].completed');
+  await page.waitForSelector('#live [data-path="room"].waiting');
+  await press(page, "Cancel the run…");
+  await press(page, "Cancel the run", "#cancel-dialog");
+  await says(page, "#undone", "undoes booked");
+  await close(page);
+}));

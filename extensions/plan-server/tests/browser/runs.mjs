@@ -1,0 +1,288 @@
+// Runs, their steps and their questions, on the stub.
+
+import assert from "node:assert/strict";
+import { axe, close, contrast, downloads, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+
+await test("the whole way", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  assert.ok(!page.url().includes("token"), "the token is still in the address");
+  await faulty(page);
+  assert.equal(await text(page, "#marks mark"), "{{inbx.result[0].id}}");
+  // The mark is exactly under the text: both have the same font, and the line is the third.
+  assert.equal(await page.$eval("#marks div", (it) => it.style.top), "48px");
+  assert.equal(await page.$eval("#start", (it) => it.getAttribute("aria-disabled")), "true");
+  await page.click("#findings button");
+  assert.equal(await page.evaluate(() => {
+    const area = document.activeElement;
+    return area.value.slice(area.selectionStart, area.selectionEnd);
+  }), "{{inbx.result[0].id}}");
+  await show(page, "faulty-light");
+  // What is typed before a mark moves it; what replaces it removes it.
+  await page.keyboard.type("{{inbox.result[0].id}}");
+  await wait(page, () => !document.querySelector("#marks mark") && document.querySelectorAll("#picture .node").length === 3);
+
+  await page.select("#sample", "0");
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 5);
+  await page.click('#picture [data-path="mail"]');
+  assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path)), ["sent", "booked"]);
+  await show(page, "plan-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  // It does not start without its required inputs, and says so beside them.
+  await page.click("#start");
+  assert.equal(await text(page, "#input-0-error"), "Enter a value.");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "input-0");
+  assert.equal(stub.runs.size, 0);
+  await page.type("#input-0", "nobody");
+  await Promise.all([page.waitForResponse((it) => it.status() === 422), page.click("#start")]);
+  await says(page, "#input-0-error", "Nobody has this name");
+  page.wrong = page.wrong.filter((it) => !/422/.test(it));
+  await page.$eval("#input-0", (it) => (it.value = ""));
+  await page.type("#input-0", "sarah");
+  await page.click("#start");
+
+  await says(page, "#waits h3", "answer");
+  assert.equal(await page.$eval('#live [data-path="answer"]', (it) => it.classList.contains("waiting")), true);
+  // A connection that breaks comes back, and what is typed stays.
+  await page.type("#waits textarea", "See you ");
+  stub.drop();
+  await says(page, "#connection", "Connection lost");
+  await says(page, "#connection", "Live");
+  page.wrong = page.wrong.filter((it) => !/ERR_INCOMPLETE|net::/.test(it));
+  await page.type("#waits textarea", "there.");
+  await show(page, "waiting-light");
+  await press(page, "Send the value", "#waits");
+  await says(page, "#questions h3", "send_mail");
+  await says(page, "#questions pre", "{{answer.result}}");
+  await show(page, "question-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "book_meeting");
+  await press(page, "Allow for this step", "#questions");
+  await says(page, "#run-facts", "done");
+  await says(page, "#result pre", "See you there.");
+  assert.equal(await page.$$eval("#live .node.completed", (all) => all.length), 5);
+  await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
+  await show(page, "done-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+
+  await press(page, "Open the report");
+  await page.waitForSelector("#report-dialog[open] iframe");
+  const frame = await (await page.$("#report-frame iframe")).contentFrame();
+  await frame.waitForFunction(() => document.documentElement.classList.contains("scripted"));
+  assert.equal(await frame.$eval("#said", (it) => it.textContent), "done");
+  assert.equal(await frame.$eval("h1", (it) => getComputedStyle(it).color), "rgb(1, 2, 3)");
+  // The report can reach neither the token nor the page.
+  assert.equal(await frame.evaluate(() => {
+    try {
+      return String(sessionStorage.length + parent.document.title.length);
+    } catch (error) {
+      return error.name;
+    }
+  }), "SecurityError");
+  // The report has an address, and is saved as a page and as JSON.
+  assert.match(page.url(), /#\/runs\/r0001\/report$/);
+  const folder = downloads(page);
+  await press(page, "Save as a page", "#report-dialog");
+  assert.match(await folder.file("run-r0001.html"), /<h1>mail<\/h1>/);
+  await press(page, "Save the run as JSON", "#report-dialog");
+  assert.equal(JSON.parse(await folder.file("run-r0001.json")).state, "done");
+  folder.remove();
+  await page.keyboard.press("Escape");
+  await wait(page, () => !document.querySelector("iframe") && !location.hash.endsWith("report"));
+  await page.evaluate(() => (location.hash += "/report"));
+  await page.waitForSelector("#report-dialog[open] iframe");
+  await page.reload();
+  await page.waitForSelector("#report-dialog[open] iframe");
+  await page.goBack();
+  await wait(page, () => !document.querySelector("iframe"));
+  await close(page);
+}));
+
+await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (stub) => {
+  const page = await open(stub.url);
+  const slow = '[{"id":"sent","tool":"send_mail","arguments":{}},{"id":"later","tool":"slow","arguments":{"x":"{{sent.result}}"}}]';
+  await put(page, slow);
+  await page.click('[name=approve][value="none"]');
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 2);
+  await page.click("#start");
+  await wait(page, () => document.querySelector('#live [data-path="later"]')?.classList.contains("running"));
+  await press(page, "Cancel the run…");
+  await press(page, "Keep it running");
+  await press(page, "Cancel the run…");
+  await show(page, "cancel-light");
+  await press(page, "Cancel the run", "#cancel-dialog");
+  await says(page, "#undone", "unsend_mail");
+  await says(page, "#run-facts", "cancelled");
+  // A step that is undone does not look like one that is completed.
+  await page.waitForSelector('#live [data-path="sent"].undone');
+  assert.match(await page.$eval('#live [data-path="sent"]', (it) => it.getAttribute("aria-label")), /completed, undone by unsent$/);
+  await says(page, "#timeline .row.undone .status", "completed, undone by unsent");
+  await show(page, "cancelled-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+
+  // A refusal is an error of the run, with its reason.
+  await press(page, "Edit this plan");
+  await page.click('[name=approve][value="each"]');
+  await wait(page, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
+  await page.click("#start");
+  await press(page, "Refuse…", "#questions");
+  await page.type("#questions input", "not today");
+  await press(page, "Refuse it", "#questions");
+  await says(page, "#run-wrong", "refused: not today");
+  assert.equal(await page.$eval('#live [data-path="later"]', (it) => it.classList.contains("blocked")), true);
+  await show(page, "failed-light");
+
+  // The list: filters and pages.
+  for (let run = 0; run < 30; run += 1) {
+    await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: '[{"id":"a","tool":"list_mails"}]', inputs: {}, approve: "none" }) });
+  }
+  await page.click("#to-runs");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 25);
+  await show(page, "runs-light");
+  await page.click("#older");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 7);
+  await page.click("#newer");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 25);
+  await page.select("#filter-state", "failed");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
+  await page.click("#runs a");
+  await says(page, "#run-wrong", "not today");
+  await close(page);
+}));
+
+await test("a step of a run", () => stubbed({ pace: 60 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: { sender: "sarah" } }, { id: "line", tool: "flaky_line", arguments: { text: "{{inbox.result}}" } },
+    { id: "sent", tool: "send_mail", arguments: { to: "{{inbox.result}}", text: "evil\u202e" } }, { id: "last", tool: "slow", arguments: { x: "{{sent.result}}" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 4);
+  await page.click("#start");
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "send_mail");
+  const step = async (path) => {
+    await page.click(`#live [data-path="${path}"] .box`);
+    await says(page, "#step-title", path);
+  };
+  // A step that has not started names the steps that it waits for.
+  await step("last");
+  await says(page, "#step-details h3", "Waits for");
+  assert.match(await text(page, "#step-details"), /sent.*waiting/);
+  await press(page, "sent", "#step-details");
+  await says(page, "#step-title", "sent");
+  await says(page, "#step-details", "The step waits for you.");
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await press(page, "Allow", "#questions");
+  await says(page, "#step-state", "completed");
+  // The time of a person is apart from the time of the tool.
+  await wait(page, () => /waited (0\.[7-9]|[78]\d\d ms|\d\.\d s|\d\d\d ms).* for a person/.test(document.querySelector("#step-details").textContent));
+  await wait(page, () => /sent.*completed.*the tool took .*waited .* for a person/.test([...document.querySelectorAll("#timeline .row")].find((row) => row.textContent.includes("sent")).textContent));
+  assert.ok(await page.$("#timeline i.turn"));
+  // The arguments and the output, with escapes for what turns text.
+  await says(page, "#step-details pre[aria-label=Arguments]", "{{inbox.result}}");
+  await says(page, "#step-details pre[aria-label=Arguments]", "evil\\u{202e}");
+  await says(page, "#step-details pre[aria-label=Output]", "sarah@example.org");
+  // Attempts, with their times and errors, the failed one first.
+  await press(page, "line", "#timeline");
+  await says(page, "#step-title", "line");
+  await wait(page, () => document.querySelectorAll("#step-details .attempts > li").length === 2);
+  const attempts = await page.$$eval("#step-details .attempts > li", (all) => all.map((it) => it.textContent));
+  assert.match(attempts[0], /attempt 1.*failed.*took.*the service is not available/);
+  assert.match(attempts[1], /attempt 2.*completed.*took \d+ ms/);
+  assert.equal(await page.$$eval("#step-details .attempts time", (all) => all.length), 2);
+  await show(page, "step-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await fits(page);
+  // The card closes, and the focus goes back to the step.
+  await page.click("#step-close");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.path), "line");
+  assert.equal(await page.$eval("#step-card", (it) => it.hidden), true);
+  await close(page);
+}));
+
+await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 }, async (stub) => {
+  const page = await open(stub.url);
+  const long = "x".repeat(9000);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", for: 3, arguments: { text: `${long}the end` } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
+  await page.click("#start");
+  await says(page, "#together h3", "3 calls of send_mail wait in the step sent");
+  await says(page, "#questions h3", "sent[2]");
+  // All arguments, on demand.
+  assert.ok(!(await text(page, "#questions pre")).includes("the end"));
+  await press(page, "Show all arguments", "#questions .question:first-child");
+  await says(page, "#questions pre", "the end");
+  await show(page, "together-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await fits(page);
+  // One answer for all calls that are open, with one reason.
+  await press(page, "Refuse all 3…", "#together");
+  await page.type("#together input", "not to everybody");
+  await press(page, "Refuse all 3", "#together");
+  await says(page, "#run-facts", "failed");
+  await says(page, "#run-wrong", "not to everybody");
+  await press(page, "Show 3 parts, 3 failed", "#timeline");
+  await wait(page, () => [...document.querySelectorAll("#timeline .row.inner.failed")].filter((it) => it.textContent.includes("refused: not to everybody")).length === 3);
+
+  // The inbox has the questions of all runs, and the runs that wait for a value.
+  const begin = (steps) => fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: JSON.stringify(steps), inputs: {}, approve: "each" }) });
+  await begin([{ id: "one", tool: "send_mail", arguments: { to: "ada" } }]);
+  await begin([{ id: "two", tool: "book_room", arguments: { room: 7 } }]);
+  await begin([{ id: "value", await: "String" }]);
+  await page.click("#to-inbox");
+  await says(page, "#inbox h2", "book_room");
+  await says(page, "#inbox-count", "2 questions, 1 run waits");
+  assert.equal(await text(page, "#to-inbox"), "Waiting (3)");
+  await show(page, "inbox-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await press(page, "Allow", "#inbox .question:first-child");
+  await says(page, "#inbox-count", "1 question, 1 run waits");
+  await says(page, "#inbox h2", "book_room");
+  while (stub.runs.get("r0002").state !== "done") await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(stub.runs.get("r0003").state, "waiting");
+  await press(page, "Refuse…", "#inbox");
+  await page.type("#inbox input", "no room");
+  await press(page, "Refuse it", "#inbox");
+  await says(page, "#inbox-count", "1 run waits for a value or a time");
+  assert.equal(stub.runs.get("r0003").error.message, "refused: no room");
+  await page.click("#inbox-runs a");
+  await says(page, "#waits h3", "value");
+  await close(page);
+}));
+
+await test("a run again", () => stubbed({ pace: 40 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "{{PLACEHOLDER_name}}", n: "{{PLACEHOLDER_count}}" } }, { id: "each", tool: "list_all", for: 3, fails: [1], arguments: { x: "{{sent.result}}" } }]));
+  await page.waitForSelector("#input-1");
+  await page.type("#input-0", "Sarah");
+  await page.type("#input-1", "7");
+  await page.click('[name=approve][value="none"]');
+  await page.click("#start");
+  await says(page, "#run-facts", "failed");
+  const first = page.url();
+  // Another browser, which has not seen the text.
+  const other = await open(stub.url);
+  await other.goto(first);
+  await press(other, "Edit this plan");
+  await wait(other, () => document.querySelector("#input-1")?.value === "7");
+  assert.equal(await other.$eval("#input-0", (it) => it.value), "Sarah");
+  assert.equal(await other.$eval('[name=approve][value="none"]', (it) => it.checked), true);
+  assert.match(await other.$eval("#text", (it) => it.value), /send_mail/);
+  await wait(other, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
+  await other.click("#start");
+  await says(other, "#run-facts", "failed");
+  assert.deepEqual(stub.runs.get("r0002").inputs, { name: "Sarah", count: 7 });
+  // A new run with the same inputs, after a question.
+  await press(other, "Run again…");
+  await show(other, "again-light");
+  await press(other, "Run the plan again", "#again-dialog");
+  await wait(other, () => location.hash.endsWith("r0003"));
+  await says(other, "#run-facts", "failed");
+  assert.deepEqual(stub.runs.get("r0003").inputs, { name: "Sarah", count: 7 });
+  // A retry of the failed step. The page follows the run again.
+  await press(other, "Retry from the failure");
+  await says(other, "#run-facts", "done");
+  assert.equal(stub.runs.size, 3);
+  assert.equal(await other.$eval("#retry", (it) => it.hidden), true);
+  await wait(other, () => document.querySelectorAll("#live .node.completed").length === 2);
+  await close(other);
+  await close(page);
+}));

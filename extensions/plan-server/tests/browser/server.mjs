@@ -1,0 +1,266 @@
+// The server itself: samples, runs, findings and attempts.
+
+import assert from "node:assert/strict";
+import path from "node:path";
+import { axe, button, close, contrast, drawn, faulty, fits, gone, open, press, sample, says, served, show, shown, test, text, wait } from "./harness.mjs";
+
+await test("the server, all samples", () => served(async (server) => {
+  const page = await open(server.url);
+  await faulty(page);
+  await show(page, "server-faulty");
+  assert.equal(await page.$$eval("#findings .is-error", (all) => all.length), 5);
+  const samples = await page.$$eval("#sample option", (all) => all.map((it) => it.value).filter(Boolean));
+  assert.equal(samples.length, 7);
+  let started = 0;
+  for (const sample of samples) {
+    await page.click("#to-editor");
+    await Promise.all([page.waitForResponse((it) => it.url().endsWith("/api/check")), page.select("#sample", "").then(() => page.select("#sample", sample))]);
+    await wait(page, () => document.querySelector("#findings .is-error") || document.querySelector("#picture .node"));
+    if (await page.$("#findings .is-error")) continue;
+    for (const field of await page.$$("#inputs input")) await field.type("1");
+    await page.click('[name=approve][value="none"]');
+    await page.click("#start");
+    await wait(page, () => /done|failed|cancelled|waiting/.test(document.querySelector("#run-facts").textContent) && document.querySelector("#timeline .row"));
+    assert.deepEqual(await axe(page), []);
+    await show(page, `server-run-${sample}`);
+    started += 1;
+  }
+  assert.equal(started, 6);
+  await page.click("#to-runs");
+  await wait(page, (started) => document.querySelectorAll("#runs tbody tr").length === started, started);
+  await page.select("#filter-state", "waiting");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
+  await show(page, "server-runs");
+  await close(page);
+}));
+
+for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { allowed: gone }], [false, "dark", { scheme: "dark" }], [false, "narrow", { width: 360, height: 740 }]]) {
+  await test(`the server, the whole way, ${name}`, () => served(async (server) => {
+    const page = await open(server.url, options);
+    const kill = async () => {
+      if (!kills) return;
+      const before = await page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
+      await server.end("SIGKILL");
+      await says(page, "#connection", "Connection lost");
+      await server.begin();
+      await says(page, "#connection", "Live");
+      // The server that was killed has taken its questions with it.
+      await wait(page, (before) => [...document.querySelectorAll("#questions .question")].every((it) => !before.includes(it.dataset.of)), before);
+    };
+    // A faulty plan is mended at the places that its findings say.
+    await faulty(page);
+    const mistakes = [["email_list", "emails_list"], ["latest.result.form", "latest.result.from"], ['"text": 5', '"text": "See you there."'], ["latest.result.cc", "latest.result.from"], ["lates.result", "latest.result"]];
+    for (const [left, [wrong, right]] of mistakes.entries()) {
+      await page.$eval("#text", (area, wrong) => {
+        const at = area.value.indexOf(wrong);
+        area.focus();
+        area.setSelectionRange(at, at + wrong.length);
+      }, wrong);
+      await page.keyboard.type(right);
+      await wait(page, (count) => document.querySelectorAll("#findings .is-error").length === count, mistakes.length - 1 - left);
+    }
+    await drawn(page, 4);
+    await page.click('#picture [data-path="latest"]');
+    assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path).sort()), ["copy", "sent"]);
+    await show(page, `server-plan-${name}`);
+    await fits(page);
+    assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+    // Its input, and an approval of each call.
+    await page.click("#start");
+    assert.equal(await text(page, "#input-0-error"), "Enter a value.");
+    await page.type("#input-0", "sarah");
+    await page.click("#start");
+    await says(page, "#questions h3", "email_send");
+    await wait(page, () => document.querySelectorAll("#questions .question > .buttons button.primary").length === 2);
+    await show(page, `server-question-${name}`);
+    if (shown && ["light", "dark"].includes(name)) {
+      // The pictures of the README.
+      await page.setViewport({ width: 1200, height: 800 });
+      await page.screenshot({ path: path.join(shown, name === "light" ? "page.png" : "page-dark.png"), fullPage: true });
+      await page.setViewport({ width: 1400, height: 1000 });
+    }
+    await fits(page);
+    assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+    const asked = await page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
+    assert.equal(asked.length, 2);
+    await kill();
+    // Another process asks again, under numbers of its own: an answer to an old question is no answer to a new one.
+    if (kills) await wait(page, (asked) => [...document.querySelectorAll("#questions .question")].filter((it) => !asked.includes(it.dataset.of)).length === 2, asked);
+    await press(page, "Allow", "#questions");
+    await wait(page, () => document.querySelectorAll("#questions .question > .buttons button.primary").length === 1);
+    // The card moves to the place of the one that was answered, so that a click by its place would miss it.
+    await (await button(page, "Allow", "#questions")).evaluate((it) => it.click());
+    await says(page, "#run-facts", "done");
+    await wait(page, () => document.querySelectorAll("#live .node.completed").length === 4 && document.querySelectorAll("#timeline .row.completed").length === 4);
+    await show(page, `server-done-${name}`);
+    assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+    assert.equal(server.effects().length, 2);
+    // The report, in its frame.
+    await press(page, "Open the report");
+    await page.waitForSelector("#report-dialog[open] iframe");
+    const frame = await (await page.$("#report-frame iframe")).contentFrame();
+    await frame.waitForSelector("svg.graph a.node");
+    await frame.waitForFunction(() => [...document.styleSheets].length === 1);
+    await frame.$eval("svg.graph a.node", (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })));
+    await frame.waitForSelector("aside section.shown");
+    assert.match(await frame.$eval("header", (it) => it.textContent), /✓ done.*Run[a-z]{2}-[0-9a-f]{16}.*Ended.*Input sender"sarah"/s);
+    // A search in the report lists the steps that it finds.
+    await frame.type("#find", "email_send");
+    await frame.waitForFunction(() => [...document.querySelectorAll(".row")].filter((row) => row.getClientRects().length).length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await show(page, `server-report-${name}`);
+    await press(page, "Close", "#report-dialog");
+    await wait(page, () => !document.querySelector("iframe"));
+
+    // A step that waits for a value, over the end of a server.
+    await page.click("#to-editor");
+    await sample(page, "Book, wait");
+    await drawn(page, 4);
+    await wait(page, () => document.querySelector("#inputs").hidden);
+    await page.click('[name=approve][value="none"]');
+    await page.click("#start");
+    await says(page, "#waits h3", "room");
+    await show(page, `server-waiting-${name}`);
+    await kill();
+    await page.type("#waits textarea, #waits input", "Room B2");
+    await press(page, "Send the value", "#waits");
+    await says(page, "#run-facts", "done");
+    await says(page, "#result pre", "Room B2");
+
+    // The same, cancelled: what was booked is cancelled, too. A page that is loaded again shows the same.
+    await page.click("#to-editor");
+    await sample(page, "Book, wait");
+    await drawn(page, 4);
+    await page.click("#start");
+    await says(page, "#waits h3", "room");
+    await kill();
+    await press(page, "Cancel the run…");
+    await press(page, "Cancel the run", "#cancel-dialog");
+    await says(page, "#undone", "back");
+    await page.waitForSelector('#live [data-path="booked"].undone');
+    assert.match(await page.$eval('#live [data-path="back"]', (it) => `${it.classList} ${it.getAttribute("aria-label")}`), /\bundo\b.*undoes booked: event_cancel/);
+    assert.match(await page.$eval('#live [data-to="back"][data-from="booked"]', (it) => getComputedStyle(it).strokeDasharray), /5/);
+    await page.reload();
+    await says(page, "#undone", "back");
+    await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 2);
+    await show(page, `server-cancelled-${name}`);
+    await fits(page);
+    // No call was made again, but those of the servers that were killed while it ran, of which there were none.
+    const made = server.effects();
+    assert.deepEqual(made.map((effect) => [effect.tool, effect.again]), ["email_send", "email_send", "event_book", "email_send", "event_book", "event_cancel"].map((tool) => [tool, false]));
+    await close(page);
+  }));
+}
+
+await test("the server, findings by keyboard, a refusal, and attempts", () => served(async (server) => {
+  const page = await open(server.url);
+  await faulty(page);
+  // F8 goes to each finding and selects what it is about; what is typed replaces it.
+  await page.focus("#text");
+  const right = [[/email_list\b/, "emails_list"], [/\.form\b/, ".from"], [/^5$/, '"Thanks."'], [/\.cc\b/, ".from"], [/\blates\b/, "latest"]];
+  for (let left = right.length; left; left -= 1) {
+    await page.keyboard.press("F8");
+    const selected = await page.$eval("#text", (area) => area.value.slice(area.selectionStart, area.selectionEnd));
+    const one = right.find(([wrong]) => wrong.test(selected));
+    assert.ok(one, `F8 selects ${selected}`);
+    await page.keyboard.type(selected.replace(...one));
+    await wait(page, (count) => document.querySelectorAll("#findings .is-error").length === count, left - 1);
+  }
+  await drawn(page, 4);
+
+  // Inputs of different types, each checked before it is sent.
+  await sample(page, "Reply to an e-mail");
+  await drawn(page, 2);
+  const input = (name) => page.$$eval("#inputs .input", (all, name) => `#${all.find((it) => it.querySelector("bdi").textContent === name).querySelector("input").id}`, name);
+  await page.type(await input("sender"), "ada@example.org");
+  await page.type(await input("limit"), "2.5");
+  await page.type(await input("text"), "Well done.");
+  await page.click("#start");
+  await says(page, ".wrong", "Enter a whole number");
+  assert.equal(`#${await page.evaluate(() => document.activeElement.id)}`, await input("limit"));
+  for (let key = 0; key < 2; key += 1) await page.keyboard.press("Backspace");
+  await page.keyboard.press("Enter");
+  await says(page, "#questions pre", "Well done.");
+  assert.deepEqual(server.effects(), []);
+  await press(page, "Refuse…", "#questions");
+  await page.type("#questions input", "not to her");
+  await press(page, "Refuse it", "#questions");
+  await says(page, "#run-facts", "failed");
+  await says(page, "#run-wrong", "not to her");
+  await page.waitForSelector('#live [data-path="sent"].failed');
+  await page.click('#live [data-path="sent"] .box');
+  await says(page, "#step-details .error", "not to her");
+  await show(page, "server-failed-light");
+  assert.deepEqual(server.effects(), []);
+  await press(page, "Open the report");
+  await page.waitForSelector("#report-dialog[open] iframe");
+  const report = await (await page.$("#report-frame iframe")).contentFrame();
+  await report.waitForSelector("header .error");
+  assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*not to her.*Input text"Well done\."/s);
+  await show(page, "server-report-failed-light");
+  await press(page, "Close", "#report-dialog");
+  // The failed step runs again, and a person is asked again. The time of the person is not the time of the tool.
+  await press(page, "Retry from the failure");
+  await says(page, "#questions pre", "Well done.");
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  await press(page, "Allow", "#questions");
+  await says(page, "#run-facts", "done");
+  await page.click('#live [data-path="sent"] .box');
+  await wait(page, () => /the tool took (under 1 ms|\d+ ms), waited \d(\.\d)? s for a person/.test(document.querySelector("#step-details").textContent));
+  await says(page, "#step-details pre[aria-label=Arguments]", "Well done.");
+  await says(page, "#step-details pre[aria-label=Output]", '"number": 1');
+  await show(page, "server-step-light");
+  assert.equal(server.effects().length, 1);
+  // A new run with the same inputs, whose question is in the list of all questions.
+  await press(page, "Run again…");
+  await press(page, "Run the plan again", "#again-dialog");
+  await says(page, "#questions pre", "Well done.");
+  await page.click("#to-inbox");
+  await press(page, "Allow", "#inbox");
+  await says(page, "#inbox-count", "Nothing waits for you.");
+  await page.click("#to-runs");
+  await page.type("#filter-text", "WELL DONE");
+  await page.keyboard.press("Enter");
+  await says(page, "#runs-count", "2 runs");
+  await wait(page, () => document.querySelectorAll("#runs .state.done").length === 2);
+  assert.equal(server.effects().length, 2);
+  // Without the text of the author, a run has its plan as plan JSON, with its inputs.
+  await page.$eval("#runs a", (it) => it.click());
+  await says(page, "#run-facts", "done");
+  await page.evaluate(() => sessionStorage.removeItem("plans"));
+  await page.reload();
+  await press(page, "Edit this plan");
+  await drawn(page, 2);
+  assert.equal(await text(page, "#findings-count"), "Nothing found. Plan json.");
+  assert.equal(await page.$eval(await input("text"), (it) => it.value), "Well done.");
+  await page.click("#to-runs");
+  await page.waitForSelector("#runs a");
+
+  // The timeline is the same when the page is loaded again.
+  await page.click("#to-editor");
+  await sample(page, "A slow step");
+  await drawn(page, 3);
+  await page.click('[name=approve][value="none"]');
+  await page.click("#start");
+  await says(page, "#run-facts", "done");
+  const bars = () => page.$$eval("#timeline .row", (all) => all.map((it) => [it.querySelector(".name bdi").textContent, it.querySelector(".status").textContent,
+    [...it.querySelectorAll("i")].map((bar) => [bar.className, Math.round(parseFloat(bar.style.left)), Math.round(parseFloat(bar.style.width))])]));
+  await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 3);
+  const before = await bars();
+  assert.deepEqual(before.find(([name]) => name === "step1")[2].map(([name]) => name), ["bad", "bad", ""]);
+  await show(page, "server-attempts-light");
+  await page.reload();
+  await says(page, "#run-facts", "done");
+  await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 3);
+  const after = await bars();
+  const near = (a, b) => a.length === b.length && a.every(([name, status, some], at) => name === b[at][0] && status === b[at][1] && some.length === b[at][2].length
+    && some.every(([tone, left, width], bar) => tone === b[at][2][bar][0] && Math.abs(left - b[at][2][bar][1]) <= 2 && Math.abs(width - b[at][2][bar][2]) <= 2));
+  assert.ok(near(before, after), `${JSON.stringify(before)} becomes ${JSON.stringify(after)}`);
+  await page.click("#to-runs");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 3);
+  await page.type("#filter-text", "patience");
+  await page.keyboard.press("Enter");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
+  await says(page, "#runs", "patience");
+  await close(page);
+}));
