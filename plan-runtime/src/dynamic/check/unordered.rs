@@ -31,7 +31,7 @@ impl Checker<'_, '_> {
         let mut found = HashSet::new();
         let checks = plan.steps.iter().enumerate();
         let checks: Vec<usize> = checks
-            .filter(|(index, step)| !used.contains(index) && may_fail(step))
+            .filter(|(index, step)| !used.contains(index) && may_fail(step) && self.checks(step))
             .map(|(index, _)| index)
             .collect();
         if checks.is_empty() || !plan.cycles().is_empty() {
@@ -51,9 +51,8 @@ impl Checker<'_, '_> {
             let mut named = Vec::new();
             let before = checks.iter().take_while(|check| **check < effect);
             for &check in before {
-                let is_check = self.checks(&plan.steps[check]);
-                if !is_check || named.len() == MOST_NAMED {
-                    continue;
+                if named.len() == MOST_NAMED {
+                    break;
                 }
                 match is_open(&mut order, effect, check, &reported) {
                     Ok(true) => named.push(check),
