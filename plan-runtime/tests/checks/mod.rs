@@ -12,6 +12,7 @@ mod dialects;
 mod contracts;
 mod corrections;
 mod named;
+mod other_systems;
 mod plans;
 mod random;
 mod references;
