@@ -1,4 +1,4 @@
-//! References, conditions and arguments as other systems have them: each has one finding, whose help is right.
+//! References, conditions, arguments and times as other systems have them: each has one finding, whose help is right.
 
 use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Reader};
 use serde_json::json;
@@ -100,4 +100,31 @@ fn arguments() {
     assert_eq!(findings.len(), 1, "{findings}");
     assert_eq!(findings[0].message, "unknown member `params` in a step");
     assert_eq!(read(&own(r#""arguments": {"object": {}}"#)).to_string(), "");
+}
+
+#[test]
+fn times_without_a_use() {
+    for (wrong, message, right) in [
+        (
+            r#""timeout": "10s", "deadline": "5s""#,
+            "`timeout` is longer than `deadline`, which ends the step before",
+            r#""timeout": "5s", "deadline": "10s""#,
+        ),
+        (
+            r#""backoff": "10s", "max": "1s""#,
+            "the longest wait between attempts is shorter than `backoff`, the first one",
+            r#""backoff": "1s", "max": "10s""#,
+        ),
+    ] {
+        let read = |policy: &str| {
+            read(&tool(&format!(
+                r#"{{"id": "b", "tool": "call", "arguments": {{"id": "y"}}, "policy": {{"attempts": 3, {policy}}}}}"#
+            )))
+        };
+        let findings = read(wrong);
+        assert_eq!(findings.len(), 1, "{findings}");
+        assert_eq!(findings[0].code, Code::NotAllowed);
+        assert_eq!(findings[0].message, message);
+        assert_eq!(read(right).to_string(), "");
+    }
 }
