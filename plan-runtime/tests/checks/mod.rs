@@ -20,11 +20,13 @@ mod runs;
 mod schemas;
 #[cfg(feature = "schema")]
 mod schemas_of_types;
+mod sound;
+mod sound_runs;
 mod texts;
 mod variables;
 mod variables_runs;
 
-use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Reader};
 use serde_json::json;
 
 fn tools() -> Contracts {
@@ -118,9 +120,10 @@ fn tools() -> Contracts {
         Contract::new("list_mail").output(json!({
             "type": "object",
             "properties": {
-                "paging": {"type": "object", "properties": {"cursor": {"type": "string"}}},
-                "extra": {"type": "object", "additionalProperties": true},
+                "paging": {"type": "object", "properties": {"cursor": {"type": "string"}}, "required": ["cursor"]},
+                "extra": {"type": "object", "properties": {"id": {}}, "required": ["id"], "additionalProperties": true},
             },
+            "required": ["paging", "extra"],
         })),
         Contract::new("locate").output(json!({
             "type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}], "items": false,
@@ -161,6 +164,25 @@ fn read(text: &str) -> Findings {
 /// The findings for wrong steps; there are none for the similar correct steps.
 #[track_caller]
 fn check(dialect: fn(&str) -> String, steps: &str, expected: &str, neighbor: &str) {
-    assert_eq!(read(&dialect(steps)).to_string(), expected);
+    let text = dialect(steps);
+    let findings = read(&text);
+    assert_eq!(findings.to_string(), expected);
+    let is_read = [
+        Code::MaybeAbsent,
+        Code::NotAllowed,
+        Code::UnknownField,
+        Code::WrongType,
+    ];
+    for finding in findings.iter().filter(|it| is_read.contains(&it.code)) {
+        // These tests cannot apply a fix inside a block.
+        if finding.step.as_deref().is_none_or(|it| it.contains('.')) {
+            continue;
+        }
+        for document in applied::all_fixes(&text, finding) {
+            let rest = read(&document);
+            let is_fixed = rest.iter().all(|it| it.message != finding.message);
+            assert!(is_fixed, "{finding}{document}\n{rest}");
+        }
+    }
     assert_eq!(read(&dialect(neighbor)).to_string(), "");
 }
