@@ -25,6 +25,7 @@ mod sound_runs;
 mod texts;
 mod variables;
 mod variables_runs;
+mod wrong_documents;
 
 use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Reader};
 use serde_json::json;
