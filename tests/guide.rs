@@ -247,7 +247,9 @@ plan-runtime/src/run/context/polled.rs MOST_TURNS: calls in the search for a too
 plan-runtime/src/dynamic/check/instead.rs MOST_NAMED: suggestions
 plan-runtime/src/dynamic/check/instead.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/leads_nowhere.rs MOST_TRIED: suggestions
-plan-runtime/src/dynamic/check/reference.rs MOST_TRIED: suggestions
+plan-runtime/src/dynamic/check/narrow.rs MOST_BRANCHES: suggestions
+plan-runtime/src/dynamic/check/narrow.rs MOST_LISTED: suggestions
+plan-runtime/src/dynamic/check/narrow.rs MOST_MEMBERS: suggestions
 plan-runtime/src/dynamic/check/unordered.rs MOST_NAMED: steps in a message
 plan-runtime/src/dynamic/check/value/mod.rs MOST_COMPARED: suggestions
 plan-runtime/src/dynamic/check/value/mod.rs MOST_COUNTED: values in a message
@@ -262,7 +264,8 @@ plan-runtime/src/dynamic/rust/step.rs MOST_PARTS: schemas in the search for list
 plan-runtime/src/dynamic/rust/layout.rs WIDEST: where lines are broken
 plan-runtime/src/dynamic/rust/layout.rs WIDEST_CALL: where lines are broken
 plan-runtime/src/dynamic/rust/layout.rs WIDEST_JSON: where lines are broken
-plan-runtime/src/dynamic/schema/overlap.rs MOST_NESTED: as the other
+plan-runtime/src/dynamic/schema/inclusion.rs MOST_NESTED: as the other
+plan-runtime/src/dynamic/schema/inclusion.rs MOST_TRIED: tags of an enum with more values are compared as other members
 plan-runtime/src/dynamic/schema/secrets.rs DEEPEST: what is beyond is secret
 plan-runtime/src/dynamic/schema/secrets.rs MOST: what is beyond is secret
 plan-runtime/src/dynamic/schema/work.rs MOST_NAMES: suggestions

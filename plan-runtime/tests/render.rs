@@ -7,7 +7,7 @@ fn findings(text: &str) -> Findings {
     let tools: Contracts = [
         Contract::new("find").read_only().arguments(json!({
             "type": "object", "properties": {"name": {"type": "string"}, "limit": {"type": "integer"}}, "required": ["name"],
-        })),
+        })).output(json!({"type": "string"})),
         Contract::new("send").arguments(json!({
             "type": "object", "properties": {"to": {"type": "string"}, "text": {"type": "string"}}, "required": ["to", "text"],
         })),

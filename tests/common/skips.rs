@@ -35,14 +35,23 @@ pub fn unless<T>(test: &str, needed: Result<T, String>) -> Option<T> {
 
 /// Returns the folder of recorded plans: `PLAN_CORPORA`, or `../shared/corpora` beside the workspace.
 pub fn corpora() -> Result<PathBuf, String> {
-    let folder = match std::env::var_os("PLAN_CORPORA") {
-        Some(folder) => PathBuf::from(folder),
-        None => root().join("../shared/corpora"),
+    outside("PLAN_CORPORA", "../shared/corpora")
+}
+
+/// Returns the file of wrong documents: `PLAN_WRONG`, or `../shared/mistakes/json/documents.txt` beside the workspace.
+pub fn wrong_documents() -> Result<PathBuf, String> {
+    outside("PLAN_WRONG", "../shared/mistakes/json/documents.txt")
+}
+
+fn outside(variable: &str, default: &str) -> Result<PathBuf, String> {
+    let path = match std::env::var_os(variable) {
+        Some(path) => PathBuf::from(path),
+        None => root().join(default),
     };
-    if folder.exists() {
-        Ok(folder)
+    if path.exists() {
+        Ok(path)
     } else {
-        Err(format!("there is no {}", folder.display()))
+        Err(format!("there is no {}", path.display()))
     }
 }
 

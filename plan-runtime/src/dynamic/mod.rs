@@ -62,9 +62,9 @@
 //! | JSON Schemas of outputs | every path of a reference, including paths from the variables of a `for`, of patterns and of a loop |
 //! | | the type of the value at the end of a path: a list is not an element, and a required argument or a formatted string needs a value that is never absent |
 //!
-//! The reader never reports a part that a schema leaves open, or expresses with an unsupported keyword (`pattern`, `not`,
-//! references to other documents). A tool that is a closure over JSON checks its resolved arguments again before each call; serde
-//! reads the arguments of Rust tools.
+//! A value without a schema is a warning in a position that needs a type, and an error in the [typed profile](Profile::Typed). The reader
+//! never reports a part that a schema expresses with an unsupported keyword (`pattern`, `not`, references to other documents). A tool
+//! that is a closure over JSON checks its resolved arguments again before each call; serde reads the arguments of Rust tools.
 //!
 //! A `dependsOn`, a `retryCount`, a `timeout` and an `optional` become the [`Policy`](crate::plan::Policy) and the order of the step.
 //! `parallel` is a hint without an effect, since independent steps run concurrently. If a document does not declare the plan's

@@ -84,7 +84,7 @@ impl Reader<'_> {
     /// Warnings report parts without an effect: unused outputs of read-only tools, and unneeded dependencies. An input
     /// without a declared type has the type of the arguments that refer to it.
     ///
-    /// The reader checks only the [contracts](super::Contract): a part that a schema leaves open is valid. An output has the fields in its
+    /// A value without a schema in the [contracts](super::Contract) is a warning in a position that needs a type. An output has the fields in its
     /// schema, and others only if the schema allows them with `additionalProperties`. Unknown arguments are an error if the schema forbids
     /// them, and a warning otherwise.
     ///
@@ -275,7 +275,7 @@ impl Reader<'_> {
                 input.is_guessed = false;
                 input.type_name = match self.profile {
                     Profile::Compat => format!("Option<{type_name}>"),
-                    Profile::Strict => type_name,
+                    Profile::Strict | Profile::Typed => type_name,
                 }
                 .into();
             }

@@ -59,7 +59,7 @@ fn step_of<'d>(document: &'d mut Value, finding: &Finding) -> &'d mut Map<String
     steps[at.unwrap()].as_object_mut().unwrap()
 }
 
-/// Returns the document with the text of the help at the position of the finding.
+/// Returns the document with the first fix of the help.
 fn applied(text: &str, finding: &Finding) -> String {
     let help = finding
         .help
@@ -69,7 +69,25 @@ fn applied(text: &str, finding: &Finding) -> String {
         Code::MaybeAbsent => &help[help.find("`\"if\"").unwrap_or_else(|| panic!("{help}"))..],
         _ => help,
     };
-    let instead = quoted(instead);
+    with_fix(text, finding, quoted(instead))
+}
+
+/// Returns the document with each fix that a help shows as complete JSON.
+pub(crate) fn all_fixes(text: &str, finding: &Finding) -> Vec<String> {
+    let help = finding.help.as_deref().unwrap_or_default();
+    let starts = [r#""if": "#, r#""for": "#, "{"];
+    let is_fix = |part: &&str| {
+        let is_json = starts.iter().any(|start| part.starts_with(start));
+        // An action plan has references in braces.
+        is_json && !part.starts_with("{{") && !part.contains('…')
+    };
+    let fixes = help.split('`').skip(1).step_by(2).filter(is_fix);
+    fixes.map(|fix| with_fix(text, finding, fix)).collect()
+}
+
+/// Returns the document with a fix: members of the step, or a value at the position of the finding.
+pub(crate) fn with_fix(text: &str, finding: &Finding, instead: &str) -> String {
+    let help = finding.help.as_deref().unwrap_or_default();
     let span = finding.label.span.clone();
     let given = &text[span.clone()];
     let member: Option<Map<String, Value>> = serde_json::from_str(&format!("{{{instead}}}")).ok();
@@ -77,14 +95,15 @@ fn applied(text: &str, finding: &Finding) -> String {
         let mut document: Value = serde_json::from_str(text).unwrap();
         let mut step = step_of(&mut document, finding);
         let key: Result<String, _> = serde_json::from_str(given);
-        if let Some(key) = key.ok().filter(|_| finding.code != Code::MaybeAbsent)
+        let is_body = member.contains_key("if") || member.contains_key("for");
+        if let Some(key) = key.ok().filter(|_| !is_body)
             && step.remove(&key).is_none()
         {
             step = step["policy"].as_object_mut().unwrap();
             step.remove(&key).unwrap();
         }
-        if member.contains_key("if") {
-            for call in ["tool", "arguments", "params"] {
+        if is_body {
+            for call in ["tool", "arguments", "params", "value"] {
                 step.remove(call);
             }
         }

@@ -42,6 +42,9 @@ error[wrong-type]: `Ok(x)` needs a `Result`, but this is a list of 1 element
   --> 2:50 in step `b`
    = help: a step whose policy has `\"catch\": true` gives one
 ",
-        &branch("#q"),
+        &format!(
+            r#"{{"id": "a", "tool": {{"name": "anything"}}, "policy": {{"catch": true}}}}, {}"#,
+            branch("@a")
+        ),
     );
 }

@@ -12,6 +12,7 @@ mod dialects;
 mod contracts;
 mod corrections;
 mod named;
+mod other_systems;
 mod plans;
 mod random;
 mod references;
@@ -19,11 +20,14 @@ mod runs;
 mod schemas;
 #[cfg(feature = "schema")]
 mod schemas_of_types;
+mod sound;
+mod sound_runs;
 mod texts;
 mod variables;
 mod variables_runs;
+mod wrong_documents;
 
-use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Findings, Reader};
 use serde_json::json;
 
 fn tools() -> Contracts {
@@ -117,9 +121,10 @@ fn tools() -> Contracts {
         Contract::new("list_mail").output(json!({
             "type": "object",
             "properties": {
-                "paging": {"type": "object", "properties": {"cursor": {"type": "string"}}},
-                "extra": {"type": "object", "additionalProperties": true},
+                "paging": {"type": "object", "properties": {"cursor": {"type": "string"}}, "required": ["cursor"]},
+                "extra": {"type": "object", "properties": {"id": {}}, "required": ["id"], "additionalProperties": true},
             },
+            "required": ["paging", "extra"],
         })),
         Contract::new("locate").output(json!({
             "type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}], "items": false,
@@ -160,6 +165,25 @@ fn read(text: &str) -> Findings {
 /// The findings for wrong steps; there are none for the similar correct steps.
 #[track_caller]
 fn check(dialect: fn(&str) -> String, steps: &str, expected: &str, neighbor: &str) {
-    assert_eq!(read(&dialect(steps)).to_string(), expected);
+    let text = dialect(steps);
+    let findings = read(&text);
+    assert_eq!(findings.to_string(), expected);
+    let is_read = [
+        Code::MaybeAbsent,
+        Code::NotAllowed,
+        Code::UnknownField,
+        Code::WrongType,
+    ];
+    for finding in findings.iter().filter(|it| is_read.contains(&it.code)) {
+        // These tests cannot apply a fix inside a block.
+        if finding.step.as_deref().is_none_or(|it| it.contains('.')) {
+            continue;
+        }
+        for document in applied::all_fixes(&text, finding) {
+            let rest = read(&document);
+            let is_fixed = rest.iter().all(|it| it.message != finding.message);
+            assert!(is_fixed, "{finding}{document}\n{rest}");
+        }
+    }
     assert_eq!(read(&dialect(neighbor)).to_string(), "");
 }

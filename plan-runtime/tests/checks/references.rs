@@ -182,7 +182,7 @@ error[wrong-type]: argument `id` must be a string, but `$ref:hits.0.score` is a 
   --> 3:61 in step `person`
 ",
         r#"{"id": "hits", "tool": "search", "arguments": {"query": "x"}},
-{"id": "more", "tool": "search", "arguments": {"query": "y", "limit": "$ref:hits.0.score"}}"#,
+{"id": "more", "tool": "search", "arguments": {"query": "$ref:hits.0.id"}}"#,
     );
 }
 
@@ -273,7 +273,7 @@ error[maybe-absent]: argument `to` is required, but `${step[0].data[0].from.emai
    = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data[0].from.email}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"${x.data}\", \"subject\": \"y\"}}}]`, or use another field: `${step[0].data[0].from.name}` is always there
 ",
         r#"{"tool": "search", "params": {"query": "x"}},
-{"tool": "send", "params": {"to": "${step[0].data[0].from.name}", "subject": "y", "body": "${step[0].data[0].from.email}"}}"#,
+{"tool": "send", "params": {"to": "${step[0].data[0].from.name}", "subject": "y"}}"#,
     );
 }
 
@@ -288,7 +288,7 @@ error[maybe-absent]: argument `to` is required, but `$ref:a.manager.id` may lead
    = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.manager.id\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\", \"subject\": \"y\"}}}]`
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
-{"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "s", "body": "$ref:a.manager.id"}}"#,
+{"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "s"}}"#,
     );
 }
 
@@ -335,11 +335,11 @@ error[maybe-absent]: argument `body` need not be there, but `a.id` fails if it l
         plan_json,
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}},
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "pointer": "/manager_of/id"}}}}}"#, "\
-error[maybe-absent]: argument `body` need not be there, but `a.manager_of.id` fails if it leads through null: `manager_of` may be null
+error[maybe-absent]: argument `body` need not be there, but `a.manager_of.id` fails if it leads to nothing: `manager_of` may be missing
   --> 3:99 in step `b`
-   = help: let null end the reference: `{\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"optional\": true}, \"id\"]}}`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/manager_of/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost
+   = help: let null replace what is missing: `{\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"absent\": \"null\"}, \"id\"]}}`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/manager_of/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost
 ",
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}},
-{"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "path": [{"token": "manager_of", "optional": true}, "id"]}}}}}"#,
+{"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "path": [{"token": "manager_of", "absent": "null", "optional": true}, "id"]}}}}}"#,
     );
 }

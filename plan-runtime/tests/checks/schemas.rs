@@ -1,6 +1,6 @@
 //! The requirements of a schema, and the parts that it leaves open.
 
-use plan_runtime::dynamic::{Contract, Contracts, Reader, Toolbox};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Reader, Toolbox};
 use serde_json::json;
 
 #[test]
@@ -39,7 +39,14 @@ fn what_a_schema_does_not_say_fits() {
             let read = Reader::new().tools(&tools).read(&text);
             let findings =
                 read.map_or_else(|findings| findings, |document| document.warnings().clone());
-            assert!(findings.is_empty(), "{schema}\n{findings}");
+            // Only the reference has a finding.
+            let codes = [Code::Unchecked, Code::MaybeAbsent];
+            let unknown = findings.iter().all(|it| codes.contains(&it.code));
+            let expected = usize::from(value == "$ref:a.value.0[*].x");
+            assert!(
+                unknown && findings.len() <= expected,
+                "{schema}\n{findings}"
+            );
         }
     }
 }

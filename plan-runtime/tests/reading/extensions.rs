@@ -58,7 +58,7 @@ fn tool_plans() {
                 r#""if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "params": {}}}]"#,
                 r#"error[unknown-member]: unknown member `params` in the `then` of a branch
   --> 2:71 in step `b`
-   = help: the `then` of a branch has `tool`, `arguments`, `tool_description`, `value`, `if`, `for`, `block`
+   = help: did you mean `arguments`?
 "#,
             ),
             (
@@ -550,7 +550,7 @@ error[wrong-kind]: the step has both `optional` and the `optional` of a `policy`
 
 error[unknown-member]: unknown member `arguments` in the `then` of a branch
   --> 2:66 in step `step1`
-   = help: the `then` of a branch has `tool`, `params`, `tool_description`, `value`, `if`, `for`, `block`
+   = help: did you mean `params`?
 "#,
             ),
             (

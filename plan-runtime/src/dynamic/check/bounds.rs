@@ -1,4 +1,4 @@
-//! How large numbers may be, and how long strings and lists.
+//! Bounds of numbers, and lengths of strings and lists.
 
 use super::checked_value::{CheckedValue, ValueKind};
 use crate::dynamic::schema::Schema;
@@ -7,7 +7,7 @@ use crate::resolve::describe::counted;
 /// Up to here a float holds every integer.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
-/// What a number or a string is beyond.
+/// Returns the bound that a number or a string exceeds.
 pub(super) fn outside(item: &CheckedValue<'_>, schema: Schema<'_>) -> Option<String> {
     let number = match item.kind() {
         ValueKind::String(text) => {

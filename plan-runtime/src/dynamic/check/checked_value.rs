@@ -1,4 +1,4 @@
-//! Values as they are checked: of a template, with places and references, or of JSON.
+//! Checked values: a template with places and references, or JSON.
 
 use super::outputs::KnownOutputs;
 use super::path::Given;
@@ -12,12 +12,12 @@ use crate::resolve::describe;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// A value. What is in it becomes one when it is looked at, since there may be as many as the document has bytes.
+/// A value. Its parts become values on demand, since their number may be that of the document's bytes.
 #[derive(Clone, Copy)]
 pub(super) enum CheckedValue<'a> {
     /// A template of a plan, with its place among the [templates](crate::dynamic::spans::Spans) of the document.
     Template(&'a Template, usize, KnownOutputs<'a>),
-    /// JSON that is in no document.
+    /// JSON outside of the document.
     Json(&'a Value),
 }
 
@@ -28,21 +28,21 @@ pub(super) enum ValueKind<'a> {
     String(&'a str),
     /// The number of [elements](CheckedValue::elements).
     List(usize),
-    /// It has [members](CheckedValue::members).
+    /// An object with [members](CheckedValue::members).
     Object {
-        /// There are others that are not known.
+        /// The object has unknown members as well.
         open: bool,
     },
     /// Text with values in it.
     Text,
     Reference(&'a Reference, Box<Given<'a>>),
     Test(&'a Test),
-    /// It could not be read, or only a run shows what it is.
+    /// A value that could not be read, or that only a run computes.
     Unknown,
 }
 
 impl ValueKind<'_> {
-    /// The kinds of values that it may be.
+    /// Returns the kinds of the value.
     pub(super) fn types(&self) -> Types {
         match self {
             Self::Null => Types::NULL,
@@ -60,7 +60,7 @@ impl ValueKind<'_> {
 }
 
 impl<'a> CheckedValue<'a> {
-    /// What tells the value from the others of the same plan, or of the same JSON.
+    /// Returns a key that identifies the value in its plan or in its JSON.
     pub(super) fn key(&self) -> usize {
         match self {
             Self::Template(template, ..) => std::ptr::from_ref(*template).addr(),
@@ -68,7 +68,7 @@ impl<'a> CheckedValue<'a> {
         }
     }
 
-    /// Where it is in the document.
+    /// Returns the place of the value in the document.
     pub(super) fn place(&self) -> Range<usize> {
         match self {
             Self::Template(_, at, known) => known.place(*at),
@@ -76,7 +76,7 @@ impl<'a> CheckedValue<'a> {
         }
     }
 
-    /// Where its name as a member is, or else the value itself.
+    /// Returns the place of the member's name, or else of the value.
     pub(super) fn key_place(&self) -> Range<usize> {
         let key = match self {
             Self::Template(_, at, known) => known.spans.templates.get(*at).and_then(|it| it.key),
@@ -85,7 +85,7 @@ impl<'a> CheckedValue<'a> {
         key.map_or_else(|| self.place(), Span::range)
     }
 
-    /// The value as the document has it, if it is the only element of a list there.
+    /// Returns the text of the value if the value is the only element of a list.
     pub(super) fn alone_in_list(&self) -> Option<&'a str> {
         let Self::Template(_, _, known) = self else {
             return None;
@@ -97,7 +97,7 @@ impl<'a> CheckedValue<'a> {
         is_alone.then(|| text.get(place))?
     }
 
-    /// How other references to the same would be written.
+    /// Returns the notation of references to the same source.
     pub(super) fn style(&self, reference: &Reference) -> Style {
         match self {
             Self::Template(_, _, known) => known.style(reference),
@@ -105,7 +105,17 @@ impl<'a> CheckedValue<'a> {
         }
     }
 
-    /// The note that this reference leads nowhere.
+    /// Returns `true` for an input whose type follows from this use.
+    pub(super) fn is_untyped_input(&self) -> bool {
+        match self {
+            Self::Template(Template::Reference(reference), _, known) => {
+                known.untyped_input(reference).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the note for a reference that leads nowhere.
     pub(super) fn lost(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<Note> {
         match self {
             Self::Template(_, at, known) => Some(known.lost(*at, reference, lost)),
@@ -144,7 +154,7 @@ impl<'a> CheckedValue<'a> {
                 Template::Test(test) => ValueKind::Test(test),
                 Template::Reference(reference) => match known.found(reference) {
                     Ok(found) => ValueKind::Reference(reference, Box::new(found)),
-                    // That it leads nowhere was said.
+                    // The reference has a finding already.
                     Err(_) => ValueKind::Unknown,
                 },
                 Template::Tagged(..) | Template::Computed(_) => ValueKind::Unknown,
@@ -152,13 +162,13 @@ impl<'a> CheckedValue<'a> {
         }
     }
 
-    /// Whether it is a reference, or may have one in it.
+    /// Returns `true` if the value is a reference or may contain a reference.
     pub(super) fn may_be_input(&self) -> bool {
         use Template::{List, Object, Reference};
         matches!(self, Self::Template(Reference(_) | List(_) | Object(_), ..))
     }
 
-    /// The elements of a list, and all other parts of a template.
+    /// Returns the elements of a list, or the parts of another template.
     pub(super) fn elements(self) -> impl Iterator<Item = Self> {
         let (template, values): (_, &[Value]) = match self {
             Self::Template(template, at, known) => (Some((template, at, known)), &[]),
@@ -171,7 +181,7 @@ impl<'a> CheckedValue<'a> {
         parts.chain(values.iter().map(Self::Json))
     }
 
-    /// The members of an object that have names; none of anything else.
+    /// Returns the named members of an object, and no members of another value.
     pub(super) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
         let (entries, members): (&[Entry], _) = match self {
             Self::Template(Template::Object(entries), ..) => (entries, None),
@@ -187,7 +197,7 @@ impl<'a> CheckedValue<'a> {
         entries.chain(members.map(|(name, value)| (name.as_str(), Self::Json(value))))
     }
 
-    /// The value, where it is a literal that is neither a list nor an object.
+    /// Returns the value if the value is a literal scalar.
     pub(super) fn scalar(&self) -> Option<Value> {
         Some(match self.kind() {
             ValueKind::Null => Value::Null,
@@ -198,7 +208,7 @@ impl<'a> CheckedValue<'a> {
         })
     }
 
-    /// The value, where all of it is literal.
+    /// Returns the value if all of its parts are literal.
     pub(super) fn literal(self, work: &Work) -> Result<Option<Value>, TooMuchWork> {
         work.spend(1)?;
         Ok(match self.kind() {
@@ -226,13 +236,12 @@ impl<'a> CheckedValue<'a> {
         })
     }
 
-    /// Whether it is this value, as far as it is literal.
+    /// Returns `true` if the literal parts are those of another value.
     pub(super) fn may_be(self, value: &Value, work: &Work) -> Result<bool, TooMuchWork> {
         work.spend(1)?;
         match (self.kind(), value) {
             (ValueKind::Unknown | ValueKind::Reference(..), _)
             | (ValueKind::Test(_), Value::Bool(_) | Value::Number(_))
-            | (ValueKind::Text, Value::String(_))
             | (ValueKind::Object { open: true }, Value::Object(_)) => Ok(true),
             (ValueKind::List(count), Value::Array(values)) if count == values.len() => {
                 for (item, value) in self.elements().zip(values) {

@@ -8,22 +8,23 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Where inputs without a stated type are used.
+/// The uses of inputs without a stated type.
 #[derive(Default)]
 pub(super) struct Inputs(BTreeMap<usize, Vec<Expected>>);
 
 struct Expected {
     kinds: Types,
-    /// Those of the elements, if it is a list.
+    /// The kinds of the elements of a list.
     elements: Types,
     words: String,
     place: Range<usize>,
-    argument: String,
+    /// The name of the place: ``argument `x` ``.
+    whose: String,
 }
 
 impl Inputs {
-    /// Remembers what an argument must be that is an input, at this place of the document.
-    pub(super) fn expect(&mut self, input: usize, ty: &Type<'_>, at: Range<usize>, place: &str) {
+    /// Adds the type that an input must have at this place of the document.
+    pub(super) fn expect(&mut self, input: usize, ty: &Type<'_>, at: Range<usize>, whose: String) {
         let kinds = ty.types().without(Types::NULL);
         let places = self.0.entry(input);
         // Most inputs are used once.
@@ -37,11 +38,11 @@ impl Inputs {
                 },
                 words: ty.words(),
                 place: at,
-                argument: short(place),
+                whose,
             });
     }
 
-    /// The types of the inputs, as Rust writes them. An input that would need two types at the same time is a mistake.
+    /// Returns the Rust types of the inputs. An input that needs two types at the same time is an error.
     pub(super) fn types(self, plan: &Plan, notes: &mut Notes) -> Vec<(usize, String)> {
         let mut types = Vec::new();
         for (input, places) in self.0 {
@@ -68,10 +69,10 @@ impl Inputs {
                 );
                 notes.push(
                     Note::error(Code::WrongType, place.place.clone(), message)
-                        .label(format!("argument `{}`", place.argument))
+                        .label(place.whose.clone())
                         .related(
                             other.place.clone(),
-                            format!("argument `{}` must be {}", other.argument, other.words),
+                            format!("{} must be {}", other.whose, other.words),
                         )
                         .help("split it into two inputs".to_owned()),
                 );
@@ -87,7 +88,7 @@ impl Inputs {
     }
 }
 
-/// How Rust calls it, where it is of one kind.
+/// Returns the Rust type of values of one kind.
 fn rust(types: Types, elements: Option<Types>) -> Option<String> {
     Some(match types {
         Types::STRING | Types::NONE => return None,
@@ -107,7 +108,7 @@ fn rust(types: Types, elements: Option<Types>) -> Option<String> {
     })
 }
 
-/// What values of a type look like that is written so; anything, where it is not one of the standard library's.
+/// Returns the type with this Rust name; any value for a type outside of the standard library.
 pub(super) fn stated(type_name: &str) -> Type<'static> {
     let mut name = type_name.trim();
     let mut around: Vec<fn(Type<'static>) -> Type<'static>> = Vec::new();
@@ -129,11 +130,12 @@ pub(super) fn stated(type_name: &str) -> Type<'static> {
     around.iter().rev().fold(element, |ty, around| around(ty))
 }
 
-/// The values of a type of the standard library that is not generic; all, for any other type.
+/// Returns the kinds of values of a plain type of the standard library; all kinds for another type.
 fn kinds(name: &str) -> Types {
     match name {
         "String" | "&str" | "char" => Types::STRING,
         "bool" => Types::BOOL,
+        "Duration" | "std::time::Duration" => Types::STRING.or(Types::OBJECT),
         "f32" | "f64" => Types::NUMBER,
         "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32" | "i64" | "i128"
         | "isize" => Types::INTEGER,
@@ -149,7 +151,7 @@ pub(in crate::dynamic) fn misfit(type_name: &str, value: &Value) -> Option<Strin
     Some(format!("{place}{wrong} (`{}`)", short(type_name.trim())))
 }
 
-/// The same, with the place in a list.
+/// Returns the misfit with its place in a list.
 fn misfit_at(type_name: &str, value: &Value) -> Option<(Option<String>, String)> {
     if let Some(inner) = generic(type_name, "Option") {
         return match value {

@@ -1,35 +1,36 @@
-//! What can be written instead of something that does not fit, in the dialect of the document.
+//! Suggested replacements, in the dialect of the document.
 
 use super::checked_value::{CheckedValue, ValueKind};
 use super::outputs::{KnownOutputs, Outputs};
+use super::unresolved::Break;
 use super::value::{MOST_READ, ValueCheck};
 use crate::dynamic::dialects::reading::is_reference;
 use crate::dynamic::dialects::references::{self, Places, ReferenceTarget, Target, quote};
 use crate::dynamic::json_node::on_one_line;
 use crate::dynamic::schema::{Form, Presence, Type, Types};
-use crate::plan::{Body, Optional, Part, Reference, Segment, Selector, Source, Template};
+use crate::plan::{Absent, Body, Optional, Part, Reference, Segment, Selector, Source, Template};
 use crate::resolve::describe::short;
 use serde_json::Value;
 use std::ops::Range;
 
-/// In how many members something is looked for.
+/// Maximum number of members in a search for a suggestion.
 const MOST_TRIED: usize = 64;
 
-/// How many fields are named.
+/// Maximum number of fields in a suggestion.
 const MOST_NAMED: usize = 3;
 
 impl Outputs<'_, '_> {
-    /// A reference as the document has it, as a value of JSON.
+    /// Returns a reference as JSON, as the document has it.
     pub(super) fn as_json(&self, reference: &Reference) -> Option<String> {
         if self.dialect.rules().places != Places::Nowhere {
             let text = reference.text();
-            // A long one would not be read.
+            // Nobody reads a long suggestion.
             return (short(&text) == *text).then(|| quote(&text));
         }
         self.object(reference, &reference.path)
     }
 
-    /// A reference to the same source with this path, as the object that it is where no string refers to anything.
+    /// Returns a reference with another path as an object, for a dialect without references in strings.
     fn object(&self, reference: &Reference, path: &[Segment]) -> Option<String> {
         let name = self.plan.name_of(reference.source);
         let to = match reference.source {
@@ -94,13 +95,13 @@ impl Outputs<'_, '_> {
         Some(format!(r#"{{"compare": [{left}, "{sign}", {right}]}}"#))
     }
 
-    /// The same, or a letter for it.
+    /// Returns a reference as JSON, or a letter in its place.
     pub(super) fn as_operand(&self, reference: Option<&Reference>) -> String {
         let shown = reference.and_then(|reference| self.as_json(reference));
         shown.unwrap_or_else(|| "a".to_owned())
     }
 
-    /// A reference to the same source with another path, as a value of JSON.
+    /// Returns a reference with another path as JSON.
     pub(super) fn with_path(&self, reference: &Reference, path: &[Segment]) -> Option<String> {
         let style = self.style(reference);
         if style.is_string() {
@@ -109,8 +110,14 @@ impl Outputs<'_, '_> {
         self.object(reference, path)
     }
 
-    /// A name for a variable that nothing has yet, as far as the arguments and the plan around them tell.
+    /// Returns a name for a new variable that the arguments and the enclosing plan do not use.
     fn new_variable(&self, arguments: &Range<usize>) -> String {
+        let [first, _] = self.new_variables(arguments);
+        first
+    }
+
+    /// Returns two names for new variables.
+    pub(super) fn new_variables(&self, arguments: &Range<usize>) -> [String; 2] {
         let arguments = self.text.get(arguments.clone()).unwrap_or_default();
         let is_used = |name: &str| {
             let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -128,11 +135,11 @@ impl Outputs<'_, '_> {
                 || self.plan.input(name).is_some()
         };
         let names = ["x", "found", "there", "given"];
-        let free = names.into_iter().find(|name| !is_used(name));
-        free.unwrap_or("some_value").to_owned()
+        let mut free = names.into_iter().filter(|name| !is_used(name));
+        ["some_value", "other_value"].map(|other| free.next().unwrap_or(other).to_owned())
     }
 
-    /// The list that an element was taken of.
+    /// Returns the list of an element.
     pub(super) fn list_around(&self, reference: &Reference) -> Option<String> {
         let (last, segments) = reference.path.split_last()?;
         if segments.len() < self.variable(reference).map_or(0, |(_, skipped)| skipped) {
@@ -145,7 +152,7 @@ impl Outputs<'_, '_> {
         is_element.then(|| format!("did you mean the whole list, `{list}`?"))
     }
 
-    /// What makes the output of a step be there, which may be absent as a whole.
+    /// Returns the change of a step after which its output is never missing.
     fn always_there(&self, reference: &Reference) -> Option<String> {
         let Source::Step(index) = reference.source else {
             return None;
@@ -164,7 +171,7 @@ impl Outputs<'_, '_> {
         (!has_last).then(|| format!("give the `if` of `{id}` a last branch without a condition"))
     }
 
-    /// What the last part of a reference is a field of.
+    /// Returns the type whose field the last part of a reference is.
     fn siblings(&self, reference: &Reference) -> Option<Type<'_>> {
         let (last, segments) = reference.path.split_last()?;
         if !matches!(last.selector, Selector::Key(_)) {
@@ -176,7 +183,7 @@ impl Outputs<'_, '_> {
 }
 
 impl KnownOutputs<'_> {
-    /// What to write where a text has a value that may be absent.
+    /// Returns the help for a text with a value that may be missing.
     pub(super) fn instead_in_text(&self, reference: &Reference, found: &Type<'_>) -> String {
         let mut ways = Vec::new();
         ways.extend(self.always_there(reference));
@@ -193,7 +200,38 @@ impl KnownOutputs<'_> {
         ways.join(", or ")
     }
 
-    /// What to write where the list of a `for` may be absent.
+    /// Returns the help for a reference outside of arguments that may lead to nothing.
+    pub(super) fn instead_of_value(&self, reference: &Reference, found: &Break) -> String {
+        let mut ways = Vec::new();
+        ways.extend(self.always_there(reference));
+        ways.extend(self.without(reference, found));
+        let (name, variable, value) = self.asked(reference, &(0..0));
+        ways.push(format!(
+            r#"use a step that is null if there is no value: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"value": {variable}}}}}]`"#
+        ));
+        ways.join(", or ")
+    }
+
+    /// Returns the help that lets null replace a missing part, in a dialect with such references.
+    fn without(&self, reference: &Reference, found: &Break) -> Option<String> {
+        if self.style(reference).is_string() {
+            return None;
+        }
+        let mut path = reference.path.clone();
+        if found.is_missing {
+            path.get_mut(found.at)?.absent = Absent::Default(Box::default());
+            let null = self.object(reference, &path)?;
+            return Some(format!("let null replace what is missing: `{null}`"));
+        }
+        let Some(before) = found.at.checked_sub(1) else {
+            return Some("let null end the reference, with `\"optional\": true` in it".to_owned());
+        };
+        path.get_mut(before)?.optional = true;
+        let ending = self.object(reference, &path)?;
+        Some(format!("let null end the reference: `{ending}`"))
+    }
+
+    /// Returns the help for a `for` whose list may be missing.
     pub(super) fn instead_of_list(&self, reference: &Reference) -> String {
         let mut ways = Vec::new();
         ways.extend(self.always_there(reference));
@@ -204,7 +242,7 @@ impl KnownOutputs<'_> {
         ways.join(", or ")
     }
 
-    /// A new variable, how it is written as a value, and how a reference is that it may be bound to.
+    /// Returns the name of a new variable, the variable as JSON, and the reference as JSON.
     fn asked(&self, reference: &Reference, around: &Range<usize>) -> (String, String, String) {
         let name = self.new_variable(around);
         let value = self.as_json(reference);
@@ -214,7 +252,7 @@ impl KnownOutputs<'_> {
 }
 
 impl ValueCheck<'_> {
-    /// What to write where an argument is required, and a reference may lead to nothing.
+    /// Returns the help for a required argument that may lead to nothing.
     pub(super) fn instead_of_absent(
         &self,
         item: &CheckedValue<'_>,
@@ -240,29 +278,20 @@ impl ValueCheck<'_> {
         ways.join(", or ")
     }
 
-    /// How the same reference ends where null is before this part of it, where the dialect has such references.
+    /// Returns the help that lets null replace this part of the reference.
     pub(super) fn ending(
         &self,
         item: &CheckedValue<'_>,
         reference: &Reference,
-        at: usize,
+        found: &Break,
     ) -> Option<String> {
         let CheckedValue::Template(_, _, known) = item else {
             return None;
         };
-        if known.style(reference).is_string() {
-            return None;
-        }
-        let Some(before) = at.checked_sub(1) else {
-            return Some("let null end the reference, with `\"optional\": true` in it".to_owned());
-        };
-        let mut path = reference.path.clone();
-        path.get_mut(before)?.optional = true;
-        let ending = known.object(reference, &path)?;
-        Some(format!("let null end the reference: `{ending}`"))
+        known.without(reference, found)
     }
 
-    /// Another field of the same object that is always there.
+    /// Returns the suggestion of another field of the object, which is never missing.
     fn other_field(
         &self,
         known: &KnownOutputs<'_>,
@@ -280,8 +309,13 @@ impl ValueCheck<'_> {
         Some(format!("use another field: `{other}` is always there"))
     }
 
-    /// The members of the call, with a variable in place of a value in its arguments.
-    fn call_with(&self, item: &CheckedValue<'_>, known: &Outputs<'_, '_>, local: &str) -> String {
+    /// Returns the members of the call with a variable in place of one argument.
+    pub(super) fn call_with(
+        &self,
+        item: &CheckedValue<'_>,
+        known: &Outputs<'_, '_>,
+        local: &str,
+    ) -> String {
         let tool = short(self.tool);
         let (all, part) = (&self.arguments, item.place());
         let is_inside = all.start <= part.start && part.end <= all.end;
@@ -303,7 +337,7 @@ impl ValueCheck<'_> {
         known.dialect.call_with(&tool, &argument, local)
     }
 
-    /// The fields of an object that fit what takes one of them.
+    /// Returns the fields of an object that fit a type.
     fn fields<'a>(
         &self,
         given: &Type<'a>,
@@ -326,7 +360,7 @@ impl ValueCheck<'_> {
             .collect()
     }
 
-    /// What to write where an object is given, and one of its fields fits.
+    /// Returns the suggestion of a field in place of its object.
     pub(super) fn fitting_field(
         &self,
         item: &CheckedValue<'_>,
@@ -372,7 +406,7 @@ impl ValueCheck<'_> {
         Some(format!("the reference is `{reference}`"))
     }
 
-    /// How a number or a boolean is written as text.
+    /// Returns the help that writes a number or a boolean as text.
     pub(super) fn as_text(&self, item: &CheckedValue<'_>, reference: &Reference) -> Option<String> {
         let CheckedValue::Template(_, _, known) = item else {
             return None;

@@ -1,18 +1,18 @@
 //! References that lead nowhere.
 
 use super::outputs::{KnownOutputs, Outputs, variable};
-use super::path::words;
+use super::path::{Given, words};
 use super::reference::first_element;
-use super::unresolved::{Unresolved, UnresolvedReason};
+use super::unresolved::{Unresolved, UnresolvedReason, Unstated};
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Style, name_in};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Form, Types};
-use crate::plan::{Reference, Segment, Selector, Source, Step};
+use crate::plan::{Reference, Segment, Selector, Source, ToolInfo};
 use crate::resolve::describe::{counted, quoted, short};
 use plan_graph::similar;
 
-/// In how many fields the one is looked for that a reference names.
+/// Maximum number of fields in the search for a suggestion.
 const MOST_TRIED: usize = 64;
 
 /// Members that other systems have around the output of a step.
@@ -24,7 +24,7 @@ const ENVELOPES: [&str; 8] = [
 const LENGTHS: [&str; 6] = ["length", "len", "size", "count", "length()", "len()"];
 
 impl KnownOutputs<'_> {
-    /// Says that a reference leads nowhere.
+    /// Returns the note for a reference that leads nowhere.
     pub(super) fn lost(&self, at: usize, reference: &Reference, lost: &Unresolved<'_>) -> Note {
         let path = &reference.path;
         let segment = &path[lost.segment];
@@ -85,7 +85,65 @@ impl KnownOutputs<'_> {
         Note::error(code, self.place(at), message).help(help)
     }
 
-    /// How other references to the same would be written.
+    /// Returns the note for a reference that fails in some runs, or whose path no schema describes.
+    pub(super) fn unsure(
+        &self,
+        at: usize,
+        reference: &Reference,
+        found: &Given<'_>,
+        may_be_missing: bool,
+    ) -> Option<Note> {
+        let (written, place) = (short(&reference.text()), self.place(at));
+        let whose = self.whose(reference);
+        if let Some(mixed) = &found.mixed {
+            let message = format!("`{written}` fails in some runs: in {whose}, {mixed}");
+            return Some(Note::error(Code::WrongType, place, message));
+        }
+        if let Some(found) = found.breaks.as_ref().filter(|_| !may_be_missing) {
+            let message = format!("`{written}` may lead to nothing: {}", found.why);
+            let help = self.instead_of_value(reference, found);
+            return Some(Note::error(Code::MaybeAbsent, place, message).help(help));
+        }
+        let (message, help) = match found.unstated.as_ref()? {
+            Unstated::Type(part) => {
+                let part = match &**part {
+                    "" => whose.clone(),
+                    part => format!("`{part}` in {whose}"),
+                };
+                (
+                    format!("`{written}` is not checked: no schema describes {part}"),
+                    self.stating(reference),
+                )
+            }
+            Unstated::Presence(_) if may_be_missing => return None,
+            Unstated::Presence(part) => (
+                format!(
+                    "`{written}` is not checked: no schema states whether `{part}` is always there"
+                ),
+                format!("list it in `required` of the schema of {whose}, if it is"),
+            ),
+        };
+        Some(self.unchecked(place, message).help(help))
+    }
+
+    /// Returns the help for a value without a type.
+    pub(super) fn stating(&self, reference: &Reference) -> String {
+        let whose = self.whose(reference);
+        if self.tool_of(reference).is_some() {
+            format!("state its type in the schema of {whose}")
+        } else {
+            format!("state the type of {whose}")
+        }
+    }
+
+    fn tool_of(&self, reference: &Reference) -> Option<&ToolInfo> {
+        let Source::Step(index) = reference.source else {
+            return None;
+        };
+        self.plan.steps.get(index)?.action()?.tool.as_deref()
+    }
+
+    /// Returns the notation of references to the same source.
     pub(super) fn style(&self, reference: &Reference) -> Style {
         let source = reference.source;
         let rules = self.dialect.rules();
@@ -96,7 +154,7 @@ impl KnownOutputs<'_> {
             let style = Style::rust(name);
             return Style { skipped, ..style };
         }
-        // Local values have no other names than those in references, and a block's inputs are not those of its plan.
+        // Only references name local values, and a block's inputs are not those of its plan.
         if let Source::Local(_) | Source::Input(_) = source
             && let Some((name, skipped)) = name_in(self.dialect, reference)
             && let Some(style) = (rules.style)(ReferenceTarget::Value(&name), &reference.text())
@@ -113,7 +171,7 @@ impl KnownOutputs<'_> {
         style.unwrap_or_else(|| Style::rust(name))
     }
 
-    /// What was probably meant by a reference that leads nowhere.
+    /// Returns the suggestion for a reference that leads nowhere.
     fn way_out(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<String> {
         let style = self.style(reference);
         let path = &reference.path;
@@ -125,7 +183,7 @@ impl KnownOutputs<'_> {
         let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
         let mut fixed = path.clone();
         if let Selector::Key(wrong) = &path[lost.segment].selector {
-            // What other systems put between a step and its output.
+            // Other systems have such members between a step and its output.
             if ENVELOPES.contains(&wrong.as_str()) {
                 fixed.remove(lost.segment);
                 if follow(&fixed).is_some() {
@@ -155,7 +213,7 @@ impl KnownOutputs<'_> {
                     fixed[lost.segment] = key(name);
                     return Some(meant(&fixed));
                 }
-                // The field of something that the output is wrapped in, whose schema says that it is there.
+                // The field of an object around the output, which its schema requires.
                 let wrapped = names.iter().take(MOST_TRIED).find_map(|name| {
                     let mut fixed = path.clone();
                     fixed.insert(lost.segment, key(name));
@@ -182,7 +240,7 @@ impl KnownOutputs<'_> {
 }
 
 impl Outputs<'_, '_> {
-    /// How the length of something is written that has no field for it.
+    /// Returns the suggestion for a length that is written as a field.
     fn length(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<String> {
         let (last, around) = reference.path.split_last()?;
         let Selector::Key(name) = &last.selector else {
@@ -212,8 +270,7 @@ impl Outputs<'_, '_> {
         match reference.source {
             Source::Step(index) => {
                 let step = self.plan.steps.get(index);
-                let tool = step.and_then(Step::action);
-                match (tool.and_then(|action| action.tool.as_ref()), step) {
+                match (self.tool_of(reference), step) {
                     (Some(tool), _) => format!("the output of `{}`", short(&tool.name)),
                     (None, Some(step)) => format!("the output of step `{}`", short(&step.id)),
                     (None, None) => "the output".to_owned(),

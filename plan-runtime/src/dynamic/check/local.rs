@@ -8,7 +8,7 @@ pub(super) struct Local<'a, 'c> {
     pub(super) given: Given<'a>,
     pub(super) pattern: &'a str,
     pub(super) bound: Bound,
-    /// How many are around it.
+    /// The number of enclosing local values.
     pub(super) depth: usize,
     pub(super) around: Option<&'c Self>,
 }

@@ -1,27 +1,27 @@
-//! What the variables of a `for` and of patterns are.
+//! The types of the variables of a `for` and of patterns.
 
 use super::local::Local;
 use super::outputs::Outputs;
 use super::path::{Given, LeadsNowhere, follow};
-use super::replacement::{Replacement, weight};
+use super::replacement::{Replacement, literal, weight};
 use crate::dynamic::schema::{Type, Types};
 use crate::plan::{
-    Bound, Condition, For, Key, Number, Path, Reference, Segment, Source, Template, outcome_of,
+    Bound, Condition, For, Key, Path, Reference, Segment, Source, Template, outcome_of,
 };
 use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// How many elements of a list that the plan writes itself are looked at one by one.
+/// Maximum number of elements of a literal list that are checked separately.
 const MOST_ELEMENTS: usize = 64;
-/// How large such an element is at most.
+/// Maximum size of such an element.
 const LARGEST_ELEMENT: usize = 64;
 
-/// How large the type is at most of a value that the plan puts together.
+/// Maximum size of the type of a value that the plan composes.
 const LARGEST: usize = 4096;
 
 impl<'a, 'c> Outputs<'a, 'c> {
-    /// How many local values there are here.
+    /// Returns the number of local values in scope.
     pub(super) fn depth(&self) -> usize {
         self.locals.map_or(0, |innermost| innermost.depth + 1)
     }
@@ -31,12 +31,12 @@ impl<'a, 'c> Outputs<'a, 'c> {
         locals.find(|local| local.depth == depth)
     }
 
-    /// What a local value is.
+    /// Returns the type of a local value.
     pub(super) fn of_local(&self, depth: usize) -> Option<Given<'a>> {
         self.local(depth).map(|local| local.given.clone())
     }
 
-    /// The pattern that binds the variable that a reference begins with.
+    /// Returns the pattern that binds the first variable of a reference.
     pub(super) fn pattern(&self, reference: &Reference) -> Option<&'a str> {
         match reference.source {
             Source::Local(depth) => Some(self.local(depth)?.pattern),
@@ -44,13 +44,13 @@ impl<'a, 'c> Outputs<'a, 'c> {
         }
     }
 
-    /// Whether a variable has this name here.
+    /// Returns `true` if a variable in scope has this name.
     pub(super) fn is_bound(&self, name: &str) -> bool {
         let mut locals = std::iter::successors(self.locals, |local| local.around);
         locals.any(|local| local.bound.binds(name))
     }
 
-    /// The variable that a reference begins with, and how many parts of its path are in the name.
+    /// Returns the first variable of a reference, and the number of path parts that its pattern takes apart.
     pub(super) fn variable<'r>(&self, reference: &'r Reference) -> Option<(&'r str, usize)>
     where
         'c: 'r,
@@ -62,9 +62,9 @@ impl<'a, 'c> Outputs<'a, 'c> {
         Some((name, reference.path.len() - rest.segments.len()))
     }
 
-    /// What the path of a reference starts from, and how many parts of it lead there: those of the name of a variable.
+    /// Returns the value at the start of a reference's path, and the number of path parts that the pattern takes apart.
     fn start(&self, reference: &Reference) -> Result<(Given<'a>, usize), LeadsNowhere<'a>> {
-        // Without fuel, nothing is opened that could not be looked through.
+        // Without fuel, no schema is opened.
         self.work.spend(1)?;
         let given = self.given(reference.source);
         let replaced = given.replaced.iter().map(|other| weight(&other.value));
@@ -85,12 +85,12 @@ impl<'a, 'c> Outputs<'a, 'c> {
         Ok((part, skipped))
     }
 
-    /// What a reference leads to.
+    /// Returns the value of a reference.
     pub(super) fn found(&self, reference: &Reference) -> Result<Given<'a>, LeadsNowhere<'a>> {
         self.follow(reference, &reference.path)
     }
 
-    /// What this path leads to from where a reference starts.
+    /// Returns the value at this path from the start of a reference.
     pub(super) fn follow(
         &self,
         reference: &Reference,
@@ -105,6 +105,10 @@ impl<'a, 'c> Outputs<'a, 'c> {
         };
         match follow(given, rest, self.work) {
             Ok(mut found) => {
+                if self.is_present(reference.source, path) {
+                    found.lost = None;
+                    found.breaks = found.breaks.filter(|it| !it.is_missing);
+                }
                 if let Some(lost) = &mut found.lost {
                     lost.segment += skipped;
                 }
@@ -118,7 +122,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
         }
     }
 
-    /// The same with one more local value.
+    /// Returns the plan with one more local value in scope.
     pub(super) fn with<'d>(self, local: &'d Local<'a, 'd>) -> Outputs<'a, 'd>
     where
         'c: 'd,
@@ -142,7 +146,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
         }
     }
 
-    /// What a `for` binds, whose list may have this place.
+    /// Returns the local value of a `for` whose list may have this place.
     pub(super) fn element(self, each: &'a For, at: Option<usize>) -> Local<'a, 'c> {
         let bound = Bound::pattern(&each.pattern, &each.list);
         let given = match &each.list {
@@ -152,12 +156,13 @@ impl<'a, 'c> Outputs<'a, 'c> {
         self.bind(given, &each.pattern, bound)
     }
 
-    /// An element of a list, or a member of an object with its name.
+    /// Returns an element of a list, or a pair of a name and a member of an object.
     fn of_elements(self, list: &'a Template) -> Given<'a> {
         let given = self.of_template(list);
         let mut element = Given::typed(given.ty.iterated(self.work));
+        // Such a list has no elements, or has a finding.
         if element.ty.types().is_empty() && given.replaced.is_empty() {
-            element.ty = Type::any();
+            element.ty = Type::trusted();
         }
         if element.ty.says_null() {
             let list = match list {
@@ -189,7 +194,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
         element
     }
 
-    /// An element of a list that the plan writes itself.
+    /// Returns an element of a literal list.
     fn of_items(self, pattern: &str, items: &'a [Template], at: Option<usize>) -> Given<'a> {
         let mut element = Given::typed(Type::none());
         let mut places = at.map(|at| self.spans.templates.parts(at));
@@ -219,14 +224,14 @@ impl<'a, 'c> Outputs<'a, 'c> {
         element
     }
 
-    /// What a pattern binds of a value that it matches.
+    /// Returns the local value that a pattern binds.
     pub(super) fn bound(self, pattern: &'a str, value: &'a Template) -> Local<'a, 'c> {
         let bound = Bound::pattern(pattern, value);
         let Given { ty, replaced, .. } = self.of_template(value);
         let mut given = match outcome_of(pattern, value) {
             None => Given {
                 replaced,
-                ..Given::typed(ty.present(self.work))
+                ..Given::typed(ty.present())
             },
             Some(_) if ty.beyond().is_some() => Given::typed(ty),
             Some(side) => Given {
@@ -244,7 +249,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
         self.bind(given, pattern, bound)
     }
 
-    /// Does something where a branch is taken that has these conditions.
+    /// Calls a function with the local values that the conditions of a branch bind.
     pub(super) fn within<T>(
         self,
         conditions: &'a [Condition],
@@ -262,16 +267,16 @@ impl<'a, 'c> Outputs<'a, 'c> {
         }
     }
 
-    /// Whether there may be another local value. One too many is an error of its own.
+    /// Returns `true` if another local value is within the limit, beyond which the reader reports an error.
     pub(super) fn may_bind(&self) -> bool {
         self.depth() < crate::plan::depth::DEEPEST_BODY
     }
 
-    /// What a template gives.
+    /// Returns the type of a template's value.
     pub(super) fn of_template(&self, template: &'a Template) -> Given<'a> {
         let given = self.of_parts(template);
         if given.ty.cost() > LARGEST && !matches!(template, Template::Reference(_)) {
-            return Given::any();
+            return Given::typed(Type::any());
         }
         given
     }
@@ -284,7 +289,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
                         lost: None,
                         ..given
                     },
-                    Err(LeadsNowhere::Lost(_)) => Given::any(),
+                    Err(LeadsNowhere::Lost(_)) => Given::trusted(),
                     Err(LeadsNowhere::Unknown(why)) => Given::typed(Type::unknown(why)),
                 };
             }
@@ -306,7 +311,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
                 let mut cost = 0;
                 for entry in entries {
                     let Key::Name(name) = &entry.key else {
-                        return Given::any();
+                        return Given::typed(Type::any());
                     };
                     let member = self.of_template(&entry.value).in_value();
                     cost += member.cost();
@@ -317,64 +322,54 @@ impl<'a, 'c> Outputs<'a, 'c> {
                 }
                 return Given::typed(Type::members(members));
             }
-            Template::Bool(_) => Types::BOOL,
-            Template::Number(Number::Float(value)) => Types::of_float(Some(*value)),
-            Template::Number(_) => Types::INTEGER,
-            Template::String(_) | Template::Text(_) => Types::STRING,
+            Template::Bool(_) | Template::Number(_) | Template::String(_) => {
+                let mut room = usize::MAX;
+                let value = literal(template, &mut room).unwrap_or_default();
+                return Given::typed(Type::literal(value));
+            }
+            Template::Text(_) => Types::STRING,
             Template::Test(test) if test.is_bool() => Types::BOOL,
             Template::Test(_) => Types::INTEGER,
-            // What could not be read is null, too.
-            Template::Null | Template::Tagged(..) | Template::Computed(_) => {
-                return Given::any();
+            // A part of the document that could not be read is null as well.
+            Template::Null if !self.is_whole => return Given::trusted(),
+            Template::Null => {
+                let mut null = Given::typed(Type::none());
+                null.nullable("the plan has null there".to_owned());
+                return null;
             }
+            Template::Tagged(..) | Template::Computed(_) => return Given::trusted(),
         };
         Given::typed(Type::plain(types))
     }
 }
 
 impl<'a> Given<'a> {
-    /// What it is as a part of a value, in which what is absent is null.
-    fn in_value(self) -> Type<'a> {
+    /// Returns the type as a part of a larger value, in which a missing value is null.
+    pub(super) fn in_value(self) -> Type<'a> {
+        let ty = self.replaced.into_iter().fold(self.ty, |all, other| {
+            let value = of_value(other.value);
+            all.or((0..other.lists).fold(value, |ty, _| Type::list(ty)))
+        });
         match self.absent {
-            _ if self.ty.types().is_empty() || !self.replaced.is_empty() => Type::any(),
-            Some(_) => self.ty.nullable(),
-            None => self.ty,
+            _ if ty.types().is_empty() => Type::any(),
+            Some(_) => ty.nullable(),
+            None => ty,
         }
+    }
+}
+
+/// Returns the type of a literal value, without the members of objects.
+fn of_value(value: Value) -> Type<'static> {
+    match value {
+        Value::Array(items) => {
+            let elements = items.into_iter().map(of_value);
+            Type::list(elements.fold(Type::none(), Type::or).once())
+        }
+        Value::Object(_) => Type::plain(Types::OBJECT),
+        scalar => Type::literal(scalar),
     }
 }
 
 fn may_be_null(name: &str) -> String {
     format!("the variable `{}` may be null", short(name))
-}
-
-/// The value of a template, where all of it is literal and there is room. Null is also what could not be read.
-fn literal(template: &Template, room: &mut usize) -> Option<Value> {
-    *room = room.checked_sub(1)?;
-    Some(match template {
-        Template::Bool(value) => Value::from(*value),
-        Template::Number(Number::Unsigned(value)) => Value::from(*value),
-        Template::Number(Number::Signed(value)) => Value::from(*value),
-        Template::Number(Number::Float(value)) => Value::from(*value),
-        Template::String(text) => {
-            *room = room.checked_sub(text.len() / 64)?;
-            Value::from(text.as_str())
-        }
-        Template::List(items) => {
-            let items = items.iter().map(|item| literal(item, room));
-            Value::Array(items.collect::<Option<_>>()?)
-        }
-        Template::Object(entries) => {
-            let member = |entry: &crate::plan::Entry| match &entry.key {
-                Key::Name(name) => Some((name.clone(), literal(&entry.value, room)?)),
-                Key::Flattened | Key::Inner => None,
-            };
-            Value::Object(entries.iter().map(member).collect::<Option<Map<_, _>>>()?)
-        }
-        Template::Null
-        | Template::Tagged(..)
-        | Template::Text(_)
-        | Template::Test(_)
-        | Template::Reference(_)
-        | Template::Computed(_) => return None,
-    })
 }

@@ -1,30 +1,34 @@
-//! Whether a plan fits the tools that it calls, as far as their contracts say.
+//! Checks that a plan fits the tools that it calls, for each output that obeys the schemas of these tools.
 //!
-//! What may be right is never called wrong:
-//!
-//! - What a schema does not say, or says in a way that is not understood, fits.
+//! - A reference is an error if a value that its schema allows is missing, or is not accepted by the argument: a kind of a union, a listed
+//!   value, a member, an element of a list.
+//! - A value that no schema describes is a warning where a type is needed: [`Code::Unchecked`]. A missing `required` describes nothing either.
+//! - Bounds, lengths, patterns and formats are compared with values of the plan, and not with outputs. A run checks them.
 //! - Other arguments than those that a schema names are mistakes where it forbids them (`additionalProperties: false`), and where their
 //!   name is nearly that of one that is not given. Otherwise they are a warning: many tools look at more than they name.
-//! - An output has the fields that its schema names, and no others, unless `additionalProperties` allows them. A plan can only rely on
-//!   what was promised.
-//! - A field may be absent where its object's schema has a `required` that lacks it. Without any `required`, nothing is known of that.
+//! - An output has the fields that its schema names, and no others, unless `additionalProperties` allows them.
 //! - Null for an argument that need not be given is as good as not giving it.
 //! - An element of a list is taken to be there, as in Rust.
-//! - A variable of a `for` or of a pattern is what the list or the value gives that it is bound to. That a condition asked for something
-//!   else to be there is not remembered, as rustc does not.
+//! - A variable of a `for` or of a pattern is the element or the value that it is bound to. A condition that asks for a value is remembered
+//!   in the conditions after it, and not in the branch, as in Rust.
 //! - Where a reference may end, it is a warning that it leads to nothing, unless each run fails because of it.
-//! - What the plan has for a value that is missing must fit as if it was written there.
+//! - A value of the plan that replaces a missing one must fit as if it was written there.
 
 mod bounds;
 mod checked_value;
+mod guards;
 mod input;
 mod instead;
 mod leads_nowhere;
+mod list;
 mod local;
 mod locals;
+mod narrow;
+mod operand;
 mod outputs;
 mod path;
 mod reference;
+mod referred;
 mod replacement;
 mod test;
 mod text;
@@ -36,27 +40,26 @@ mod value;
 use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
 use super::schema::{TooMuchWork, Type, Types, Work};
-use super::spans::{Spans, Templates};
+use super::spans::Spans;
 use super::{Contracts, Dialect, Profile};
 use crate::plan::{
-    Action, Amount, Block, Body, Condition, Loop, Plan, Role, Step, Template, ToolInfo,
+    Action, Amount, Block, Body, Condition, Loop, Plan, Role, Segment, Source, Step, Template,
+    ToolInfo,
 };
-use crate::print::{Cut, SHORT};
 use crate::resolve::describe::{quoted, short};
-use checked_value::{CheckedValue, ValueKind};
+use checked_value::CheckedValue;
+use guards::Guards;
 use input::Inputs;
 pub(super) use input::misfit;
 use local::Local;
 use outputs::{Computed, KnownOutputs, Outputs};
-use path::LeadsNowhere;
 use plan_graph::similar;
 use serde_json::Value;
-use std::mem::replace;
 use std::ops::Range;
 use std::sync::Arc;
 use value::ValueCheck;
 
-/// Checks a plan against what is known of tools. The types of inputs that nobody stated follow from where they are used.
+/// Checks a plan against the contracts of its tools. The type of an input without a stated type follows from its uses.
 pub(super) fn check(
     plan: &Plan,
     (text, spans): (&str, &Spans),
@@ -77,6 +80,7 @@ pub(super) fn check(
         work: &work,
         reader: Role::Work,
         block: None,
+        is_whole: !spans.is_broken(),
         locals: None,
     };
     let mut inputs = Inputs::default();
@@ -113,13 +117,18 @@ fn check_steps(
     }
     if let (Some(again), Some(at)) = (again, known.spans.again) {
         let place = around.map(|around| (Arc::clone(around), 0..0));
-        checker.condition(again, at, false, place.as_ref());
-        checker.references(again, at, place.as_ref());
+        checker.condition(again, at, &Guards::default(), place.as_ref());
+        match again {
+            Template::Reference(reference) => {
+                checker.reference(reference, at, true, place.as_ref().map(|place| &place.0));
+            }
+            _ => checker.references(again, at, place.as_ref()),
+        }
     }
     checker.unused(again);
 }
 
-/// What of the arguments of a tool does not fit its schema.
+/// Returns the problems of arguments that do not fit a schema.
 pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<String> {
     let work = Work::for_values(values(arguments));
     let fit = ValueCheck::new(tool, 0..0, false, &work);
@@ -130,7 +139,7 @@ pub(super) fn check_value(tool: &str, arguments: &Value, schema: &Value) -> Vec<
     }
 }
 
-/// How many values a value is, with those in it.
+/// Returns the number of values in a value.
 fn values(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(values).sum(),
@@ -139,7 +148,7 @@ fn values(value: &Value) -> usize {
     }
 }
 
-/// Says that it is not known whether the arguments of a tool fit.
+/// Returns the message for arguments that cannot be checked.
 fn unchecked(tool: &str, why: &TooMuchWork) -> String {
     let why = match why {
         TooMuchWork::Work => "its schema and its arguments take too many comparisons".to_owned(),
@@ -159,23 +168,24 @@ struct Checker<'a, 'n> {
     known: KnownOutputs<'a>,
     notes: &'n mut Notes,
     inputs: &'n mut Inputs,
-    /// The step that the block is in, if it is one.
+    /// The step of the block.
     around: Option<&'n Arc<str>>,
 }
 
-/// How far the check of a step has come.
-struct Way {
+/// The progress of the check of a step.
+#[derive(Clone)]
+struct Way<'a> {
     /// The place of its next template.
     at: usize,
-    /// Whether a condition was asked before, so that what comes next may not be.
-    guarded: bool,
+    /// The values that are present in the next branch.
+    guards: Guards<'a>,
 }
 
 /// The name of a step that is checked, and where its tool is named.
 type StepPlace = (Arc<str>, Range<usize>);
 
 impl<'a> Checker<'a, '_> {
-    /// A step, by its id and those of the steps around it.
+    /// Returns the id of a step after the ids of the enclosing steps.
     fn path(&self, step: &Step) -> Arc<str> {
         match self.around {
             Some(around) => format!("{around}.{}", short(&step.id)).into(),
@@ -190,10 +200,10 @@ impl<'a> Checker<'a, '_> {
         };
         let place = &(self.path(step), spans.tool.range());
         self.known.reader = step.role;
-        // Its templates come one after the other, those of the policy last.
+        // The templates of the policy follow those of the body.
         let mut way = Way {
             at: spans.templates(),
-            guarded: false,
+            guards: Guards::default(),
         };
         self.body(&step.body, &mut way, place);
         let templates = &self.known.spans.templates;
@@ -209,7 +219,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn body(&mut self, body: &'a Body, way: &mut Way, place: &StepPlace) {
+    fn body(&mut self, body: &'a Body, way: &mut Way<'a>, place: &StepPlace) {
         match body {
             Body::Action(action) => {
                 self.action(action, way.at, place);
@@ -225,9 +235,16 @@ impl<'a> Checker<'a, '_> {
                 self.passed(&repeat.round.inputs, way, place);
             }
             Body::If(branches) => {
+                let outside = way.guards.clone();
+                let mut failed = outside.clone();
                 for branch in branches {
+                    way.guards = failed.clone();
                     self.branch(&branch.conditions, &branch.body, way, place);
+                    if let [Condition::Holds(only)] = &*branch.conditions {
+                        failed.add(only, false);
+                    }
                 }
+                way.guards = outside;
             }
             Body::For(each) => {
                 let at = way.at;
@@ -238,36 +255,40 @@ impl<'a> Checker<'a, '_> {
                     return self.body(&each.body, way, place);
                 }
                 let local = self.known.element(each, Some(at));
-                self.within(&local).body(&each.body, way, place);
+                let mut inside = way.clone();
+                self.within(&local).body(&each.body, &mut inside, place);
+                way.at = inside.at;
             }
             Body::Await(_) => {}
         }
     }
 
-    /// A branch with what is left of its conditions.
+    /// Checks a branch from this condition on.
     fn branch(
         &mut self,
         conditions: &'a [Condition],
         body: &'a Body,
-        way: &mut Way,
+        way: &mut Way<'a>,
         place: &StepPlace,
     ) {
         for (index, condition) in conditions.iter().enumerate() {
-            // The first condition is always asked.
-            let guarded = replace(&mut way.guarded, true);
             match condition {
                 Condition::Holds(template) => {
-                    self.condition(template, way.at, guarded, Some(place));
-                    self.passed(template, way, place);
+                    self.condition(template, way.at, &way.guards, Some(place));
+                    self.passed_if_there(template, way, place);
+                    way.guards.add(template, true);
                 }
                 Condition::Let { pattern, value } => {
                     self.tests(value, way.at, Some(place));
-                    self.outcome_pattern(pattern, value, way.at, guarded, Some(place));
-                    self.passed(value, way, place);
+                    self.pattern(pattern, value, way.at, &way.guards, Some(place));
+                    self.passed_if_there(value, way, place);
+                    way.guards.add_value(value);
                     if self.known.may_bind() {
                         let local = self.known.bound(pattern, value);
-                        let mut inside = self.within(&local);
-                        return inside.branch(&conditions[index + 1..], body, way, place);
+                        let (mut checker, mut inside) = (self.within(&local), way.clone());
+                        checker.branch(&conditions[index + 1..], body, &mut inside, place);
+                        way.at = inside.at;
+                        return;
                     }
                 }
             }
@@ -275,7 +296,7 @@ impl<'a> Checker<'a, '_> {
         self.body(body, way, place);
     }
 
-    /// The same with one more local value.
+    /// Returns the checker with one more local value in scope.
     fn within<'b>(&'b mut self, local: &'b Local<'a, 'b>) -> Checker<'b, 'b> {
         Checker {
             known: self.known.with(local),
@@ -285,67 +306,25 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Goes on after a template, once it is known that its references lead somewhere.
-    fn passed(&mut self, template: &'a Template, way: &mut Way, place: &StepPlace) {
+    /// Checks the references of a condition or of a pattern's value, which may be missing.
+    fn passed_if_there(&mut self, template: &'a Template, way: &mut Way<'a>, place: &StepPlace) {
+        match template {
+            Template::Reference(reference) => {
+                let is_each = reference.path.iter().any(Segment::is_each);
+                self.reference(reference, way.at, !is_each, Some(&place.0));
+                way.at = self.known.spans.templates.after(way.at);
+            }
+            _ => self.passed(template, way, place),
+        }
+    }
+
+    /// Checks the references of a template, and moves to the next one.
+    fn passed(&mut self, template: &'a Template, way: &mut Way<'a>, place: &StepPlace) {
         self.references(template, way.at, Some(place));
         way.at = self.known.spans.templates.after(way.at);
     }
 
-    /// What a `for` iterates over, which is a list or an object.
-    fn list(&mut self, template: &Template, at: usize, step: &Arc<str>) {
-        let known = self.known;
-        let Template::Reference(reference) = template else {
-            return self.written_list(template, at, step);
-        };
-        let Some(found) = known.found(reference).ok().filter(|_| !known.is_broken(at)) else {
-            return;
-        };
-        let types = found.ty.types();
-        if types.is_empty()
-            || types.overlaps(Types::LIST.or(Types::OBJECT))
-            || !found.replaced.is_empty()
-        {
-            let Some(absent) = found.absent else { return };
-            let written = short(&reference.text());
-            let message =
-                format!("a `for` needs a list, but `{written}` may lead to nothing: {absent}");
-            let note = Note::error(Code::MaybeAbsent, known.place(at), message);
-            let note = note.help(known.instead_of_list(reference));
-            return self.notes.append(note.into(), Some(step));
-        }
-        let (written, words) = (short(&reference.text()), found.ty.words());
-        let message =
-            format!("a `for` iterates over a list or an object, but `{written}` is {words}");
-        let note = Note::error(Code::ListOrElement, known.place(at), message);
-        let help = known.list_around(reference);
-        self.notes.append(note.help(help).into(), Some(step));
-    }
-
-    /// The same for a value that the plan writes itself.
-    fn written_list(&mut self, template: &Template, at: usize, step: &Arc<str>) {
-        let value = CheckedValue::Template(template, at, self.known);
-        let kind = value.kind();
-        if matches!(kind, ValueKind::Unknown)
-            || kind.types().overlaps(Types::LIST.or(Types::OBJECT))
-        {
-            return;
-        }
-        let message = format!(
-            "a `for` iterates over a list or an object, but this is {}",
-            value.words()
-        );
-        let note = Note::error(Code::WrongType, self.known.place(at), message);
-        let help = match template {
-            Template::Null => "refer to a list, or write one: `[a, b]`".to_owned(),
-            _ => format!(
-                "refer to a list, or write one: `[{}]`",
-                Cut(template, SHORT)
-            ),
-        };
-        self.notes.append(note.help(help).into(), Some(step));
-    }
-
-    /// An amount of a policy, which is a number or a time.
+    /// Checks an amount of a policy: a number or a time.
     fn amount(&mut self, amount: Amount, template: &Template, at: usize, step: &Arc<str>) {
         let known = self.known;
         if known.is_broken(at) {
@@ -360,31 +339,43 @@ impl<'a> Checker<'a, '_> {
         let Template::Reference(reference) = template else {
             return;
         };
-        let Ok(found) = known.found(reference) else {
+        // A policy that reads a step has an error.
+        let is_input = matches!(reference.source, Source::Input(_));
+        let Some(found) = known.found(reference).ok().filter(|_| is_input) else {
             return;
         };
+        let name = format!("`{}`", amount.name());
+        if let Some(input) = known.untyped_input(reference) {
+            let ty = Type::plain(takes.without(Types::OBJECT));
+            return self.inputs.expect(input, &ty, known.place(at), name);
+        }
         let (whose, ty) = (known.whose(reference), found.ty);
         let types = ty.types();
-        if types.is_empty() || types.overlaps(takes) {
+        if types.without(takes).is_empty() || ty.is_trusted() || ty.beyond().is_some() {
             return;
         }
-        let message = format!(
-            "`{}` is {what}, but {whose} is {}",
-            amount.name(),
-            ty.words()
-        );
-        let note = Note::error(Code::WrongType, known.place(at), message);
+        let note = if types == Types::ALL {
+            let message = format!("{name} is {what}, but {whose} may be anything");
+            let note = known.unchecked(known.place(at), message);
+            note.help(known.stating(reference))
+        } else {
+            let message = format!("{name} is {what}, but {whose} is {}", ty.words());
+            Note::error(Code::WrongType, known.place(at), message)
+        };
         self.notes.append(note.into(), Some(step));
     }
 
-    /// A block that reads what is at this place.
+    /// Checks a block whose inputs have this place.
     fn block(&mut self, block: &'a Block, repeat: Option<&'a Loop>, at: usize, step: &Arc<str>) {
         let known = self.known;
         let Some(spans) = known.spans.block(at) else {
             return;
         };
-        let last = repeat.and_then(|repeat| known.last(repeat));
-        let (reads, nothing) = (known.block_inputs(block, last), Computed::new());
+        let reads = match repeat {
+            Some(repeat) => known.round_inputs(repeat),
+            None => known.block_inputs(block, None),
+        };
+        let nothing = Computed::new();
         let inside = known.inside(block, spans, &reads, &nothing);
         let again = repeat.map(|repeat| &repeat.again);
         check_steps(inside, self.notes, self.inputs, Some(step), again);
@@ -415,51 +406,6 @@ impl<'a> Checker<'a, '_> {
         self.notes.append(problems, Some(&step.0));
     }
 
-    /// Says which references in the template at this place lead nowhere.
-    fn references(&mut self, template: &'a Template, at: usize, step: Option<&StepPlace>) {
-        let known = self.known;
-        each(template, at, &known.spans.templates, &mut |at, part| {
-            if let Template::Text(_) = part {
-                return self.text(part, at, step);
-            }
-            let Template::Reference(reference) = part else {
-                return;
-            };
-            if known.is_broken(at) {
-                return;
-            }
-            let step = step.map(|step| &step.0);
-            let why = match known.found(reference) {
-                Ok(found) => {
-                    // Where an argument can not do without it, that was said.
-                    let lost = found
-                        .lost
-                        .filter(|_| !self.notes.has_error(&known.place(at)));
-                    if let Some(lost) = lost {
-                        let note = known.lost(at, reference, &lost).into_warning();
-                        self.notes.append(note.into(), step);
-                    }
-                    found.ty.beyond().cloned()
-                }
-                Err(LeadsNowhere::Lost(lost)) => {
-                    let note = known.lost(at, reference, &lost);
-                    return self.notes.append(note.into(), step);
-                }
-                Err(LeadsNowhere::Unknown(why)) => Some(why),
-            };
-            let why = why.filter(|_| !known.is_unknown_around(reference.source));
-            let Some(why) = why else { return };
-            let whose = known.whose(reference);
-            let why = match why {
-                TooMuchWork::Work => "the schema of its output is too large".to_owned(),
-                TooMuchWork::Target(target) => refers("the schema of its output", &target),
-            };
-            let message = format!("{whose} cannot be checked: {why}");
-            let note = Note::error(Code::LimitPassed, known.place(at), message);
-            self.notes.append(note.into(), step);
-        });
-    }
-
     fn unknown_tool(&mut self, tool: &ToolInfo, (id, place): &StepPlace) {
         let names = || self.known.contracts.names();
         let looks = self.known.work.may_compare(names().len());
@@ -474,18 +420,5 @@ impl<'a> Checker<'a, '_> {
         let message = format!("there is no tool `{}`", short(&tool.name));
         let note = Note::error(Code::UnknownTool, place.clone(), message);
         self.notes.push(note.help(help).step(id));
-    }
-}
-
-/// Hands over the template at a place and all that is in it, each with its place.
-fn each<'a>(
-    template: &'a Template,
-    at: usize,
-    spans: &Templates,
-    f: &mut impl FnMut(usize, &'a Template),
-) {
-    f(at, template);
-    for (part, at) in template.parts().zip(spans.parts(at)) {
-        each(part, at, spans, f);
     }
 }

@@ -1,19 +1,26 @@
-//! What a plan's steps and inputs give, as far as contracts say.
+//! The types of a plan's steps and inputs, from the contracts.
 
+use super::guards::{Guards, is_on_way};
 use super::input;
 use super::local::Local;
 use super::path::Given;
+use super::replacement::{Replacement, literal};
+use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect, Profile};
 use crate::plan::{
-    Block, Body, Catch, Loop, Optional, Plan, Policy, Reference, Role, Source, Step, Template,
+    Block, Body, Catch, Loop, Optional, Plan, Policy, Reference, Role, Segment, Source, Step,
+    Template,
 };
 use crate::resolve::describe::short;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A plan with what is known of its tools. What computed steps give is known once all of them were looked at.
+/// Maximum size of a fallback whose parts are checked separately.
+const LARGEST_FALLBACK: usize = 1024;
+
+/// A plan with the contracts of its tools and the types of its computed steps.
 #[derive(Clone, Copy)]
 pub(super) struct Outputs<'a, 'c> {
     pub(super) plan: &'a Plan,
@@ -24,26 +31,30 @@ pub(super) struct Outputs<'a, 'c> {
     pub(super) profile: Profile,
     pub(super) contracts: &'a Contracts,
     pub(super) work: &'a Work,
-    /// What those steps give that compute it from what others give.
+    /// The types of the steps that compute their values from other steps.
     pub(super) computed: &'c Computed<'a>,
-    /// What the step is for that reads them: the outputs are not the same for all.
+    /// The role of the reading step, on which the type of an output depends.
     pub(super) reader: Role,
     /// The inputs of the block, if it is one.
     pub(super) block: Option<&'c [BlockInput<'a>]>,
+    /// All of the document could be read, so that null is null.
+    pub(super) is_whole: bool,
     /// The innermost local value.
     pub(super) locals: Option<&'c Local<'a, 'c>>,
 }
 
-/// An input of a block: a value from around it.
+/// An input of a block: a value of the enclosing plan.
 pub(super) struct BlockInput<'a> {
     given: Given<'a>,
-    /// What messages call it.
+    /// The name of the input in messages.
     pub(super) whose: String,
-    /// The input of the whole plan that it is, if nobody stated the type of that.
+    /// The untyped input of the whole plan that the block passes on.
     untyped: Option<usize>,
+    /// The paths inside the previous round's value that the condition of the loop found present.
+    present: Vec<&'a [Segment]>,
 }
 
-/// The same, when all is known.
+/// The plan with the types of all its steps.
 pub(super) type KnownOutputs<'a> = Outputs<'a, 'a>;
 
 pub(super) type Computed<'a> = HashMap<usize, Given<'a>>;
@@ -59,7 +70,7 @@ fn computes(body: &Body) -> bool {
 }
 
 impl<'a> Outputs<'a, '_> {
-    /// What the steps give that compute it, each after those that it is computed from.
+    /// Returns the types of the computed steps, in the order of their dependencies.
     pub(super) fn compute(self) -> Computed<'a> {
         let mut computed = Computed::new();
         let steps = &self.plan.steps;
@@ -69,7 +80,7 @@ impl<'a> Outputs<'a, '_> {
         if computing.is_empty() {
             return computed;
         }
-        // Steps that wait for one another have no level, and are an error of their own.
+        // Steps in a cycle have no level, and have an error.
         let levels = self.plan.needs().levels();
         computing.sort_by_key(|&step| levels.get(step).copied().flatten());
         for index in computing {
@@ -84,6 +95,11 @@ impl<'a> Outputs<'a, '_> {
         computed
     }
 
+    /// Returns the note for a value that no schema describes.
+    pub(super) fn unchecked(&self, place: Range<usize>, message: String) -> Note {
+        Note::error(Code::Unchecked, place, message).warn_if(self.profile != Profile::Typed)
+    }
+
     pub(super) fn is_broken(&self, at: usize) -> bool {
         self.spans.templates.is_broken(at)
     }
@@ -93,13 +109,13 @@ impl<'a> Outputs<'a, '_> {
         spans.is_some_and(|spans| spans.broken)
     }
 
-    /// Where a template is in the document.
+    /// Returns the place of a template in the document.
     pub(super) fn place(&self, at: usize) -> Range<usize> {
         let template = self.spans.templates.get(at);
         template.map_or(0..0, |template| template.value.range())
     }
 
-    /// The input whose type nobody stated, where a reference is to the whole of it.
+    /// Returns the untyped input that the reference reads as a whole.
     pub(super) fn untyped_input(&self, reference: &Reference) -> Option<usize> {
         match reference.source {
             Source::Input(index) if reference.path.is_empty() => match self.block {
@@ -110,7 +126,7 @@ impl<'a> Outputs<'a, '_> {
         }
     }
 
-    /// Whether nobody said what types some inputs have.
+    /// Returns `true` if an input has no stated type.
     pub(super) fn has_untyped(&self) -> bool {
         match self.block {
             Some(reads) => reads.iter().any(|read| read.untyped.is_some()),
@@ -118,7 +134,7 @@ impl<'a> Outputs<'a, '_> {
         }
     }
 
-    /// Whether it was said already why it is not known what a source gives.
+    /// Returns `true` if the enclosing plan has a finding for the unknown type of a source.
     pub(super) fn is_unknown_around(&self, source: Source) -> bool {
         let given = match source {
             Source::Step(_) => None,
@@ -131,7 +147,7 @@ impl<'a> Outputs<'a, '_> {
         given.is_some_and(|given| given.ty.beyond().is_some())
     }
 
-    /// What a block reads. The first input of a round is the value of the round before, if it has this.
+    /// Returns the inputs of a block. The first input of a round may be the previous round's value.
     pub(super) fn block_inputs(
         &self,
         block: &'a Block,
@@ -154,12 +170,37 @@ impl<'a> Outputs<'a, '_> {
                 given: last.unwrap_or_else(|| self.of_template(template)),
                 whose,
                 untyped,
+                present: Vec::new(),
             }
         });
         reads.collect()
     }
 
-    /// What the rounds of a loop have of the round before, if they read it.
+    /// Returns the values that a round reads.
+    pub(super) fn round_inputs(&self, repeat: &'a Loop) -> Vec<BlockInput<'a>> {
+        let mut reads = self.block_inputs(&repeat.round, self.last(repeat));
+        if let (true, Some(last), Template::Reference(value)) = (
+            repeat.last,
+            reads.first_mut(),
+            &repeat.round.plan.output.value,
+        ) {
+            let mut guards = Guards::default();
+            guards.add(&repeat.again, true);
+            last.present = guards.inside(value);
+        }
+        reads
+    }
+
+    /// Returns `true` if the path leads to a present value in each round after the first.
+    pub(super) fn is_present(&self, source: Source, path: &[Segment]) -> bool {
+        let Source::Input(index) = source else {
+            return false;
+        };
+        let read = self.block.and_then(|reads| reads.get(index));
+        read.is_some_and(|read| read.present.iter().any(|it| is_on_way(path, it)))
+    }
+
+    /// Returns the previous round's value, if the loop reads it.
     pub(super) fn last(&self, repeat: &'a Loop) -> Option<Given<'a>> {
         let name = &repeat
             .round
@@ -168,12 +209,21 @@ impl<'a> Outputs<'a, '_> {
             .first()
             .filter(|_| repeat.last)?
             .name;
-        let mut last = self.of_block(&repeat.round, Some(Given::any()));
+        let mut last = self.of_round(repeat);
         last.nullable(format!("in the first round, `{}` is null", short(name)));
         Some(last)
     }
 
-    /// What a block gives.
+    /// Returns the value of a round. Its type is unknown if the type follows from the previous round's value.
+    fn of_round(&self, repeat: &'a Loop) -> Given<'a> {
+        let mut given = self.of_block(&repeat.round, repeat.last.then(Given::trusted));
+        if repeat.last && given.ty.has_trusted() {
+            given.ty = Type::any();
+        }
+        given
+    }
+
+    /// Returns the value of a block.
     fn of_block(&self, block: &'a Block, last: Option<Given<'a>>) -> Given<'a> {
         let (reads, nothing) = (self.block_inputs(block, last), Computed::new());
         let inside = self.inside(block, Spans::NONE, &reads, &nothing);
@@ -185,7 +235,7 @@ impl<'a> Outputs<'a, '_> {
         inside.of_template(&block.plan.output.value)
     }
 
-    /// The same for what is in a block, whose computed steps are not known yet.
+    /// Returns the plan of a block, whose computed steps have no types yet.
     pub(super) fn inside<'d>(
         self,
         block: &'a Block,
@@ -207,16 +257,17 @@ impl<'a> Outputs<'a, '_> {
             computed,
             reader: Role::Work,
             block: Some(reads),
+            is_whole: self.is_whole,
             locals: None,
         }
     }
 
-    /// Whether nobody said what type an input has.
+    /// Returns `true` if the input has no stated type.
     fn is_untyped(&self, input: usize) -> bool {
         self.spans.untyped.binary_search(&input).is_ok()
     }
 
-    /// What a source gives to the step that reads it.
+    /// Returns the value of a source for the reading step.
     pub(super) fn given(&self, source: Source) -> Given<'a> {
         if let Source::Step(index) = source
             && let Some(step) = self.plan.steps.get(index)
@@ -232,7 +283,7 @@ impl<'a> Outputs<'a, '_> {
         self.of_source(source)
     }
 
-    /// What a body gives if a call in it succeeds.
+    /// Returns the value of a body if its call succeeds.
     fn of_call(&self, body: &'a Body) -> Given<'a> {
         match body {
             Body::If(branches) => {
@@ -249,10 +300,10 @@ impl<'a> Outputs<'a, '_> {
         }
     }
 
-    /// What a source gives to the plan's work.
+    /// Returns the value of a source for a step without a role.
     fn of_source(&self, source: Source) -> Given<'a> {
         match source {
-            // What is wrong with it was said already, and what it was meant to give is not known.
+            // A broken step has a finding, and its intended output is unknown.
             Source::Step(index) if self.is_broken_step(index) => None,
             Source::Step(index) => match self.plan.steps.get(index) {
                 Some(step) if computes(&step.body) => self.computed.get(&index).cloned(),
@@ -264,12 +315,14 @@ impl<'a> Outputs<'a, '_> {
             }
             Source::Input(index) => {
                 let input = self.plan.inputs.get(index);
-                let input = input.filter(|_| !self.is_untyped(index));
-                input.map(|input| Given::typed(input::stated(&input.type_name)))
+                input.map(|input| match &*input.type_name {
+                    _ if self.is_untyped(index) => Given::typed(Type::any()),
+                    stated => Given::typed(input::stated(stated)),
+                })
             }
             Source::Local(depth) => self.of_local(depth),
         }
-        .unwrap_or_else(Given::any)
+        .unwrap_or_else(Given::trusted)
     }
 
     fn of_step(&self, step: &'a Step) -> Given<'a> {
@@ -279,8 +332,8 @@ impl<'a> Outputs<'a, '_> {
         if policy.catch == Catch::Whole {
             return given.caught(self.work);
         }
-        if let Some(Template::Null) = policy.fallback {
-            given.nullable(format!("if step `{id}` fails, its output is null"));
+        if let Some(fallback) = &policy.fallback {
+            self.fall_back(&mut given, fallback, &format!("step `{id}` fails"));
         }
         if policy.optional == Optional::Whole && policy.fallback.is_none() {
             given.nullable(format!(
@@ -293,21 +346,44 @@ impl<'a> Outputs<'a, '_> {
         given
     }
 
-    /// What the body of a step with this policy gives.
+    /// Adds the value that the plan has for a failure.
+    fn fall_back(&self, given: &mut Given<'a>, fallback: &'a Template, when: &str) {
+        if let Template::Null = fallback {
+            return given.nullable(format!("if {when}, its output is null"));
+        }
+        let mut room = LARGEST_FALLBACK;
+        match literal(fallback, &mut room) {
+            Some(value) => given.replaced.push(Replacement {
+                value,
+                lists: 0,
+                when: when.to_owned(),
+                place: None,
+            }),
+            None => {
+                let other = self.of_template(fallback).in_value();
+                let ty = std::mem::replace(&mut given.ty, Type::none());
+                given.ty = ty.or(other);
+            }
+        }
+    }
+
+    /// Returns the value of a body under this policy.
     fn of_body(&self, body: &'a Body, policy: &Policy) -> Given<'a> {
         match body {
             Body::Action(action) => match (&action.tool, &action.args) {
                 (Some(tool), _) => {
-                    let contract = self.contracts.get(&tool.name);
-                    let schema = contract.and_then(|contract| contract.output.as_ref());
+                    // An unknown tool has a finding.
+                    let Some(contract) = self.contracts.get(&tool.name) else {
+                        return Given::trusted();
+                    };
+                    let schema = contract.output.as_ref();
                     Given::typed(schema.map_or_else(Type::any, |it| Type::of(it, self.work)))
                 }
                 (None, value) => self.of_template(value),
             },
             Body::Block(block) => self.of_block(block, None),
             Body::Loop(repeat) => {
-                let last = repeat.last.then(Given::any);
-                let given = self.of_block(&repeat.round, last);
+                let given = self.of_round(repeat);
                 if !policy.collect {
                     return given;
                 }
@@ -353,7 +429,7 @@ impl<'a> Outputs<'a, '_> {
     }
 }
 
-/// What messages call a variable.
+/// Returns the name of a variable in messages.
 pub(super) fn variable(name: &str) -> String {
     format!("the variable `{}`", short(name))
 }

@@ -1,32 +1,37 @@
-//! Where a reference leads to in what is known of an output.
+//! Paths of references, followed through the types of outputs.
 
 use super::replacement::{Replacement, lead_on};
-use super::unresolved::{Unresolved, UnresolvedReason, index_of};
-use crate::dynamic::schema::{Element, Presence, Property, TooMuchWork, Type, Types, Work};
+use super::unresolved::{Break, Unresolved, UnresolvedReason, Unstated, index_of};
+use crate::dynamic::schema::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
 use crate::plan::{Absent, Path, Segment, Selector, push_key};
 use crate::resolve::describe::short;
 use serde_json::Value;
 use std::fmt::Write;
 use std::mem::replace;
 
-/// What a step, an input or a reference gives.
+/// The type of a step, an input or a reference, and the reasons why its value may be missing.
 #[derive(Clone)]
 pub(super) struct Given<'a> {
-    /// What is found. No value fits it where nothing ever is.
+    /// The type of the value; empty if the value is always missing.
     pub(super) ty: Type<'a>,
-    /// Why it may be null, or there may be nothing.
+    /// The reason why the value may be null or missing.
     pub(super) absent: Option<String>,
-    /// Before which part of the reference a run fails where something is null, and why it may be.
-    pub(super) breaks: Option<(usize, String)>,
-    /// What the plan has for what is missing or has ended.
+    /// The part whose null or missing value makes a run fail.
+    pub(super) breaks: Option<Break>,
+    /// The kinds of values on the way that do not have the next part.
+    pub(super) mixed: Option<String>,
+    /// The part of the path that no schema describes.
+    pub(super) unstated: Option<Unstated>,
+    /// The plan's values for a missing part and for a reference that has ended.
     pub(super) replaced: Vec<Replacement>,
-    /// What is looked for in vain, where the reference can do without it.
+    /// The missing part of a reference that allows a missing part.
     pub(super) lost: Option<Box<Unresolved<'a>>>,
 }
 
 impl<'a> Given<'a> {
-    pub(super) fn any() -> Self {
-        Self::typed(Type::any())
+    /// Returns a value that fits everything, because the document already has a finding for the value.
+    pub(super) fn trusted() -> Self {
+        Self::typed(Type::trusted())
     }
 
     pub(super) fn typed(ty: Type<'a>) -> Self {
@@ -34,17 +39,19 @@ impl<'a> Given<'a> {
             ty,
             absent: None,
             breaks: None,
+            mixed: None,
+            unstated: None,
             replaced: Vec::new(),
             lost: None,
         }
     }
 
-    /// The same in a `Result`.
+    /// Returns the `Result` of the value.
     pub(super) fn caught(self, work: &'a Work) -> Self {
-        Self::typed(Type::result(self.ty, work))
+        Self::typed(Type::result(self.in_value(), work))
     }
 
-    /// The same list, in which the plan has these for some elements.
+    /// Returns the list with the plan's values for some elements.
     pub(super) fn with_elements(self, mut replaced: Vec<Replacement>) -> Self {
         replaced.iter_mut().for_each(|other| other.lists += 1);
         Self { replaced, ..self }
@@ -56,7 +63,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Why it is not known what a reference leads to.
+/// The reason why the value of a reference is unknown.
 pub(super) enum LeadsNowhere<'a> {
     Lost(Box<Unresolved<'a>>),
     Unknown(TooMuchWork),
@@ -68,19 +75,18 @@ impl From<TooMuchWork> for LeadsNowhere<'_> {
     }
 }
 
-/// What a path leads to from what is given. It goes the way of `resolve/walk.rs`: what ends the reference there is replaced by its
-/// `otherwise`, what is missing by its default, and anything else that is null or missing is not.
+/// Follows a path from a value, as `resolve/walk.rs` does: `otherwise` replaces a reference that has ended, and a default replaces a missing part.
 ///
 /// # Errors
 ///
-/// Where each run fails that comes to one of the segments, or to the plan's own value for one, and where there is too much work.
+/// Returns an error if each run fails at a segment or at the plan's replacement of a segment, or if the work is too much.
 pub(super) fn follow<'a>(
     given: Given<'a>,
     path: Path<'_>,
     work: &Work,
 ) -> Result<Given<'a>, LeadsNowhere<'a>> {
     let mut found = Given::typed(given.ty);
-    // A schema that nothing fits says nothing.
+    // A schema without values gives no information.
     if found.ty.types().is_empty() && given.replaced.is_empty() {
         found.ty = Type::any();
     }
@@ -112,24 +118,24 @@ pub(super) fn follow<'a>(
     Ok(way.arrived())
 }
 
-/// How far a path was followed.
+/// The progress along a path.
 struct Way<'a, 'p> {
     path: Path<'p>,
     work: &'p Work,
-    /// Why the value so far may be null.
+    /// The reason why the value so far may be null.
     null: Option<String>,
-    /// Whether the reference may end, as a whole and in each list that it leads into.
+    /// The ends of the reference as a whole and of each list on its path.
     ends: Vec<End>,
-    /// Why it may fail.
+    /// The reason why the reference may fail.
     fails: Option<String>,
-    /// Its type is that of the value so far, of which there is none where all have ended.
+    /// The result so far; its type is empty if every value has ended.
     found: Given<'a>,
 }
 
 #[derive(Default)]
 struct End {
     may: bool,
-    /// Why, where a schema says so or somebody asked.
+    /// The reason, if a schema or the author states one.
     why: Option<String>,
 }
 
@@ -139,7 +145,7 @@ impl<'a> Way<'a, '_> {
         &mut self.ends[last]
     }
 
-    /// Comes to a value before the part at this place, which ends the reference if it is null and there is a `?`.
+    /// Handles a `?` before this part: null ends the reference.
     fn may_end(&mut self, at: usize, optional: bool) {
         let types = self.found.ty.types();
         if types.is_empty() {
@@ -156,12 +162,13 @@ impl<'a> Way<'a, '_> {
         if end.may && end.why.is_none() {
             end.why = Some(why.unwrap_or_else(|| QUESTION_MARK.to_owned()));
         }
-        if types == Types::NULL {
-            self.found.ty = Type::none();
+        let ty = replace(&mut self.found.ty, Type::none());
+        if types != Types::NULL {
+            self.found.ty = ty.present();
         }
     }
 
-    /// Goes on to the part at this place.
+    /// Follows this part.
     fn part(&mut self, at: usize, segment: &Segment) -> Result<(), LeadsNowhere<'a>> {
         let null = self.null.take();
         let can_end = matches!(segment.absent, Absent::End) && !segment.is_each();
@@ -172,12 +179,19 @@ impl<'a> Way<'a, '_> {
             end.why = end.why.take().or(null);
         } else {
             let breaks = self.found.breaks.take();
-            self.found.breaks = breaks.or(null.clone().map(|why| (at, why)));
+            self.found.breaks = breaks.or(null.clone().map(|why| Break {
+                at,
+                why,
+                is_missing: false,
+            }));
             self.fails = self.fails.take().or(null);
         }
         self.work.spend(self.found.ty.forms().len())?;
         let (ty, presence) = match member(&self.found.ty, segment) {
-            Ok(found) => found,
+            Ok(found) => {
+                self.unlike(at, segment, &found);
+                (found.ty, found.presence)
+            }
             Err((why, may_be_there)) => {
                 let lost = Box::new(Unresolved {
                     segment: at,
@@ -206,7 +220,34 @@ impl<'a> Way<'a, '_> {
         Ok(())
     }
 
-    /// The part at this place may be missing, perhaps because a schema says so.
+    /// Records values without this part, and parts without a schema.
+    fn unlike(&mut self, at: usize, segment: &Segment, found: &Member<'_>) {
+        let place = short(&words(self.path.segments, at));
+        if !found.others.is_empty() && self.found.mixed.is_none() {
+            let part = short(&words(&self.path.segments[at..], 1));
+            let whole = match &*place {
+                "" => "it".to_owned(),
+                place => format!("`{place}`"),
+            };
+            let kinds = found.others.words();
+            self.found.mixed = Some(format!("{whole} may be {kinds}, which has no `{part}`"));
+        }
+        if self.found.unstated.is_some() || found.ty.beyond().is_some() {
+            return;
+        }
+        let needs = matches!(segment.absent, Absent::Error);
+        let is_index = index_of(&segment.selector).is_some() || segment.is_each();
+        self.found.unstated = if found.is_unstated {
+            Some(Unstated::Type(place))
+        } else if found.presence == Presence::Unknown && needs && !is_index {
+            let part = short(&words(self.path.segments, at + 1));
+            Some(Unstated::Presence(part))
+        } else {
+            None
+        };
+    }
+
+    /// Handles a part that may be missing.
     fn missing(
         &mut self,
         at: usize,
@@ -216,7 +257,17 @@ impl<'a> Way<'a, '_> {
         let part = short(&words(self.path.segments, at + 1));
         let why = is_said.then(|| format!("`{part}` may be missing"));
         match &segment.absent {
-            Absent::Error | Absent::Failure => self.fails = self.fails.take().or(why),
+            Absent::Error => {
+                let breaks = why.clone().map(|why| Break {
+                    at,
+                    why,
+                    is_missing: true,
+                });
+                self.found.breaks = self.found.breaks.take().or(breaks);
+                self.fails = self.fails.take().or(why);
+            }
+            // The author wants the failure.
+            Absent::Failure => {}
             Absent::End => {
                 let end = self.end();
                 end.may = true;
@@ -226,7 +277,7 @@ impl<'a> Way<'a, '_> {
                 let (rest, when) = (self.path.after(at), format!("`{part}` is missing"));
                 match lead_on(default, (rest, at + 1), &when, self.work)? {
                     Ok(Value::Null) => {
-                        // It may be a `?` that makes it null.
+                        // A `?` may also give null.
                         let has_otherwise = self.path.otherwise.is_some();
                         self.end().may |= !has_otherwise;
                         if self.ends.len() == 1 {
@@ -252,7 +303,7 @@ impl<'a> Way<'a, '_> {
         Ok(())
     }
 
-    /// What was found at the end of the path.
+    /// Returns the result at the end of the path.
     fn arrived(mut self) -> Given<'a> {
         let lists = self.ends.len() - 1;
         let mut found = self.found;
@@ -267,19 +318,25 @@ impl<'a> Way<'a, '_> {
             }
             self.ends[0].why = None;
         }
+        let is_replaced = self.path.otherwise.is_some_and(|value| !value.is_null());
         // An element that is null, or has ended, is null in the list.
         let null = self.null.filter(|_| lists == 0);
-        let absent = self.ends.swap_remove(0).why.or(self.fails).or(null);
+        let absent = self.ends[0].why.take().or(self.fails).or(null);
         found.absent = absent.or(found.absent);
         if lists > 0 && found.ty.types().is_empty() {
             found.ty = Type::any();
         }
-        found.ty = (0..lists).fold(found.ty, |ty, _| Type::list(ty));
+        for end in self.ends.drain(1..).rev() {
+            if end.may && !is_replaced {
+                found.ty = found.ty.nullable();
+            }
+            found.ty = Type::list(found.ty);
+        }
         found
     }
 }
 
-/// Whether a reference goes on where a part is missing from some of these values.
+/// Returns `true` if the author allows that the part is missing.
 fn may_be_missing(ty: &Type<'_>, segment: &Segment) -> bool {
     let parts = match index_of(&segment.selector) {
         Some(_) => Types::LIST.or(Types::OBJECT),
@@ -293,7 +350,7 @@ fn may_be_missing(ty: &Type<'_>, segment: &Segment) -> bool {
     })
 }
 
-/// Why there may be nothing where the author has written `?`.
+/// The reason for a missing value if the author has written `?`.
 const QUESTION_MARK: &str = "the reference has a `?`";
 
 fn nullable(ty: &Type<'_>, path: &[Segment], end: usize) -> Option<String> {
@@ -303,7 +360,7 @@ fn nullable(ty: &Type<'_>, path: &[Segment], end: usize) -> Option<String> {
     })
 }
 
-/// The part of a path up to a segment, as people write it: `data[0].from`.
+/// Returns the path up to a segment in readable form: `data[0].from`.
 pub(super) fn words(path: &[Segment], end: usize) -> String {
     let mut place = String::new();
     for segment in path.iter().take(end) {
@@ -318,22 +375,51 @@ pub(super) fn words(path: &[Segment], end: usize) -> String {
     place
 }
 
-/// What a segment reads of a value, or why it reads nothing, and whether there may be something nevertheless, of which the schema
-/// does not speak.
-fn member<'a>(
-    ty: &Type<'a>,
-    segment: &Segment,
-) -> Result<(Type<'a>, Presence), (UnresolvedReason, bool)> {
+/// A part of a value.
+struct Member<'a> {
+    ty: Type<'a>,
+    presence: Presence,
+    /// The kinds of values without the part, except null.
+    others: Types,
+    /// No schema states the kind of some values.
+    is_unstated: bool,
+}
+
+/// Returns the part of a value at a segment.
+///
+/// # Errors
+///
+/// Returns the reason for a missing part, and `true` if the part may be present outside of the schema.
+fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<Member<'a>, (UnresolvedReason, bool)> {
+    let has_part = match segment.selector {
+        Selector::Each => Types::LIST,
+        _ if index_of(&segment.selector).is_some() => Types::LIST.or(Types::OBJECT),
+        _ => Types::OBJECT,
+    };
+    let (mut others, mut is_unstated) = (Types::NONE, false);
+    let is_known = |form: &&Form<'_>| !matches!(form, Form::Trusted | Form::Beyond(_));
+    for form in ty.forms().iter().filter(is_known) {
+        match form.types() {
+            Types::ALL => is_unstated = true,
+            types => others = others.or(types.without(has_part).without(Types::NULL)),
+        }
+    }
+    let found = |ty, presence| Member {
+        ty,
+        presence,
+        others,
+        is_unstated,
+    };
     let index = index_of(&segment.selector);
     let name = match &segment.selector {
         Selector::Key(key) => key.clone(),
         Selector::Index(index) => index.to_string(),
         Selector::Each if ty.types().overlaps(Types::LIST) => {
-            return Ok((ty.element(), Presence::Sure));
+            return Ok(found(ty.element(), Presence::Sure));
         }
         Selector::Each => return Err((UnresolvedReason::NoList, false)),
     };
-    let mut found: Option<Type<'a>> = None;
+    let mut part: Option<Type<'a>> = None;
     let mut presence = Presence::Sure;
     let (mut why, mut may_be_there) = (None, false);
     for form in ty.forms() {
@@ -352,7 +438,7 @@ fn member<'a>(
         let property = match property {
             Property::Type(property) if !property.types().is_empty() => property,
             Property::Open => Type::any(),
-            // Of one that must not be there, the schema is `false`.
+            // A forbidden member has the schema `false`.
             Property::Unlisted | Property::Closed | Property::Type(_) => {
                 may_be_there |= matches!(property, Property::Unlisted);
                 why = Some(match index {
@@ -367,15 +453,16 @@ fn member<'a>(
             (Presence::Unknown, _) | (_, Presence::Unknown) => Presence::Unknown,
             (Presence::Maybe, _) => Presence::Maybe,
         };
-        found = Some(match found {
+        part = Some(match part {
             Some(others) => others.or(property),
             None => property,
         });
     }
-    match (found, why) {
-        // Where only some of the forms have it, nothing is known of whether it is there.
-        (Some(found), Some(_)) => Ok((found, Presence::Unknown)),
-        (Some(found), None) => Ok((found, presence)),
+    match (part, why) {
+        // Only some of the forms have it.
+        (Some(part), Some(UnresolvedReason::NoField)) => Ok(found(part, Presence::Maybe)),
+        (Some(part), Some(_)) => Ok(found(part, Presence::Unknown)),
+        (Some(part), None) => Ok(found(part, presence)),
         (None, Some(why)) => Err((why, may_be_there)),
         (None, None) if ty.types().overlaps(Types::LIST) => Err((UnresolvedReason::List, false)),
         (None, None) if index.is_some() => Err((UnresolvedReason::NoList, false)),

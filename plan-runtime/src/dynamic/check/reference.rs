@@ -1,21 +1,20 @@
-//! Whether what a reference leads to fits what takes it.
+//! The check that each value of a reference fits its position.
 
 use super::checked_value::CheckedValue;
+use super::narrow::Misfit;
 use super::path::Given;
 use super::replacement::Replacement;
+use super::unresolved::Break;
 use super::value::{ValueCheck, subject};
 use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::schema::{Clash, Form, Property, TooMuchWork, Type, Types};
+use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
 use crate::plan::{Absent, Reference, Segment, Selector, is_word};
 use crate::resolve::describe::short;
 use std::borrow::Cow;
 
-/// In how many members it is looked for how two objects differ.
-const MOST_TRIED: usize = 64;
-
 impl ValueCheck<'_> {
-    /// How a reference does not fit.
+    /// Returns the note for a reference that does not fit.
     pub(super) fn reference(
         &self,
         item: &CheckedValue<'_>,
@@ -24,15 +23,29 @@ impl ValueCheck<'_> {
         takes: &Type<'_>,
         required: bool,
     ) -> Result<Option<Note>, TooMuchWork> {
-        let place = self.place.borrow();
-        if let Some(clash) = given.ty.clash(takes, self.work)? {
-            // To give null for what may be left out is to leave it out.
-            let left_out = !required && given.ty.types() == Types::NULL;
-            return Ok((!left_out).then(|| self.clash(item, reference, &given.ty, takes, clash)));
+        // The type of an input follows from its arguments. A path through a union has another finding.
+        if item.is_untyped_input() || given.mixed.is_some() {
+            return Ok(None);
         }
+        let place = self.place.borrow();
+        // Null has its own finding below, unless the value is always null.
+        let is_null = required && given.ty.types() == Types::NULL;
+        let mismatch = given.ty.mismatch(takes, !is_null, self.work)?;
+        let unknown = match mismatch {
+            Some(mismatch) if !mismatch.is_unknown() => {
+                let misfit = Misfit {
+                    item,
+                    reference,
+                    given: &given.ty,
+                    takes,
+                };
+                return Ok(Some(self.misfit(&misfit, &mismatch)));
+            }
+            unknown => unknown,
+        };
         let never_there = given.ty.types().is_empty();
         for other in &given.replaced {
-            // In a lenient profile, a reference that ends stays in place as text, which nobody wants.
+            // In the compat profile, a reference that has ended remains as text.
             if !never_there
                 && other
                     .value
@@ -47,10 +60,11 @@ impl ValueCheck<'_> {
         }
         if !required || takes.types().overlaps(Types::NULL) {
             let breaks = given.breaks.as_ref();
-            return Ok(breaks.map(|(at, why)| self.breaks(item, reference, takes, *at, why)));
+            let breaks = breaks.map(|it| self.breaks(item, reference, takes, it));
+            return Ok(breaks.or_else(|| self.unstated(item, (reference, given), takes, &unknown?)));
         }
         let Some(absent) = &given.absent else {
-            return Ok(None);
+            return Ok(unknown.and_then(|it| self.unstated(item, (reference, given), takes, &it)));
         };
         let (subject, written) = (subject(&place), short(&reference.text()));
         let but =
@@ -67,28 +81,77 @@ impl ValueCheck<'_> {
         Ok(Some(note.help(help).warn_if(may_end)))
     }
 
-    /// A reference that fails where something on its way is null, though what takes it could do without it.
+    /// Returns the note for a reference that may fail in an optional position.
     fn breaks(
         &self,
         item: &CheckedValue<'_>,
         reference: &Reference,
         takes: &Type<'_>,
-        at: usize,
-        why: &str,
+        found: &Break,
     ) -> Note {
         let place = self.place.borrow();
         let (subject, written) = (subject(&place), short(&reference.text()));
+        let fails = if found.is_missing {
+            "leads to nothing"
+        } else {
+            "leads through null"
+        };
         let message = format!(
-            "{subject} need not be there, but `{written}` fails if it leads through null: {why}"
+            "{subject} need not be there, but `{written}` fails if it {fails}: {}",
+            found.why
         );
         let mut help = self.instead_of_absent(item, reference, takes);
-        if let Some(ending) = self.ending(item, reference, at) {
+        if let Some(ending) = self.ending(item, reference, found) {
             help = format!("{ending}, or {help}");
         }
         Note::error(Code::MaybeAbsent, item.place(), message).help(help)
     }
 
-    /// How a value of the plan does not fit that replaces what a reference leads to.
+    /// Returns the note for a value that no schema describes.
+    fn unstated(
+        &self,
+        item: &CheckedValue<'_>,
+        (reference, given): (&Reference, &Given<'_>),
+        takes: &Type<'_>,
+        mismatch: &Mismatch,
+    ) -> Option<Note> {
+        let CheckedValue::Template(_, _, known) = item else {
+            return None;
+        };
+        // A path outside of the schema has another finding.
+        if given.lost.is_some() {
+            return None;
+        }
+        let place = self.place.borrow();
+        let (subject, written) = (subject(&place), short(&reference.text()));
+        let whose = known.whose(reference);
+        let part = match &*mismatch.place {
+            "" => format!("`{written}`"),
+            place => format!("`{}` in `{written}`", short(place)),
+        };
+        let (message, help) = match &mismatch.reason {
+            Reason::Presence(name) => (
+                format!(
+                    "{subject} needs `{0}`, but no schema states whether {part} has `{0}`",
+                    short(name)
+                ),
+                format!(
+                    "list `{}` in `required` of the schema of {whose}",
+                    short(name)
+                ),
+            ),
+            _ => (
+                format!(
+                    "{subject} must be {}, but {part} may be anything",
+                    takes.words()
+                ),
+                known.stating(reference),
+            ),
+        };
+        Some(known.unchecked(item.place(), message).help(help))
+    }
+
+    /// Returns the note for a value of the plan that replaces a missing one and does not fit.
     fn replacement(
         &self,
         item: &CheckedValue<'_>,
@@ -115,55 +178,102 @@ impl ValueCheck<'_> {
         }))
     }
 
-    /// Whether it is known that one fits the other, for what to do about one that does not.
+    /// Returns `true` if a suggestion with this type fits.
     pub(super) fn leads_to(&self, given: &Type<'_>, takes: &Type<'_>) -> bool {
-        matches!(given.clash(takes, self.work), Ok(None))
+        let found = given.mismatch(takes, true, self.work);
+        found.is_ok_and(|found| found.is_none_or(|it| it.is_unknown()))
     }
 
-    fn clash(
-        &self,
-        item: &CheckedValue<'_>,
-        reference: &Reference,
-        given: &Type<'_>,
-        takes: &Type<'_>,
-        clash: Clash,
-    ) -> Note {
+    fn misfit(&self, misfit: &Misfit<'_>, mismatch: &Mismatch) -> Note {
+        let Misfit {
+            item,
+            reference,
+            given,
+            takes,
+        } = *misfit;
         let written = short(&reference.text());
         let (is, wanted) = (given.words(), takes.words());
         let place = self.place.borrow();
         let subject = subject(&place);
-        if clash == Clash::Values {
-            let values = |ty: &Type<'_>| self.allowed(&ty.forms().iter().collect::<Vec<_>>());
-            let message = format!(
-                "`{written}` is one of {}, but {subject} must be one of {}",
-                values(given),
-                values(takes)
-            );
-            return Note::error(Code::NotAllowed, item.place(), message);
+        let values = |ty: &Type<'_>| self.allowed(&ty.forms().iter().collect::<Vec<_>>());
+        let narrowed = || self.narrowed(misfit, mismatch);
+        let note = |code, message: String| Note::error(code, item.place(), message);
+        match (&*mismatch.place, &mismatch.reason) {
+            ("", Reason::Value { .. } | Reason::Listed(_)) => {
+                let is = match &mismatch.reason {
+                    Reason::Value { value, always } => {
+                        let value = short(&value.to_string());
+                        match &*values(given) {
+                            _ if !always => format!("may be `{value}`"),
+                            "" => format!("is `{value}`"),
+                            all => format!("is one of {all}"),
+                        }
+                    }
+                    _ => format!("is {is}"),
+                };
+                let wanted = values(takes);
+                let message = format!("`{written}` {is}, but {subject} must be one of {wanted}");
+                note(Code::NotAllowed, message).help(narrowed())
+            }
+            (
+                "",
+                Reason::Kind {
+                    given: kinds,
+                    always: false,
+                    ..
+                },
+            ) => {
+                let may_be = kinds.words();
+                let message =
+                    format!("{subject} must be {wanted}, but `{written}` may be {may_be}");
+                note(Code::WrongType, message).help(narrowed())
+            }
+            (
+                "[..]",
+                Reason::Kind {
+                    given: Types::NULL, ..
+                },
+            ) => {
+                let message = format!(
+                    "{subject} must be {wanted}, but an element of `{written}` may be null"
+                );
+                note(Code::MaybeAbsent, message).help(narrowed())
+            }
+            ("" | "[..]", Reason::Kind { always: true, .. }) if is != wanted => {
+                let (code, help) = self.way_out(misfit);
+                note(
+                    code,
+                    format!("{subject} must be {wanted}, but `{written}` is {is}"),
+                )
+                .help(help)
+            }
+            _ => {
+                let why = why(mismatch, &subject);
+                let (mut code, help) = self.way_out(misfit);
+                if let (Reason::Missing { always: false, .. }, Code::WrongType) =
+                    (&mismatch.reason, code)
+                {
+                    code = Code::MaybeAbsent;
+                }
+                let message = format!("the value of `{written}` does not fit {subject}: {why}");
+                note(code, message).help(narrowed().or(help))
+            }
         }
-        let message = if is == wanted {
-            let why = self.difference(given, takes);
-            let why = why.map_or_else(String::new, |why| format!(": {why}"));
-            format!("the value of `{written}` does not fit {subject}{why}")
-        } else {
-            format!("{subject} must be {wanted}, but `{written}` is {is}")
-        };
-        let (code, help) = self.way_out(item, reference, given, takes);
-        Note::error(code, item.place(), message).help(help)
     }
 
-    /// What is to be done about a reference to a value of another type.
-    fn way_out(
-        &self,
-        item: &CheckedValue<'_>,
-        reference: &Reference,
-        given: &Type<'_>,
-        takes: &Type<'_>,
-    ) -> (Code, Option<String>) {
+    /// Returns the code and the help for a reference to a value of another type.
+    fn way_out(&self, misfit: &Misfit<'_>) -> (Code, Option<String>) {
+        let Misfit {
+            item,
+            reference,
+            given,
+            takes,
+        } = *misfit;
         let style = item.style(reference);
         let mut path = reference.path.clone();
         let kinds = given.types().without(Types::NULL);
-        if kinds == Types::LIST && self.leads_to(&given.element(), takes) {
+        let first = given.first_element();
+        if kinds == Types::LIST && !first.types().is_empty() && self.leads_to(&first, takes) {
             if let Some(whole) = item.alone_in_list() {
                 let help =
                     format!("it is the whole list already; write it without brackets: `{whole}`");
@@ -204,35 +314,44 @@ impl ValueCheck<'_> {
         });
         (Code::WrongType, help)
     }
+}
 
-    /// How an object differs from what takes it.
-    fn difference(&self, given: &Type<'_>, takes: &Type<'_>) -> Option<String> {
-        let [form] = takes.forms() else { return None };
-        let lacks = |name: &str| {
-            let has = |form: &Form<'_>| !matches!(form.property(name), Property::Closed);
-            !given.forms().iter().any(has)
-        };
-        form.names().into_iter().take(MOST_TRIED).find_map(|name| {
-            let required = form.required().contains(&name);
-            match (given.property(name), form.property(name)) {
-                (None, _) if required && lacks(name) => {
-                    Some(format!("it has no `{}`", short(name)))
-                }
-                (Some(given), Property::Type(takes)) if !self.leads_to(&given, &takes) => {
-                    Some(format!(
-                        "its `{}` is {}, but must be {}",
-                        short(name),
-                        given.words(),
-                        takes.words()
-                    ))
-                }
-                _ => None,
-            }
-        })
+/// Returns the reason why a part does not fit: ``its `cc` may be missing``.
+fn why(mismatch: &Mismatch, subject: &str) -> String {
+    let its = match &*mismatch.place {
+        "" => "it".to_owned(),
+        place => format!("its `{}`", short(place)),
+    };
+    let member = |name: &str| {
+        let dot = if mismatch.place.is_empty() { "" } else { "." };
+        format!("its `{}{dot}{}`", short(&mismatch.place), short(name))
+    };
+    match &mismatch.reason {
+        Reason::Kind {
+            given,
+            takes,
+            always,
+        } => {
+            let verb = if *always { "is" } else { "may be" };
+            format!("{its} {verb} {}, but must be {takes}", given.words())
+        }
+        Reason::Value { value, .. } => {
+            format!(
+                "{its} may be `{}`, which is not accepted",
+                short(&value.to_string())
+            )
+        }
+        Reason::Listed(kinds) => {
+            format!("{its} is {}, but must be one of some values", kinds.words())
+        }
+        Reason::Missing { name, always: true } => format!("{its} has no `{}`", short(name)),
+        Reason::Missing { name, .. } => format!("{} may be missing", member(name)),
+        Reason::Extra(name) => format!("{subject} has no member for {}", member(name)),
+        Reason::Unstated | Reason::Presence(_) => format!("{its} may be anything"),
     }
 }
 
-/// Whether the author or the profile allows that there is nothing here.
+/// Returns `true` if the author or the profile allows that the part is missing.
 pub(super) fn stops(segment: &Segment) -> bool {
     matches!(segment.absent, Absent::End)
 }

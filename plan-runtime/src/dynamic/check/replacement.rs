@@ -1,26 +1,26 @@
-//! What a plan has for a value that is missing: the default of a part, and what replaces a reference that has ended.
+//! Replacements of missing values: the default of a part, and the replacement of a reference that has ended.
 
 use super::unresolved::{Unresolved, UnresolvedReason, index_of};
 use crate::dynamic::schema::{TooMuchWork, Type, Types, Work};
-use crate::plan::{Path, Selector};
+use crate::plan::{Key, Number, Path, Selector, Template};
 use crate::resolve::{TemplateNode, walk};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// A value of the plan that a reference leads to in some runs; never null.
+/// A value of the plan that replaces a missing value in some runs; never null.
 #[derive(Clone)]
 pub(super) struct Replacement {
     pub(super) value: Value,
-    /// In how many lists it is an element.
+    /// The number of lists around the value.
     pub(super) lists: usize,
-    /// In which runs: `` `a` is missing ``.
+    /// The condition of the runs: `` `a` is missing ``.
     pub(super) when: String,
-    /// Where it is in the document, where that is not in a reference to it.
+    /// The place in the document; `None` if the reference contains the value.
     pub(super) place: Option<Range<usize>>,
 }
 
 impl Replacement {
-    /// A part of it, in the same runs.
+    /// Returns a part of the value, under the same condition.
     pub(super) fn with(&self, value: Value) -> Self {
         Self {
             value,
@@ -29,8 +29,7 @@ impl Replacement {
     }
 }
 
-/// What the rest of a path leads to from a value of the plan, null where it ends there. Its first segment has this place in the
-/// reference.
+/// Follows the rest of a path from a value of the plan; null if the reference ends. The number is the position of the first segment.
 pub(super) fn lead_on<'a>(
     value: &Value,
     (path, at): (Path<'_>, usize),
@@ -81,7 +80,7 @@ pub(super) fn lead_on<'a>(
     }
 }
 
-/// Why a value does not have a part.
+/// Returns the reason why a value does not have a part.
 fn why(value: &Value, selector: &Selector) -> UnresolvedReason {
     match (value, index_of(selector)) {
         (Value::Array(items), Some(_)) => UnresolvedReason::NoElement(items.len()),
@@ -93,7 +92,7 @@ fn why(value: &Value, selector: &Selector) -> UnresolvedReason {
     }
 }
 
-/// How much work it is to copy a value.
+/// Returns the work of copying a value.
 pub(super) fn weight(value: &Value) -> usize {
     1 + match value {
         Value::String(text) => text.len() / 64,
@@ -106,4 +105,36 @@ pub(super) fn weight(value: &Value) -> usize {
         }
         _ => 0,
     }
+}
+
+/// Returns the value of a literal template within the limit. Null also stands for a part that could not be read.
+pub(super) fn literal(template: &Template, room: &mut usize) -> Option<Value> {
+    *room = room.checked_sub(1)?;
+    Some(match template {
+        Template::Bool(value) => Value::from(*value),
+        Template::Number(Number::Unsigned(value)) => Value::from(*value),
+        Template::Number(Number::Signed(value)) => Value::from(*value),
+        Template::Number(Number::Float(value)) => Value::from(*value),
+        Template::String(text) => {
+            *room = room.checked_sub(text.len() / 64)?;
+            Value::from(text.as_str())
+        }
+        Template::List(items) => {
+            let items = items.iter().map(|item| literal(item, room));
+            Value::Array(items.collect::<Option<_>>()?)
+        }
+        Template::Object(entries) => {
+            let member = |entry: &crate::plan::Entry| match &entry.key {
+                Key::Name(name) => Some((name.clone(), literal(&entry.value, room)?)),
+                Key::Flattened | Key::Inner => None,
+            };
+            Value::Object(entries.iter().map(member).collect::<Option<Map<_, _>>>()?)
+        }
+        Template::Null
+        | Template::Tagged(..)
+        | Template::Text(_)
+        | Template::Test(_)
+        | Template::Reference(_)
+        | Template::Computed(_) => return None,
+    })
 }

@@ -1,53 +1,46 @@
-//! Whether tests are about values that they can be about, and conditions are `true` or `false`.
+//! The check of tests and conditions.
 
 use super::Checker;
 use super::StepPlace;
-use super::checked_value::{CheckedValue, ValueKind};
-use super::outputs::KnownOutputs;
+use super::guards::Guards;
+use super::operand::{Operand, is_outcome, operand};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::schema::Types;
+use crate::dynamic::json_node::on_one_line;
+use crate::dynamic::schema::{Type, Types};
 use crate::plan::{Comparison, Question, Template, Test, outcome_of};
 use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
+use serde_json::Value;
 
-/// What is known of a value that a test is about.
-struct Operand {
-    types: Types,
-    /// Why it may be null or absent.
-    null: Option<String>,
-    /// What it is, in words.
-    words: String,
-    /// How the document has it.
-    shown: String,
-}
+/// The kinds of values with an order.
+const ORDERED: [Types; 3] = [Types::NUMBER, Types::STRING, Types::BOOL];
 
-/// The values that have an order among their kind.
-fn ordered() -> Types {
-    Types::NUMBER.or(Types::STRING).or(Types::BOOL)
-}
-
-/// The values that have a length.
+/// Returns the kinds of values with a length.
 fn measured() -> Types {
     Types::STRING.or(Types::LIST).or(Types::OBJECT)
 }
 
 impl<'a> Checker<'a, '_> {
-    /// Checks what has to be `true` or `false`. Where it is `guarded`, a run may come here only if nothing is absent.
+    /// Checks a condition. The guards are the values that are present.
     pub(super) fn condition(
         &mut self,
         template: &'a Template,
         at: usize,
-        guarded: bool,
+        guards: &Guards<'a>,
         step: Option<&StepPlace>,
     ) {
         if let Template::Test(test) = template
             && !self.known.is_broken(at)
         {
-            self.test(test, at, guarded, step);
+            self.test(test, at, guards, step);
         }
         let Some(operand) = operand(template, at, self.known) else {
             return;
         };
+        if operand.is_unstated() {
+            let what = "a condition is `true` or `false`";
+            return self.unstated(what, Types::BOOL, &operand, step);
+        }
         let text = Cut(template, SHORT);
         if !operand.types.overlaps(Types::BOOL) {
             let message = format!(
@@ -66,7 +59,14 @@ impl<'a> Checker<'a, '_> {
                 }
             };
             self.report(Code::WrongType, at, message, help, step);
-        } else if let Some(why) = operand.null.filter(|_| !guarded) {
+        } else if let Some(kinds) = operand.beside(Types::BOOL) {
+            let message = format!("a condition is `true` or `false`, but `{text}` may be {kinds}");
+            let help = format!(
+                r#"compare it with `true`: `{{"compare": [{}, "==", true]}}`"#,
+                operand.shown
+            );
+            self.report(Code::WrongType, at, message, help, step);
+        } else if let Some(why) = operand.absent(guards) {
             let message =
                 format!("a condition is `true` or `false`, but `{text}` may be absent: {why}");
             let shown = &operand.shown;
@@ -84,19 +84,19 @@ impl<'a> Checker<'a, '_> {
             return;
         }
         if let Template::Test(test) = template {
-            return self.test(test, at, false, step);
+            return self.test(test, at, &Guards::default(), step);
         }
         for (part, at) in template.parts().zip(known.spans.templates.parts(at)) {
             self.tests(part, at, step);
         }
     }
 
-    /// Checks the values that a test is about.
+    /// Checks the operands of a test.
     pub(super) fn test(
         &mut self,
         test: &'a Test,
         at: usize,
-        guarded: bool,
+        guards: &Guards<'a>,
         step: Option<&StepPlace>,
     ) {
         let known = self.known;
@@ -104,9 +104,11 @@ impl<'a> Checker<'a, '_> {
         let operands = test.operands().iter().zip(places);
         match test {
             Test::All(_) | Test::Any(_) | Test::Not(_) => {
-                // What comes after the first may not be asked.
-                for (index, (operand, at)) in operands.enumerate() {
-                    self.condition(operand, at, guarded || index > 0, step);
+                // An operand counts only if the operands before it have not decided.
+                let mut guards = guards.clone();
+                for (operand, at) in operands {
+                    self.condition(operand, at, &guards, step);
+                    guards.add(operand, matches!(test, Test::All(_)));
                 }
                 return;
             }
@@ -115,7 +117,7 @@ impl<'a> Checker<'a, '_> {
                     if let Template::Test(test) = operand
                         && !known.is_broken(at)
                     {
-                        self.test(test, at, guarded, step);
+                        self.test(test, at, guards, step);
                     }
                 }
             }
@@ -125,11 +127,11 @@ impl<'a> Checker<'a, '_> {
         match test {
             Test::Compare([left, right], how) => {
                 let (left, right) = (next(left), next(right));
-                self.comparison(*how, [left, right], at, guarded, step);
+                self.comparison(*how, [left, right], at, guards, step);
             }
             Test::Ask(question, asked) => {
                 if let Some(asked) = next(asked) {
-                    self.question(*question, &asked, at, guarded, step);
+                    self.question(*question, &asked, at, guards, step);
                 }
             }
             Test::All(_) | Test::Any(_) | Test::Not(_) => {}
@@ -139,18 +141,18 @@ impl<'a> Checker<'a, '_> {
     fn comparison(
         &mut self,
         how: Comparison,
-        operands: [Option<Operand>; 2],
+        operands: [Option<Operand<'a>>; 2],
         at: usize,
-        guarded: bool,
+        guards: &Guards<'a>,
         step: Option<&StepPlace>,
     ) {
         let sign = how.sign();
-        let words = |operand: &Option<Operand>| match operand {
+        let words = |operand: &Option<Operand<'a>>| match operand {
             Some(operand) => operand.words.clone(),
             None => "a value".to_owned(),
         };
         let (left, right) = (words(&operands[0]), words(&operands[1]));
-        let types = |operand: &Option<Operand>| match operand {
+        let types = |operand: &Option<Operand<'a>>| match operand {
             Some(operand) => operand.types,
             None => Types::ALL,
         };
@@ -164,7 +166,28 @@ impl<'a> Checker<'a, '_> {
         };
         let both = kinds(types(&operands[0])).and(kinds(types(&operands[1])));
         if !how.is_order() {
-            let absent = |operand: &Option<Operand>| {
+            let mut all = operands.iter().flatten();
+            if let Some((why, shown)) = all.find_map(|it| Some((it.breaks(guards)?, &it.shown))) {
+                let message = format!(
+                    "`{sign}` compares {left} with {right}, one of which may be missing: {why}"
+                );
+                return self.report(
+                    Code::MaybeAbsent,
+                    at,
+                    message,
+                    self.ask_first(shown, Some(at)),
+                    step,
+                );
+            }
+            if let [Some(left), Some(right)] = &operands
+                && let Some((never, help)) = left.never(right).or_else(|| right.never(left))
+            {
+                let always = how == Comparison::NotEqual;
+                let message = format!("this is always {always}: {never}");
+                let note = Note::error(Code::NotAllowed, self.known.place(at), message);
+                return self.add(note.into_warning().help(help), step);
+            }
+            let absent = |operand: &Option<Operand<'a>>| {
                 operand.as_ref().is_none_or(|operand| {
                     operand.null.is_some() || operand.types.overlaps(Types::NULL)
                 })
@@ -179,32 +202,52 @@ impl<'a> Checker<'a, '_> {
             }
             return;
         }
-        if !both.overlaps(ordered()) {
+        if !ORDERED.iter().any(|kind| both.overlaps(*kind)) {
             let message = format!("`{sign}` compares {left} with {right}, which have no order");
             let help = "compare two numbers, or two strings".to_owned();
             return self.report(Code::WrongType, at, message, help, step);
         }
-        let mut absent = operands.into_iter().flatten();
-        let absent = absent.find_map(|it| Some((it.null?, it.shown)));
-        if let Some((why, shown)) = absent.filter(|_| !guarded) {
+        let mut all = operands.iter().flatten();
+        if let Some(operand) = all.clone().find(|it| it.is_unstated()) {
+            let what = format!("`{sign}` compares two numbers, or two strings");
+            let is_one = |kind: &&Types| both.without(**kind).is_empty();
+            let takes = ORDERED.iter().find(is_one).copied();
+            return self.unstated(&what, takes.unwrap_or(Types::ALL), operand, step);
+        }
+        let is_of = |kind: &Types| all.clone().all(|it| it.beside(*kind).is_none());
+        if !ORDERED.iter().any(is_of) {
+            let message = format!("`{sign}` compares {left} with {right}, which may have no order");
+            let help = "compare two numbers, or two strings".to_owned();
+            return self.report(Code::WrongType, at, message, help, step);
+        }
+        if let Some((why, shown)) = all.find_map(|it| Some((it.absent(guards)?, &it.shown))) {
             let message =
                 format!("`{sign}` compares {left} with {right}, one of which may be absent: {why}");
-            self.report(Code::MaybeAbsent, at, message, ask_first(&shown), step);
+            self.report(
+                Code::MaybeAbsent,
+                at,
+                message,
+                self.ask_first(shown, Some(at)),
+                step,
+            );
         }
     }
 
     fn question(
         &mut self,
         question: Question,
-        asked: &Operand,
+        asked: &Operand<'a>,
         at: usize,
-        guarded: bool,
+        guards: &Guards<'a>,
         step: Option<&StepPlace>,
     ) {
         let (takes, expected, help) = match question {
-            Question::IsSome | Question::IsNone => return,
+            Question::IsSome | Question::IsNone => {
+                let is = question == Question::IsSome;
+                return self.sure(&format!("this is always {is}"), asked, at, step);
+            }
             Question::IsOk | Question::IsErr => {
-                return self.outcome(question.name(), asked, at, guarded, step);
+                return self.outcome(question.name(), asked, at, guards, step);
             }
             Question::IsEmpty | Question::Len => (
                 measured(),
@@ -217,63 +260,129 @@ impl<'a> Checker<'a, '_> {
             (takes, expected, help),
             asked,
             at,
-            guarded,
+            guards,
             step,
         );
     }
 
-    /// Checks the value of a `let` whose pattern is `Ok(…)` or `Err(…)`.
-    pub(super) fn outcome_pattern(
+    /// Checks the value of a `let`.
+    pub(super) fn pattern(
         &mut self,
         pattern: &str,
         value: &'a Template,
         at: usize,
-        guarded: bool,
+        guards: &Guards<'a>,
         step: Option<&StepPlace>,
     ) {
-        if outcome_of(pattern, value).is_some()
-            && let Some(asked) = operand(value, at, self.known)
-        {
-            self.outcome(&short(pattern), &asked, at, guarded, step);
+        let Some(asked) = operand(value, at, self.known) else {
+            return;
+        };
+        let name = short(pattern);
+        if outcome_of(pattern, value).is_some() {
+            self.outcome(&name, &asked, at, guards, step);
+        } else {
+            self.sure(&format!("`{name}` always matches"), &asked, at, step);
         }
+    }
+
+    /// Warns about a question for a value that is never absent.
+    fn sure(&mut self, always: &str, asked: &Operand<'a>, at: usize, step: Option<&StepPlace>) {
+        let found = asked.found.as_ref().filter(|_| asked.is_sure);
+        let Some((reference, _)) = found else { return };
+        let written = short(&reference.text());
+        let message = format!("{always}: `{written}` is never absent");
+        let note = Note::error(Code::WrongType, self.known.place(at), message);
+        let help = format!("use `{}` without a question", asked.shown);
+        self.add(note.into_warning().help(help), step);
     }
 
     fn outcome(
         &mut self,
         name: &str,
-        asked: &Operand,
+        asked: &Operand<'a>,
         at: usize,
-        guarded: bool,
+        guards: &Guards<'a>,
         step: Option<&StepPlace>,
     ) {
         let help = r#"a step whose policy has `"catch": true` gives one"#;
+        let is_object =
+            asked.types.overlaps(Types::OBJECT) && asked.beside(Types::OBJECT).is_none();
+        if let Some((_, ty)) = asked.found.as_ref().filter(|_| is_object)
+            && !ty.is_trusted()
+            && !ty.forms().iter().all(is_outcome)
+        {
+            let message = format!("`{name}` needs a `Result`, but this is {}", asked.words);
+            return self.report(Code::WrongType, at, message, help.to_owned(), step);
+        }
         let needs = (Types::OBJECT, "a `Result`", help);
-        self.needs(name, needs, asked, at, guarded, step);
+        self.needs(name, needs, asked, at, guards, step);
     }
 
-    /// Checks that a value is of these kinds, and there.
+    /// Checks that a value has one of these kinds, and is present.
     fn needs(
         &mut self,
         name: &str,
         (takes, expected, help): (Types, &str, &str),
-        asked: &Operand,
+        asked: &Operand<'a>,
         at: usize,
-        guarded: bool,
+        guards: &Guards<'a>,
         step: Option<&StepPlace>,
     ) {
         if !asked.types.overlaps(takes) {
             let message = format!("`{name}` needs {expected}, but this is {}", asked.words);
             self.report(Code::WrongType, at, message, help.to_owned(), step);
-        } else if let Some(why) = asked.null.as_ref().filter(|_| !guarded) {
+        } else if asked.is_unstated() {
+            let what = format!("`{name}` needs {expected}");
+            self.unstated(&what, Types::ALL, asked, step);
+        } else if let Some(kinds) = asked.beside(takes) {
+            let message = format!("`{name}` needs {expected}, but this may be {kinds}");
+            self.report(Code::WrongType, at, message, help.to_owned(), step);
+        } else if let Some(why) = asked.absent(guards) {
             let message = format!("`{name}` needs {expected}, but this may be absent: {why}");
-            self.report(
-                Code::MaybeAbsent,
-                at,
-                message,
-                ask_first(&asked.shown),
-                step,
-            );
+            let shown = &asked.shown;
+            let help = if asked.place == self.known.place(at) {
+                let pattern = Value::from(name);
+                format!(
+                    r#"ask first whether it is there: `"all": [{{"is_some": {shown}}}, {{"pattern": {pattern}, "value": {shown}}}]`"#
+                )
+            } else {
+                let is_condition = name != Question::Len.name();
+                self.ask_first(shown, is_condition.then_some(at))
+            };
+            self.report(Code::MaybeAbsent, at, message, help, step);
         }
+    }
+
+    /// Reports a value without a type, or gives an input the only kind that fits.
+    fn unstated(
+        &mut self,
+        what: &str,
+        takes: Types,
+        operand: &Operand<'a>,
+        step: Option<&StepPlace>,
+    ) {
+        let Some((reference, _)) = &operand.found else {
+            return;
+        };
+        let place = operand.place.clone();
+        let written = short(&reference.text());
+        if let Some(input) = self.known.untyped_input(reference)
+            && takes != Types::ALL
+        {
+            let whose = format!("`{written}`");
+            return self.inputs.expect(input, &Type::plain(takes), place, whose);
+        }
+        let message = format!("{what}, but `{written}` may be anything");
+        let note = self.known.unchecked(place, message);
+        self.add(note.help(self.known.stating(reference)), step);
+    }
+
+    /// Returns the help for a condition at this place, or for a part of a condition, whose operand may be absent.
+    fn ask_first(&self, shown: &str, condition: Option<usize>) -> String {
+        let test = condition.and_then(|at| self.known.text.get(self.known.place(at)));
+        let test = test.and_then(on_one_line);
+        let test = test.unwrap_or_else(|| "…".to_owned());
+        format!(r#"ask first whether it is there: `{{"all": [{{"is_some": {shown}}}, {test}]}}`"#)
     }
 
     fn report(
@@ -291,37 +400,4 @@ impl<'a> Checker<'a, '_> {
     fn add(&mut self, note: Note, step: Option<&StepPlace>) {
         self.notes.append(note.into(), step.map(|step| &step.0));
     }
-}
-
-fn ask_first(shown: &str) -> String {
-    format!(r#"ask first whether it is there: `{{"all": [{{"is_some": {shown}}}, …]}}`"#)
-}
-
-/// What is known of a value; `None` where it may be anything.
-fn operand<'a>(template: &'a Template, at: usize, known: KnownOutputs<'a>) -> Option<Operand> {
-    let value = CheckedValue::Template(template, at, known);
-    let words = value.words();
-    Some(match value.kind() {
-        ValueKind::Unknown => return None,
-        ValueKind::Reference(reference, given) => {
-            let types = given.ty.types();
-            if types == Types::ALL || types.is_empty() || !given.replaced.is_empty() {
-                return None;
-            }
-            let says_null = || format!("`{}` may be null", short(&reference.text()));
-            let null = given.ty.says_null().then(says_null);
-            Operand {
-                types,
-                null: given.absent.or(null),
-                words,
-                shown: known.as_operand(Some(reference)),
-            }
-        }
-        kind => Operand {
-            types: kind.types(),
-            null: None,
-            words,
-            shown: known.as_operand(None),
-        },
-    })
 }

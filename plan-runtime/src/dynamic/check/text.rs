@@ -1,4 +1,4 @@
-//! Whether the values in a text are there. The original systems write something in their place, and so does the compat profile, in which it is a warning.
+//! The check of the values in formatted strings. In the compat profile, a run writes a substitute for a missing value, so the finding is a warning.
 
 use super::{Checker, StepPlace};
 use crate::dynamic::Profile;
@@ -7,7 +7,7 @@ use crate::plan::Template;
 use crate::resolve::describe::short;
 
 impl<'a> Checker<'a, '_> {
-    /// Says which values in a text may be absent: `format!` does not write an `Option` either.
+    /// Checks the values in a text: `format!` does not write an `Option` either.
     pub(super) fn text(&mut self, text: &'a Template, at: usize, step: Option<&StepPlace>) {
         let known = self.known;
         if known.is_broken(at) {

@@ -1,4 +1,4 @@
-//! Why a path leads nowhere.
+//! Reasons why a path leads nowhere.
 
 use crate::dynamic::schema::Type;
 use crate::plan::Selector;
@@ -8,11 +8,27 @@ use crate::plan::Selector;
 pub(super) struct Unresolved<'a> {
     /// The segment that leads nowhere.
     pub(super) segment: usize,
-    /// What it is looked for in.
+    /// The type without the segment.
     pub(super) inside: Type<'a>,
     pub(super) why: UnresolvedReason,
-    /// When that is so, if only the plan's own value leads nowhere: `` `a` is missing ``.
+    /// The condition of a replacement that leads nowhere: `` `a` is missing ``.
     pub(super) when: Option<String>,
+}
+
+/// The part of a reference that may make a run fail, and the reason.
+#[derive(Clone)]
+pub(super) struct Break {
+    pub(super) at: usize,
+    pub(super) why: String,
+    /// The part is missing, and not inside of null.
+    pub(super) is_missing: bool,
+}
+
+/// A property that no schema states, with its path in the value; the path of the whole value is empty.
+#[derive(Clone)]
+pub(super) enum Unstated {
+    Type(String),
+    Presence(String),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,13 +37,13 @@ pub(super) enum UnresolvedReason {
     /// The list has at most this number of elements.
     NoElement(usize),
     NoList,
-    /// Fields are of an element, and this is a list.
+    /// A field of a list, whose elements have the fields.
     List,
-    /// It has no parts.
+    /// A value without parts.
     Scalar,
 }
 
-/// The index that a part is in a list.
+/// Returns the index of a part in a list.
 pub(super) fn index_of(selector: &Selector) -> Option<usize> {
     match selector {
         Selector::Key(key) => crate::plan::index(key),

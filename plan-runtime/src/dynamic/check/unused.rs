@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 impl Checker<'_, '_> {
-    /// Looks for what has no use.
+    /// Checks that each step has a use.
     pub(super) fn unused(&mut self, again: Option<&Template>) {
-        // What is broken may be what would have used it.
+        // A broken part of the document may be the use.
         let spans = self.known.spans;
         if spans.output.is_some() && !spans.is_broken() {
             self.outputs(again);
@@ -123,7 +123,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether the tool of every action of a step says that it only reads.
+    /// Returns `true` if every tool of a step is read-only.
     fn only_reads(&self, step: &Step) -> bool {
         let reads = |action: &&Action| {
             let tool = action.tool.as_ref();
@@ -134,7 +134,7 @@ impl Checker<'_, '_> {
         !actions.is_empty() && actions.iter().all(reads)
     }
 
-    /// Whether some of the step's templates could not be read.
+    /// Returns `true` if a template of the step could not be read.
     fn is_broken(&self, index: usize) -> bool {
         let spans = self.known.spans;
         let start = spans.steps[index].templates();

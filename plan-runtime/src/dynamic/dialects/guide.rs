@@ -78,6 +78,15 @@ impl Dialect {
         Examples { dialect: self }.call(tool, argument, value)
     }
 
+    /// Writes an object with these members as a value.
+    pub(in crate::dynamic) fn object_of(self, members: &str) -> String {
+        if self.rules().guide.wraps {
+            format!(r#"{{"object": {{{members}}}}}"#)
+        } else {
+            format!("{{{members}}}")
+        }
+    }
+
     /// Writes a reference to the local value with this number and name.
     pub(in crate::dynamic) fn variable(self, number: usize, name: &str) -> String {
         let rules = self.rules();

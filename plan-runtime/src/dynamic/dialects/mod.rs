@@ -116,6 +116,8 @@ pub enum Profile {
     /// The profile without exceptions: unknown members, malformed references and references to missing values are errors.
     #[default]
     Strict,
+    /// The strict profile with an additional error: [`Code::Unchecked`](crate::dynamic::Code::Unchecked).
+    Typed,
     /// The behavior of the dialect's original system, if it does no harm. Each exception that is visible in the document is
     /// a warning.
     ///

@@ -165,6 +165,8 @@ codes! {
     ListOrElement = "list-or-element",
     /// A value that may be absent is in the position of a required value.
     MaybeAbsent = "maybe-absent",
+    /// No schema describes a value in a position that needs a type.
+    Unchecked = "unchecked",
     /// The output of a step is unused, although its tool only reads.
     UnusedOutput = "unused-output",
     /// A step waits for another step without a reason.

@@ -288,6 +288,11 @@ impl Notes {
         errors.any(|note| note.at == *at)
     }
 
+    /// Returns `true` if this range has an error or a warning.
+    pub(in crate::dynamic) fn has_note(&self, at: &Range<usize>) -> bool {
+        self.kept.iter().any(|note| note.at == *at)
+    }
+
     pub(in crate::dynamic) fn into_first_error(self) -> Option<Note> {
         let mut kept = self.kept.into_iter();
         kept.find(|note| note.severity == Severity::Error)

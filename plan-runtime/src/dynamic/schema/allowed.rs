@@ -1,4 +1,4 @@
-//! The values of an `enum`, sorted to be asked for many others.
+//! The values of an `enum`, sorted for many searches.
 
 use super::Types;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 pub(super) struct Allowed {
     /// The hash of each value and its place, sorted.
     places: Vec<(u64, usize)>,
-    /// The kinds of all of them.
+    /// The kinds of the values.
     pub(super) types: Types,
 }
 
@@ -26,7 +26,7 @@ impl Allowed {
         }
     }
 
-    /// Whether a value is the [same](super::same) as one of those that this was made of.
+    /// Returns `true` if a value is the [same](super::same) as one of the listed values.
     pub(super) fn has(&self, values: &[Value], value: &Value, hashes: &RandomState) -> bool {
         let hash = hash(value, hashes);
         let first = self.places.partition_point(|(other, _)| *other < hash);

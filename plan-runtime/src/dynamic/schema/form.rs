@@ -1,4 +1,4 @@
-//! What the schemas of one form say together.
+//! The combined demands of the schemas of one form.
 
 use super::{Element, Form, Presence, Property, Schema, Type, Types};
 use serde_json::Value;
@@ -12,6 +12,8 @@ impl<'a> Form<'a> {
             | Self::Tuple(_)
             | Self::Members(_)
             | Self::Plain(_)
+            | Self::Literal(_)
+            | Self::Trusted
             | Self::Beyond(_) => &[],
         }
     }
@@ -25,11 +27,12 @@ impl<'a> Form<'a> {
             Self::List(_) | Self::Tuple(_) => Types::LIST,
             Self::Members(_) => Types::OBJECT,
             Self::Plain(types) => *types,
-            Self::Beyond(_) => Types::ALL,
+            Self::Literal(value) => Types::of(value),
+            Self::Trusted | Self::Beyond(_) => Types::ALL,
         }
     }
 
-    /// What tells this form from others, for as long as the schemas are borrowed.
+    /// Adds the key that identifies this form while the schemas are borrowed.
     pub(super) fn key(&self) -> Vec<usize> {
         let mut key = Vec::new();
         self.push_key(&mut key);
@@ -70,30 +73,52 @@ impl<'a> Form<'a> {
             }
             Self::Plain(types) => key.extend([3, types.bits()]),
             Self::Beyond(_) => key.push(4),
+            Self::Trusted => key.push(8),
+            Self::Literal(value) => key.extend([9, std::rc::Rc::as_ptr(value).addr()]),
         }
     }
 
-    /// Whether the values that are allowed are counted up.
+    /// Returns `true` if the form lists its values.
     pub(in crate::dynamic) fn counts(&self) -> bool {
         self.schemas()
             .iter()
             .any(|schema| schema.listed().is_some())
     }
 
-    /// The fewest values that one of its schemas counts up; not all of them need be [allowed](Self::allows).
+    /// Returns `true` if no schema describes the values, or the value fits everything.
+    pub(in crate::dynamic) fn is_free(&self) -> bool {
+        const STATES: [&str; 8] = [
+            "properties",
+            "required",
+            "additionalProperties",
+            "unevaluatedProperties",
+            "patternProperties",
+            "items",
+            "prefixItems",
+            "additionalItems",
+        ];
+        let states = |schema: &Schema<'_>| STATES.iter().any(|it| schema.keyword(it).is_some());
+        match self {
+            Self::All(schemas) => self.types() == Types::ALL && !schemas.iter().any(states),
+            Self::Trusted => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the shortest list of values among its schemas; not all of them are [allowed](Self::allows).
     pub(super) fn listed(&self) -> &'a [Value] {
         let lists = self.schemas().iter().filter_map(|schema| schema.listed());
         lists.min_by_key(|list| list.len()).unwrap_or_default()
     }
 
-    /// Whether a value is among those that are counted up, where they are.
+    /// Returns `true` if the form lists the value, or lists no values.
     pub(in crate::dynamic) fn allows(&self, value: &Value) -> bool {
         self.schemas().iter().all(|schema| schema.allows(value))
     }
 
-    /// The values that are allowed, of those that are counted up.
+    /// Returns the listed values that are allowed.
     pub(in crate::dynamic) fn allowed(&self) -> impl Iterator<Item = &'a Value> {
-        // A single `const` or `enum` allows all that it lists.
+        // A single `const` or `enum` allows each of its values.
         let keywords = self.schemas().iter();
         let keywords =
             keywords.flat_map(|schema| ["const", "enum"].map(|name| schema.keyword(name)));
@@ -106,15 +131,17 @@ impl<'a> Form<'a> {
         self.member(Some(name))
     }
 
-    /// The members that no schema names.
+    /// Returns the property of a member that no schema names.
     pub(in crate::dynamic) fn rest(&self) -> Property<'a> {
         self.member(None)
     }
 
-    /// The member of a name, or of any name that no schema has.
+    /// Returns the property of a name, or of each name outside of the schemas.
     fn member(&self, name: Option<&str>) -> Property<'a> {
-        if let Self::Beyond(why) = self {
-            return Property::Type(Type::unknown(why.clone()));
+        match self {
+            Self::Beyond(why) => return Property::Type(Type::unknown(why.clone())),
+            Self::Trusted => return Property::Type(Type::trusted()),
+            _ => {}
         }
         if let Self::Members(members) = self {
             let member = members.iter().find(|(member, _)| name == Some(*member));
@@ -153,7 +180,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// What any of the members may be.
+    /// Returns the union of the types of all members.
     pub(super) fn any_member(&self) -> Type<'a> {
         let rest = match self.rest() {
             Property::Open | Property::Unlisted => return Type::any(),
@@ -171,7 +198,7 @@ impl<'a> Form<'a> {
         all.once()
     }
 
-    /// The members that are named, each with its type. It takes one pass over the schemas, where asking for each name is one for each.
+    /// Returns the named members with their types, in one pass over the schemas.
     pub(in crate::dynamic) fn properties(&self) -> Vec<(&'a str, Type<'a>)> {
         if let Self::Members(members) = self {
             return members.clone();
@@ -191,7 +218,7 @@ impl<'a> Form<'a> {
         listed.map(|(name, all)| (name, Type::all(all))).collect()
     }
 
-    /// The members that are named.
+    /// Returns the named members.
     pub(in crate::dynamic) fn names(&self) -> Vec<&'a str> {
         if let Self::Members(members) = self {
             return members.iter().map(|(name, _)| *name).collect();
@@ -209,7 +236,7 @@ impl<'a> Form<'a> {
     }
 
     pub(in crate::dynamic) fn presence(&self, name: &str) -> Presence {
-        if let Self::Members(_) = self {
+        if let Self::Members(_) | Self::Trusted = self {
             return Presence::Sure;
         }
         let mut lists = self.schemas().iter().map(|schema| schema.list("required"));
@@ -229,7 +256,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The tightest bounds of a number.
+    /// Returns the tightest bounds of a number.
     pub(in crate::dynamic) fn bounds(&self) -> Bounds {
         let mut bounds = Bounds::default();
         for schema in self.schemas() {
@@ -254,7 +281,7 @@ impl<'a> Form<'a> {
         bounds
     }
 
-    /// The element at an index, or any element.
+    /// Returns the element at an index, or any element.
     pub(in crate::dynamic) fn element(&self, index: Option<usize>) -> Element<'a> {
         match (self, index) {
             (Self::List(element), _) => return Element::Type(element.clone()),
@@ -270,8 +297,10 @@ impl<'a> Form<'a> {
             }
             _ => {}
         }
-        if let Self::Beyond(why) = self {
-            return Element::Type(Type::unknown(why.clone()));
+        match self {
+            Self::Beyond(why) => return Element::Type(Type::unknown(why.clone())),
+            Self::Trusted => return Element::Type(Type::trusted()),
+            _ => {}
         }
         let mut elements = Vec::new();
         for schema in self.schemas() {
@@ -293,7 +322,7 @@ impl<'a> Form<'a> {
         Element::Type(Type::all(elements))
     }
 
-    /// Whether a list has an element at this index.
+    /// Returns the presence of the element at this index.
     pub(in crate::dynamic) fn has_element(&self, index: usize) -> Presence {
         if let Self::Tuple(elements) = self
             && index < elements.len()
@@ -311,8 +340,11 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// How many elements of a list have schemas of their own.
+    /// Returns the number of elements with separate schemas.
     pub(in crate::dynamic) fn first_elements(&self) -> usize {
+        if let Self::Tuple(elements) = self {
+            return elements.len();
+        }
         let first = self
             .schemas()
             .iter()
@@ -320,14 +352,14 @@ impl<'a> Form<'a> {
         first.max().unwrap_or_default()
     }
 
-    /// What the schema of a member says that it is if it is left out.
+    /// Returns the default of a member.
     pub(in crate::dynamic) fn default(&self, name: &str) -> Option<&'a Value> {
         let property = |schema: &Schema<'a>| schema.object("properties")?.get(name);
         let property = self.schemas().iter().find_map(property)?;
         property.get("default")
     }
 
-    /// What the schema of a member says that it is for.
+    /// Returns the description of a member.
     pub(in crate::dynamic) fn description(&self, name: &str) -> Option<&'a str> {
         let property = |schema: &Schema<'a>| schema.object("properties")?.get(name);
         let property = self.schemas().iter().find_map(property)?;
@@ -335,7 +367,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The bounds of a number, without those beyond which floats do not tell integers apart.
+/// The bounds of a number, if a float represents them exactly.
 #[derive(Default)]
 pub(in crate::dynamic) struct Bounds {
     pub(in crate::dynamic) minimum: Option<f64>,
@@ -344,7 +376,7 @@ pub(in crate::dynamic) struct Bounds {
     pub(in crate::dynamic) exclusive_maximum: Option<f64>,
 }
 
-/// Up to here, floats tell integers apart.
+/// The largest integer bound that a float represents exactly.
 const LARGEST: f64 = 9e15;
 
 fn raise(least: &mut Option<f64>, bound: Option<f64>) {
@@ -357,7 +389,7 @@ fn lower(most: &mut Option<f64>, bound: Option<f64>) {
     *most = [*most, bound].into_iter().flatten().reduce(f64::min);
 }
 
-/// The names, each once.
+/// Returns each name once.
 fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     names.filter(|name| seen.insert(*name)).collect()

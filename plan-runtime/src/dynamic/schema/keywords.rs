@@ -1,4 +1,4 @@
-//! What the keywords of one schema say.
+//! The keywords of one schema.
 
 use super::{MOST_FORMS, MOST_NESTED, MOST_OPENED, Opening, Schema, TooMuchWork, Types, same};
 use serde_json::{Map, Value};
@@ -40,12 +40,12 @@ impl<'a> Schema<'a> {
         (length >= 0.0 && length.fract() == 0.0).then_some(length as usize)
     }
 
-    /// `exclusiveMinimum: true`, as the fourth draft has it.
+    /// Returns `true` for `exclusiveMinimum: true` of the fourth draft.
     pub(in crate::dynamic) fn is(self, name: &str) -> bool {
         self.keyword(name) == Some(&Value::Bool(true))
     }
 
-    /// The schema of the same document that a `$ref` leads to; `None` without a `$ref`, or if it leads to another document.
+    /// Returns the target of a `$ref` into the same document; `None` without such a `$ref`.
     pub(super) fn target(self) -> Result<Option<Self>, TooMuchWork> {
         let Some(target) = self.keyword("$ref") else {
             return Ok(None);
@@ -71,10 +71,10 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The forms of the values that fit, each as the schemas that all fit.
+    /// Returns the forms of the values; all schemas of a form have to fit.
     pub(super) fn forms(self, opening: &mut Opening) -> Result<Vec<Vec<Self>>, TooMuchWork> {
         let this: *const Value = self.at;
-        // A schema that is being opened says nothing more of the same value.
+        // A schema that contains itself adds nothing to its own value.
         if opening.open.contains(&this) {
             return Ok(vec![Vec::new()]);
         }
@@ -134,18 +134,18 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The values of `enum`.
+    /// Returns the values of `enum`.
     pub(super) fn counted(self) -> Option<&'a [Value]> {
         self.keyword("enum")?.as_array().map(Vec::as_slice)
     }
 
-    /// The values that `const` or `enum` count up, whichever are fewer.
+    /// Returns the values of `const` or `enum`, whichever are fewer.
     pub(super) fn listed(self) -> Option<&'a [Value]> {
         let one = self.keyword("const").map(std::slice::from_ref);
         one.or_else(|| self.counted())
     }
 
-    /// Whether a value is among those that are counted up, where they are.
+    /// Returns `true` if the schema lists the value, or lists no values.
     pub(super) fn allows(self, value: &Value) -> bool {
         self.keyword("const").is_none_or(|one| same(one, value))
             && self
@@ -153,7 +153,7 @@ impl<'a> Schema<'a> {
                 .is_none_or(|values| self.work.allows(values, value))
     }
 
-    /// The schemas of a list's first elements, and the schema of the others.
+    /// Returns the schemas of a list's first elements, and the schema of the others.
     pub(super) fn elements(self) -> (&'a [Value], Option<&'a Value>) {
         match (self.keyword("prefixItems"), self.keyword("items")) {
             (Some(Value::Array(first)), rest) => (first, rest),
@@ -173,7 +173,7 @@ impl Opening {
         }
     }
 
-    /// Each of these with each of those.
+    /// Returns each combination of two forms.
     pub(super) fn product<'a>(
         &mut self,
         mut forms: Vec<Vec<Schema<'a>>>,
@@ -198,7 +198,7 @@ impl Opening {
     }
 }
 
-/// A text without the percent signs of an address; `None` where that is not text.
+/// Returns the text of a percent-encoded address; `None` if the result is not text.
 pub(super) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,22 +1,23 @@
-//! What JSON Schemas say of values.
+//! Types of values, from JSON Schemas.
 //!
-//! Only what is understood says anything: a keyword that is not, a `$ref` to another document, `pattern`, `format`, `not` and the like
-//! leave a value free, so that nothing is found wrong that may be right. A schema that refers to itself without a property or an element
-//! between says nothing at that place.
+//! An unsupported keyword, such as `pattern`, `format`, `not` or a `$ref` to another document, leaves a value free, so a right value never
+//! has a finding. A schema that refers to itself without a property or an element between adds nothing.
 //!
-//! A schema that is too large to be worked off is another matter: it does say something, which nobody looked at. So does one with a
-//! `$ref` into its own document that leads nowhere. It becomes [`Form::Beyond`], and whatever meets one of those is an error.
+//! A schema that is too large, or that has a `$ref` to a missing part of its own document, becomes [`Form::Beyond`], and each use of its
+//! values is an error.
 
 mod allowed;
 mod form;
+mod inclusion;
 mod keywords;
-mod overlap;
+mod listed;
+mod mismatch;
 mod secrets;
 mod types;
 mod work;
 
 use crate::plan::{ERR, OK};
-pub(super) use overlap::Clash;
+pub(super) use mismatch::{Mismatch, Reason};
 pub(super) use secrets::secrets;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -25,20 +26,20 @@ use std::sync::LazyLock;
 pub(super) use types::Types;
 pub(super) use work::Work;
 
-/// How many forms a type has at most.
+/// Maximum number of forms of a type.
 const MOST_FORMS: usize = 16_384;
-/// How many schemas are opened for one type at most, and how many its forms have.
+/// Maximum number of schemas that are opened for one type, and of schemas in its forms.
 const MOST_OPENED: usize = 20_000;
-/// How deep `$ref`, `allOf`, `anyOf` and `oneOf` may be in one another.
+/// Maximum nesting of `$ref`, `allOf`, `anyOf` and `oneOf`.
 const MOST_NESTED: usize = 128;
 
-/// In how many members of an object it is looked for what any of them may be.
+/// Maximum number of members whose types are combined.
 const MOST_MEMBERS: usize = 256;
 
-/// How many names a schema lists for the work of opening one.
+/// Number of listed names that cost as much work as opening a schema.
 const NAMES: usize = 32;
 
-/// What is not null.
+/// The schema of all values except null.
 static PRESENT: LazyLock<Value> =
     LazyLock::new(|| json!({"type": ["boolean", "number", "string", "array", "object"]}));
 
@@ -66,39 +67,43 @@ pub(super) struct Schema<'a> {
     work: &'a Work,
 }
 
-/// The values that are allowed: those of any of the forms.
+/// A type: the values of any of its forms.
 #[derive(Clone, Debug)]
 pub(super) struct Type<'a> {
     forms: Vec<Form<'a>>,
-    /// How many schemas were opened to make it.
+    /// The number of schemas that were opened for the type.
     cost: usize,
-    /// How many lists and objects that no schema speaks of are in one another.
+    /// The nesting of lists and objects outside of schemas.
     lists: usize,
 }
 
-/// A form that a value may have.
+/// A form of values.
 #[derive(Clone, Debug)]
 pub(super) enum Form<'a> {
-    /// All of these schemas fit. Their `$ref`, `allOf`, `anyOf` and `oneOf` need no further look.
+    /// The values of all these schemas. Their `$ref`, `allOf`, `anyOf` and `oneOf` are already opened.
     All(Vec<Schema<'a>>),
-    /// A list of such elements.
+    /// A list of elements of one type.
     List(Type<'a>),
-    /// A list of just these elements.
+    /// A list with exactly these elements.
     Tuple(Vec<Type<'a>>),
-    /// An object of just these members.
+    /// An object with exactly these members.
     Members(Vec<(&'a str, Type<'a>)>),
     /// Anything of these kinds.
     Plain(Types),
-    /// Nobody knows, of this and of all that is inside.
+    /// A literal value of the plan.
+    Literal(Rc<Value>),
+    /// A value that fits everything, because the document already has a finding for the value.
+    Trusted,
+    /// An unknown type, with unknown parts.
     Beyond(TooMuchWork),
 }
 
-/// Why nobody knows what fits.
+/// The reason why a type is unknown.
 #[derive(Clone, Debug)]
 pub(super) enum TooMuchWork {
-    /// Finding out is too much work.
+    /// The comparison is too much work.
     Work,
-    /// This `$ref` leads nowhere.
+    /// A `$ref` leads nowhere.
     Target(Rc<str>),
 }
 
@@ -108,31 +113,31 @@ struct Opening {
     /// The schemas that are being opened.
     open: Vec<*const Value>,
     opened: usize,
-    /// How many names are listed in what was opened.
+    /// The number of names in the opened schemas.
     names: usize,
 }
 
-/// What is known of a member of an object.
+/// The type of a member of an object.
 pub(super) enum Property<'a> {
     Type(Type<'a>),
-    /// It may be there.
+    /// A member of unknown type, which may be present.
     Open,
-    /// The schema names other members, and does not say whether there may be more.
+    /// A member outside of a schema that neither allows nor forbids other members.
     Unlisted,
-    /// It is not there.
+    /// A member that is never present.
     Closed,
 }
 
-/// What is known of whether a member is there.
+/// The presence of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
     Sure,
     Maybe,
-    /// The schema does not say of any member that it is required, as many do that were written in haste.
+    /// The schema has no `required`.
     Unknown,
 }
 
-/// What is known of an element of a list.
+/// The type of an element of a list.
 pub(super) enum Element<'a> {
     Type(Type<'a>),
     /// The list has at most this number of elements.
@@ -140,7 +145,7 @@ pub(super) enum Element<'a> {
 }
 
 impl<'a> Type<'a> {
-    /// The values that fit a schema that is a document of its own.
+    /// Returns the values of a schema that is a whole document.
     pub(super) fn of(schema: &'a Value, work: &'a Work) -> Self {
         let root = Schema {
             root: schema,
@@ -182,17 +187,17 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// What nobody knows.
+    /// Returns an unknown type.
     pub(super) fn unknown(why: TooMuchWork) -> Self {
         Self::form(Form::Beyond(why))
     }
 
-    /// How much work it was to make it.
+    /// Returns the work of making the type.
     pub(super) fn cost(&self) -> usize {
         self.cost
     }
 
-    /// Why nobody knows what it is, where that is so.
+    /// Returns the reason why the type is unknown.
     pub(super) fn beyond(&self) -> Option<&TooMuchWork> {
         self.forms.iter().find_map(|form| match form {
             Form::Beyond(why) => Some(why),
@@ -200,7 +205,7 @@ impl<'a> Type<'a> {
         })
     }
 
-    /// The same type, where it is known what it is.
+    /// Returns the type if the type is known.
     pub(super) fn known(&self) -> Result<&Self, TooMuchWork> {
         self.beyond().map_or(Ok(self), |why| Err(why.clone()))
     }
@@ -209,34 +214,59 @@ impl<'a> Type<'a> {
         Self::form(Form::All(Vec::new()))
     }
 
+    pub(super) fn trusted() -> Self {
+        Self::form(Form::Trusted)
+    }
+
+    /// Returns the type of a literal scalar.
+    pub(super) fn literal(value: Value) -> Self {
+        Self::form(Form::Literal(Rc::new(value)))
+    }
+
+    /// Returns `true` if the value fits everything.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.forms.iter().any(|form| matches!(form, Form::Trusted))
+    }
+
+    /// Returns `true` if the value or a part of it fits everything.
+    pub(super) fn has_trusted(&self) -> bool {
+        self.forms.iter().any(|form| match form {
+            Form::Trusted => true,
+            Form::List(element) => element.has_trusted(),
+            Form::Tuple(elements) => elements.iter().any(Self::has_trusted),
+            Form::Members(members) => members.iter().any(|(_, member)| member.has_trusted()),
+            Form::All(_) | Form::Plain(_) | Form::Literal(_) | Form::Beyond(_) => false,
+        })
+    }
+
     pub(super) fn plain(types: Types) -> Self {
         Self::form(Form::Plain(types))
     }
 
-    /// `{"Ok": …}` with a value of this type, or `{"Err": …}` with a [`Failure`](crate::Failure).
+    /// Returns `{"Ok": …}` with a value of this type, or `{"Err": …}` with a [`Failure`](crate::Failure).
     pub(super) fn result(ok: Self, work: &'a Work) -> Self {
         let failure = Self::of(&FAILURE, work);
         Self::members(vec![(OK, ok)]).or(Self::members(vec![(ERR, failure)]))
     }
 
-    /// Whether it can be in no further list or object that no schema speaks of.
+    /// Returns `true` at the maximum nesting of lists and objects outside of schemas.
     pub(super) fn is_deep(&self) -> bool {
         self.lists >= MOST_NESTED
     }
 
-    /// A list of just these elements.
+    /// A list with exactly these elements.
     pub(super) fn tuple(elements: Vec<Self>) -> Self {
         let parts = Self::around(elements.iter());
         parts.with(Form::Tuple(elements))
     }
 
-    /// An object of just these members.
+    /// An object with exactly these members.
     pub(super) fn members(members: Vec<(&'a str, Self)>) -> Self {
         let parts = Self::around(members.iter().map(|(_, member)| member));
         parts.with(Form::Members(members))
     }
 
-    /// What is known of a value with such parts, but for its form.
+    /// Returns the type of a value with these parts, still without a form.
     fn around<'t>(parts: impl Iterator<Item = &'t Self>) -> Self
     where
         'a: 't,
@@ -256,7 +286,7 @@ impl<'a> Type<'a> {
         all
     }
 
-    /// The same with this form, where it is known.
+    /// Adds the form to a known type.
     fn with(mut self, form: Form<'a>) -> Self {
         if self.forms.is_empty() {
             self.forms.push(form);
@@ -264,8 +294,8 @@ impl<'a> Type<'a> {
         self
     }
 
-    /// The values that are not null. A type that may be anything stays so.
-    pub(super) fn present(self, work: &'a Work) -> Self {
+    /// Returns the values that are not null. A type of any value remains.
+    pub(super) fn present(self) -> Self {
         let is_null = |types: Types| types.overlaps(Types::NULL) && types != Types::ALL;
         let forms = self.forms.into_iter().filter_map(|form| {
             let types = form.types();
@@ -273,10 +303,12 @@ impl<'a> Type<'a> {
                 form if !is_null(types) => Some(form),
                 _ if types == Types::NULL => None,
                 Form::All(mut schemas) => {
+                    // A form without schemas may be anything.
+                    let first = schemas[0];
                     schemas.push(Schema {
                         root: &PRESENT,
                         at: &PRESENT,
-                        work,
+                        ..first
                     });
                     Some(Form::All(schemas))
                 }
@@ -287,16 +319,19 @@ impl<'a> Type<'a> {
         Self { forms, ..self }
     }
 
-    /// The same, with each form once.
+    /// Returns the type without duplicate forms.
     pub(super) fn once(mut self) -> Self {
         let mut seen = HashSet::new();
         self.forms.retain(|form| seen.insert(form.key()));
         self
     }
 
-    /// What a `for` over it binds: an element of a list, or a name and a member of an object, as a pair.
+    /// Returns the element of a `for`: an element of a list, or a pair of a name and a member of an object.
     pub(super) fn iterated(&self, work: &Work) -> Self {
         let is_open = |form: &Form<'a>| form.types() == Types::ALL;
+        if self.is_trusted() {
+            return Self::trusted();
+        }
         if self.beyond().is_none() && self.forms.iter().any(is_open) {
             return Self::any();
         }
@@ -316,7 +351,7 @@ impl<'a> Type<'a> {
         all.once()
     }
 
-    /// A side of a `Result`, by the name that it has in JSON.
+    /// Returns a side of a `Result` by its name in JSON.
     pub(super) fn side(&self, name: &str) -> Self {
         let mut all = Self::none();
         for form in &self.forms {
@@ -326,11 +361,13 @@ impl<'a> Type<'a> {
             match form.property(name) {
                 Property::Type(side) => all = all.or(side),
                 Property::Closed => {}
-                Property::Open | Property::Unlisted => return Self::any(),
+                _ if form.types() == Types::ALL => return Self::any(),
+                Property::Open | Property::Unlisted => return Self::trusted(),
             }
         }
+        // Another value than a `Result` has a finding.
         if all.types().is_empty() {
-            Self::any()
+            Self::trusted()
         } else {
             all
         }
@@ -341,7 +378,7 @@ impl<'a> Type<'a> {
         parts.with(Form::List(element))
     }
 
-    /// What fits either.
+    /// Returns the union of two types.
     pub(super) fn or(mut self, mut other: Self) -> Self {
         self.cost += other.cost;
         self.lists = self.lists.max(other.lists);
@@ -353,7 +390,7 @@ impl<'a> Type<'a> {
         self
     }
 
-    /// What fits it, or null.
+    /// Returns the type or null.
     pub(super) fn nullable(self) -> Self {
         if self.says_null() {
             return self;
@@ -373,7 +410,7 @@ impl<'a> Type<'a> {
         &self.forms
     }
 
-    /// What tells this type from others: the places of its schemas.
+    /// Returns the key that identifies the type: the places of its schemas.
     pub(super) fn key(&self) -> Vec<usize> {
         let mut key = Vec::new();
         self.forms.iter().for_each(|form| form.push_key(&mut key));
@@ -385,7 +422,7 @@ impl<'a> Type<'a> {
         self.forms.iter().fold(Types::NONE, any)
     }
 
-    /// Whether null is listed among the values.
+    /// Returns `true` if the type includes null explicitly.
     pub(super) fn says_null(&self) -> bool {
         self.forms.iter().any(|form| {
             let types = form.types();
@@ -393,7 +430,7 @@ impl<'a> Type<'a> {
         })
     }
 
-    /// What an element of a list may be; anything, where something else than lists is known.
+    /// Returns the type of an element of a list.
     pub(super) fn element(&self) -> Self {
         let lists = self
             .forms
@@ -405,7 +442,19 @@ impl<'a> Type<'a> {
         })
     }
 
-    /// What a member of an object may be, where all that is known of objects says so.
+    /// Returns the type of the first element of a list.
+    pub(super) fn first_element(&self) -> Self {
+        let first = self
+            .forms
+            .iter()
+            .filter_map(|form| match form.element(Some(0)) {
+                Element::Type(first) if form.types().overlaps(Types::LIST) => Some(first),
+                _ => None,
+            });
+        first.fold(Self::none(), Self::or)
+    }
+
+    /// Returns the type of a member if all forms of objects describe the member.
     pub(super) fn property(&self, name: &str) -> Option<Self> {
         let objects = self
             .forms
@@ -435,7 +484,7 @@ impl<'a> Type<'a> {
     }
 }
 
-/// Whether two values are one to JSON Schema, for which `1` and `1.0` are.
+/// Returns `true` for two values that are equal in JSON Schema, as `1` and `1.0` are.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) if a != b => {

@@ -1,16 +1,16 @@
-//! Which parts of a value a JSON Schema calls secret: those with `"writeOnly": true` or `"format": "password"`.
+//! Secret parts of a value: those with `"writeOnly": true` or `"format": "password"` in its JSON Schema.
 
 use super::keywords::decoded;
 use crate::shape::Secrets;
 use serde_json::Value;
 
-/// How many schemas are looked at, since a schema may refer to another any number of times. All that is beyond is secret.
+/// Maximum number of schemas in the search. Everything beyond is secret.
 const MOST: usize = 10_000;
 
-/// How many schemas may be inside each other, references included. All that is deeper is secret.
+/// Maximum nesting of schemas, including references. Everything beyond is secret.
 const DEEPEST: usize = 128;
 
-/// What is secret of a value of this schema.
+/// Returns the secret parts of a value of this schema.
 pub(in crate::dynamic) fn secrets(schema: &Value) -> Secrets {
     if !mentions(schema) {
         return Secrets::default();
@@ -29,7 +29,7 @@ fn is_secret(schema: &Value) -> bool {
         || schema.get("format").and_then(Value::as_str) == Some("password")
 }
 
-/// Whether any schema in it is secret.
+/// Returns `true` if a part of the schema is secret.
 fn mentions(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => is_secret(schema) || members.values().any(mentions),
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
         };
         let place: *const Value = target;
         if self.open.contains(&place) {
-            // It contains itself, at any depth, and what is secret in it is.
+            // A schema that contains itself is secret at any depth if a part is secret.
             return Secrets::whole();
         }
         self.open.push(place);

@@ -1,4 +1,4 @@
-//! The kinds of JSON values that there may be, as a set.
+//! Sets of kinds of JSON values.
 
 use serde_json::Value;
 
@@ -17,6 +17,16 @@ impl Types {
     pub(in crate::dynamic) const LIST: Self = Self(32);
     pub(in crate::dynamic) const OBJECT: Self = Self(64);
     pub(in crate::dynamic) const ALL: Self = Self(127);
+
+    /// Each kind; all numbers are one kind.
+    pub(super) const KINDS: [Self; 6] = [
+        Self::OBJECT,
+        Self::LIST,
+        Self::STRING,
+        Self::NUMBER,
+        Self::BOOL,
+        Self::NULL,
+    ];
 
     pub(in crate::dynamic) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -42,7 +52,7 @@ impl Types {
         !self.and(other).is_empty()
     }
 
-    /// The kinds that a schema means by a name. A name that JSON Schema does not have means any value.
+    /// Returns the kinds of a name in JSON Schema. An unknown name means any value.
     pub(super) fn named(name: &str) -> Self {
         match name {
             "null" => Self::NULL,
@@ -56,7 +66,7 @@ impl Types {
         }
     }
 
-    /// Those that a value is of. `1.0` is an integer and a number.
+    /// Returns the kinds of a value. `1.0` is an integer and a number.
     pub(in crate::dynamic) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -90,7 +100,7 @@ impl Types {
         ])
     }
 
-    /// `strings`, where they are of one kind.
+    /// Returns the plural of one kind, such as `strings`.
     pub(super) fn plural(self) -> Option<&'static str> {
         Some(match self {
             Self::STRING => "strings",

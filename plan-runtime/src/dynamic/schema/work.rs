@@ -1,12 +1,12 @@
-//! How much work comparing may be, and what is remembered so that no work is done twice.
+//! The limit of the work of comparisons, and the cache of their results.
 //!
-//! The work grows with the values of a document. For each, there is fuel for as many forms as an honest schema has; a schema that has
-//! many more of them around each other is met by so few values that what every check has from the start suffices. Where the fuel is spent,
-//! the check fails: see [`TooMuchWork`].
+//! The work grows with the values of a document. Each value has fuel for the forms of an honest schema, and each check has fuel for a few
+//! larger schemas. The check fails if the fuel is spent: see [`TooMuchWork`].
 //!
 //! The values of an `enum` cost nothing: they are sorted once for each check, so that the work is never more than reading the schema was.
 
 use super::allowed::Allowed;
+use super::mismatch::Mismatch;
 use super::{Form, TooMuchWork};
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
@@ -23,30 +23,28 @@ const OF_TYPES: usize = 300_000;
 /// The fuel for each value.
 const PER_VALUE: usize = 512;
 
-/// How many names a check compares at most with one that may be misspelled. The mistakes after that have no suggestion.
+/// Maximum number of names that a check compares with misspelled names. Later errors have no suggestion.
 const MOST_NAMES: usize = 50_000;
 
-/// How many values of an `enum` are compared for a unit of fuel.
-const VALUES: usize = 8;
-
-/// With how many names one is compared at most.
+/// Maximum number of names that one misspelled name is compared with.
 const MOST_SIMILAR: usize = 1000;
 
-/// What one check has for its work.
+/// The fuel and the caches of one check.
 #[derive(Debug)]
 pub(in crate::dynamic) struct Work {
     fuel: Cell<usize>,
     names: Cell<usize>,
     hashes: RandomState,
-    /// The values of each `enum`, by its address. A check borrows the schemas, so that none of them moves.
+    /// The values of each `enum`, by its address. A check borrows the schemas, so they do not move.
     allowed: RefCell<HashMap<usize, Rc<Allowed>>>,
-    /// Whether two forms have a value in common, by their keys.
-    shared: RefCell<HashMap<Pair, bool>>,
+    /// The comparisons of two types, by their keys and by whether null is accepted.
+    pub(super) compared: RefCell<HashMap<Pair, Option<Mismatch>>>,
     /// The descriptions of the values that types allow, by their keys.
     said: RefCell<HashMap<Vec<usize>, Rc<str>>>,
 }
 
-type Pair = (Vec<usize>, Vec<usize>);
+/// The keys of two types, and whether null is accepted.
+pub(super) type Pair = (Vec<usize>, Vec<usize>, bool);
 
 impl Work {
     /// Fuel for comparing `values` values. A unit is the work of opening a schema, or of comparing a value with a form.
@@ -56,7 +54,7 @@ impl Work {
             names: Cell::new(MOST_NAMES),
             hashes: RandomState::new(),
             allowed: RefCell::default(),
-            shared: RefCell::default(),
+            compared: RefCell::default(),
             said: RefCell::default(),
         }
     }
@@ -69,7 +67,7 @@ impl Work {
         }
     }
 
-    /// Whether nothing is left.
+    /// Returns `true` if the fuel is spent.
     pub(in crate::dynamic) fn is_spent(&self) -> bool {
         self.fuel.get() == 0
     }
@@ -80,14 +78,14 @@ impl Work {
         rest.map(drop).ok_or(TooMuchWork::Work)
     }
 
-    /// Whether this number of names may still be compared with one that may be misspelled. Of more than 1,000, only the first 1,000 are.
+    /// Spends the work of comparing this number of names with a misspelled one. Only the first 1,000 names are compared.
     pub(in crate::dynamic) fn may_compare(&self, names: usize) -> bool {
         let rest = self.names.get().checked_sub(names.min(MOST_SIMILAR));
         self.names.set(rest.unwrap_or_default());
         rest.is_some()
     }
 
-    /// The values of an `enum`, sorted once.
+    /// Returns the values of an `enum`, sorted once.
     pub(super) fn allowed(&self, values: &[Value]) -> Rc<Allowed> {
         let mut all = self.allowed.borrow_mut();
         let allowed = all
@@ -96,12 +94,12 @@ impl Work {
         Rc::clone(allowed)
     }
 
-    /// Whether a value is one of an `enum`.
+    /// Returns `true` if a value is listed in an `enum`.
     pub(super) fn allows(&self, values: &[Value], value: &Value) -> bool {
         self.allowed(values).has(values, value, &self.hashes)
     }
 
-    /// The description of the values that these forms allow.
+    /// Returns the description of the values that these forms allow.
     pub(in crate::dynamic) fn said(
         &self,
         forms: &[&Form<'_>],
@@ -111,18 +109,5 @@ impl Work {
         forms.iter().for_each(|form| form.push_key(&mut key));
         let mut all = self.said.borrow_mut();
         Rc::clone(all.entry(key).or_insert_with(|| say().into()))
-    }
-
-    /// Whether two forms, both of which count up their values, have one in common that is not null.
-    pub(super) fn shares(&self, a: &Form<'_>, b: &Form<'_>) -> Result<bool, TooMuchWork> {
-        let key = (a.key(), b.key());
-        if let Some(shares) = self.shared.borrow().get(&key) {
-            return Ok(*shares);
-        }
-        self.spend(a.listed().len() / VALUES)?;
-        let mut values = a.allowed();
-        let shares = values.any(|value| !value.is_null() && b.allows(value));
-        self.shared.borrow_mut().insert(key, shares);
-        Ok(shares)
     }
 }

@@ -58,7 +58,7 @@ impl ValueCheck<'_> {
         Note::error(Code::MissingArgument, place, message).help(help)
     }
 
-    /// A name that the schema does not list. Unless it is `closed`, the tool may read it or ignore it.
+    /// Returns the note for a name that the schema does not list. Unless the schema is `closed`, the tool may read the member.
     pub(super) fn unknown(
         &self,
         value: CheckedValue<'_>,
@@ -103,7 +103,7 @@ impl ValueCheck<'_> {
         takes: &Type<'_>,
     ) -> Result<Note, TooMuchWork> {
         let (mut code, mut help) = (Code::WrongType, None);
-        // Looking for what was meant looks inside, where something else may be of a wrong type.
+        // The search for a suggestion looks inside the value, where another part may have a wrong type.
         if !self.quiet {
             (code, help) = self.meant(item, takes)?;
         }
@@ -116,7 +116,7 @@ impl ValueCheck<'_> {
         Ok(Note::error(code, item.place(), message).help(help))
     }
 
-    /// What is to be done about a value of a wrong type.
+    /// Returns the help for a value of a wrong type.
     pub(super) fn meant(
         &self,
         item: CheckedValue<'_>,
@@ -175,7 +175,7 @@ impl ValueCheck<'_> {
         Ok((code, help))
     }
 
-    /// The values that these forms count up.
+    /// Returns the words for the values that these forms list.
     pub(in crate::dynamic::check) fn allowed(&self, forms: &[&Form<'_>]) -> Rc<str> {
         self.work.said(forms, || {
             let values = forms.iter().flat_map(|form| form.allowed());
@@ -183,7 +183,7 @@ impl ValueCheck<'_> {
         })
     }
 
-    /// The problem that it is not one of the values that these forms list.
+    /// Returns the note for a value that these forms do not list.
     pub(super) fn not_allowed(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Note {
         if self.quiet {
             return Note::error(Code::NotAllowed, item.place(), "");
@@ -247,7 +247,7 @@ fn list_values(values: &[&Value]) -> String {
     let mut listed: Vec<String> = Vec::new();
     let mut more = 0;
     for value in values {
-        // Of very many, nobody counts those that are listed twice.
+        // Duplicates among very many values are not counted.
         if more < MOST_COUNTED && !seen.insert(*value) {
             continue;
         }

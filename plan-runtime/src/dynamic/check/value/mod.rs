@@ -1,4 +1,4 @@
-//! Whether values fit what takes them.
+//! The check that values fit their positions.
 
 mod message;
 
@@ -16,42 +16,42 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::ops::Range;
 
-/// In how many lists and objects what was found is remembered, where choices lead to them more than once.
+/// Maximum number of lists and objects whose problems are cached.
 const MOST_REMEMBERED: usize = 4096;
 
-/// How many names of members are listed as missing.
+/// Maximum number of missing members in a message.
 const MOST_LISTED: usize = 2 * MOST_NAMES;
 
-/// How many values one that is not allowed is compared with, to find the one that was meant.
+/// Maximum number of listed values in the search for a suggestion.
 const MOST_COMPARED: usize = 1000;
 
-/// How many values are compared with one another, to count those that are not listed.
+/// Maximum number of values in the search for duplicates.
 const MOST_COUNTED: usize = 1000;
 
-/// How long a string may be that is read for what it holds, to tell what to do about it.
+/// Maximum length of a string that is parsed for a suggestion.
 pub(super) const MOST_READ: usize = 1000;
 
-/// Compares the arguments of one call with what its tool takes.
+/// The check of the arguments of one call.
 pub(super) struct ValueCheck<'t> {
     pub(super) tool: &'t str,
-    /// Where the tool is named.
+    /// The place of the tool's name.
     tool_place: Range<usize>,
-    /// Where all arguments are in the document.
+    /// The place of all arguments.
     pub(super) arguments: Range<usize>,
-    /// Names that are nearly those of members are mistakes, even where other names are allowed.
+    /// A name similar to a member's name is an error even if other names are allowed.
     guesses: bool,
     pub(super) work: &'t Work,
-    /// It only matters whether something does not fit.
+    /// Only the existence of a problem matters.
     quiet: bool,
     /// The name of the value as an argument; empty for all arguments.
     pub(super) place: RefCell<String>,
-    /// How many values are around this one that may have several forms.
+    /// The number of enclosing values with several forms.
     choices: Cell<usize>,
-    /// What was found in values that such choices led to.
+    /// The problems of values inside of such choices.
     seen: RefCell<HashMap<Seen, Notes>>,
 }
 
-/// A value, what takes it, and whether it is required.
+/// The keys of a value and of its type; `true` for a required value.
 type Seen = (usize, Vec<usize>, bool);
 
 impl<'t> ValueCheck<'t> {
@@ -74,12 +74,12 @@ impl<'t> ValueCheck<'t> {
         }
     }
 
-    /// The same for a call in a document, whose arguments are here.
+    /// Sets the place of the arguments of a call in a document.
     pub(super) fn of_call(self, arguments: Range<usize>) -> Self {
         Self { arguments, ..self }
     }
 
-    /// Whether a value fits that is not part of the arguments as they are.
+    /// Returns `true` if a suggested value fits.
     fn fits(&self, item: CheckedValue<'_>, takes: &Type<'_>) -> Result<bool, TooMuchWork> {
         let fit = Self {
             quiet: true,
@@ -88,7 +88,7 @@ impl<'t> ValueCheck<'t> {
         Ok(fit.problems(item, takes, true)?.is_empty())
     }
 
-    /// What is wrong with JSON that the plan has for this place.
+    /// Returns the problem of a literal value of the plan for this place.
     pub(super) fn literal(
         &self,
         value: &serde_json::Value,
@@ -107,7 +107,7 @@ impl<'t> ValueCheck<'t> {
         self.work.spend(work)
     }
 
-    /// Does something with a part of the value that is looked at.
+    /// Calls a function for a part of the value.
     fn within<T>(&self, name: impl FnOnce(&mut String), inner: impl FnOnce() -> T) -> T {
         let length = self.place.borrow().len();
         name(&mut self.place.borrow_mut());
@@ -127,7 +127,7 @@ impl<'t> ValueCheck<'t> {
         self.within(name, inner)
     }
 
-    /// What does not fit.
+    /// Returns the problems of a value.
     pub(super) fn problems(
         &self,
         item: CheckedValue<'_>,
@@ -142,7 +142,7 @@ impl<'t> ValueCheck<'t> {
                 let problem = self.reference(&item, reference, &given, takes, required)?;
                 return Ok(problem.map(Notes::from).unwrap_or_default());
             }
-            // To give null for what may be left out is to leave it out.
+            // Null for an optional member is equivalent to a missing member.
             ValueKind::Null if !required => return Ok(Notes::default()),
             ValueKind::String(text) => {
                 self.spend(text.len() / 64)?;
@@ -189,7 +189,7 @@ impl<'t> ValueCheck<'t> {
         best
     }
 
-    /// Whether it may be one of the values that these forms count up, or null, of which its type says whether it may be.
+    /// Returns `true` if the value may be listed by these forms, or is null, which its type decides.
     fn is_one_of(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Result<bool, TooMuchWork> {
         if let Some(value) = item.literal(self.work)? {
             self.spend(forms.len())?;
@@ -203,7 +203,7 @@ impl<'t> ValueCheck<'t> {
         Ok(false)
     }
 
-    /// What is wrong by the form that is nearest.
+    /// Returns the problems of the value in the nearest form.
     fn nearest(&self, item: CheckedValue<'_>, forms: &[&Form<'_>]) -> Result<Notes, TooMuchWork> {
         let mut best: Option<Notes> = None;
         for form in forms {
@@ -219,7 +219,7 @@ impl<'t> ValueCheck<'t> {
         Ok(best.unwrap_or_default())
     }
 
-    /// What is known of a member, once the work of knowing it is paid for.
+    /// Returns the property of a name, and spends the work of opening the property.
     fn property<'a>(&self, form: &Form<'a>, name: &str) -> Result<Property<'a>, TooMuchWork> {
         let property = form.property(name);
         let cost = match &property {
@@ -230,7 +230,7 @@ impl<'t> ValueCheck<'t> {
         Ok(property)
     }
 
-    /// The forms that an object can be meant to have, where a member with a value of its own tells them apart, as the tag of an enum does.
+    /// Returns the forms that an object's tag selects, as the tag of an enum does.
     fn told_apart<'s, 'a>(
         &self,
         item: CheckedValue<'_>,
@@ -303,7 +303,7 @@ impl<'t> ValueCheck<'t> {
             return Ok(self.out_of_bounds(item, &bound).into());
         }
         let mut problems = Notes::default();
-        // Those after the first ones are all alike.
+        // All elements after the first ones have one type.
         let (first, mut others) = (form.first_elements(), None);
         for (index, part) in item.elements().enumerate() {
             let own;
@@ -345,7 +345,7 @@ impl<'t> ValueCheck<'t> {
         let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
         let required = form.required();
         let needs: HashSet<&str> = required.iter().copied().collect();
-        // Only a name that is not known is looked for among all of them.
+        // Only an unknown name needs the list of all names.
         let mut names = None;
         self.spend(given.len() + required.len())?;
         let mut meant = HashSet::new();
@@ -374,13 +374,13 @@ impl<'t> ValueCheck<'t> {
                     let similar = if closed && !self.work.may_compare(names.len()) {
                         None
                     } else {
-                        // Whether a name is similar is a comparison of texts.
+                        // The search for a similar name compares strings.
                         self.spend(8 * names.len().min(MOST_COMPARED))?;
                         let free = names.iter().copied().filter(|name| !given.contains(name));
                         similar(name, free)
                     };
                     if closed || self.guesses {
-                        // A mistake is reported once: here, and not as a missing name.
+                        // An error is reported once: here, and not as a missing name.
                         meant.extend(similar);
                         problems.push(self.unknown(value, name, names, similar, closed));
                     }
@@ -400,7 +400,7 @@ impl<'t> ValueCheck<'t> {
         Ok(problems)
     }
 
-    /// Remembers what arguments of inputs must be.
+    /// Adds the types that untyped inputs must have as arguments.
     pub(super) fn inputs<'a>(
         &self,
         item: CheckedValue<'a>,
@@ -410,12 +410,13 @@ impl<'t> ValueCheck<'t> {
         self.spend(1 + takes.cost())?;
         match item.kind() {
             ValueKind::Reference(reference, _) => {
-                // What may be anything says nothing of the input.
+                // An argument of any type gives no information about the input.
                 if let CheckedValue::Template(_, at, known) = item
                     && let Some(input) = known.untyped_input(reference)
                     && takes.types() != Types::ALL
                 {
-                    inputs.expect(input, takes, known.place(at), &self.place.borrow());
+                    let whose = subject(&self.place.borrow());
+                    inputs.expect(input, takes, known.place(at), whose);
                 }
                 Ok(())
             }

@@ -5,7 +5,7 @@ use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
     named, no_part, quote, quoted,
 };
-use crate::plan::Selector;
+use crate::plan::{Segment, Selector};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -37,6 +37,17 @@ fn plain<'t>(
 ) {
     let part = &text[range.clone()];
     scan.text(part);
+    // `${{a.result.id}}` of other systems.
+    if part.ends_with('$') && text[range.end..].starts_with(OPEN) {
+        let dollar = range.end - 1..range.end;
+        let end = end_of(text, range.end + OPEN.len());
+        let help = format!("did you mean `{}`?", &text[range.end..end]);
+        let scan_error = ScanError::new(dollar, "a reference is written without `$`");
+        scan.scan_errors.push(scan_error.general().help(help));
+    }
+    if range == (0..text.len()) {
+        scan.scan_errors.extend(of_arazzo(text, known));
+    }
     for (open, _) in part.match_indices('{') {
         let inner = part[open + 1..].trim_start();
         let id = &inner[..NameSyntax::Wide.end(inner, 0)];
@@ -53,6 +64,18 @@ fn plain<'t>(
             );
         }
     }
+}
+
+/// `$steps.a.outputs.id`
+fn of_arazzo(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
+    let rest = text.strip_prefix("$steps.")?;
+    let (name, end) = path::name(rest, 0, NameSyntax::Wide);
+    let (path, at) = path::read(rest, end, NameSyntax::Wide).ok()?;
+    let mut all = vec![Segment::new(Selector::Key(name))];
+    all.extend(path);
+    let meant = meant("steps", &all, known).filter(|_| at == rest.len())?;
+    let scan_error = ScanError::new(0..text.len(), "this is not how a reference is written");
+    Some(scan_error.help(format!("did you mean `{meant}`?")))
 }
 
 fn piece<'t>(
@@ -105,12 +128,18 @@ fn piece<'t>(
                 path.remove(0);
             } else {
                 let message = format!("`{written}` does not say that it reads the step's output");
-                let meant = match input_of(&id) {
+                let scan_error = ScanError::new(range.clone(), message);
+                let (scan_error, meant) = match (meant(&id, &path, known), input_of(&id)) {
+                    (Some(meant), _) => (scan_error, meant),
                     // Only an input has the name.
-                    Some(input) if path.is_empty() && !known(&id) => input,
-                    _ => format!("{{{{{}.result{}", &text[inner..end], &text[end..range.end]),
+                    (None, Some(input)) if path.is_empty() && !known(&id) => {
+                        (scan_error.general(), input)
+                    }
+                    _ => {
+                        let (id, rest) = (&text[inner..end], &text[end..range.end]);
+                        (scan_error.general(), format!("{{{{{id}.result{rest}"))
+                    }
                 };
-                let scan_error = ScanError::new(range.clone(), message).general();
                 compat_only = Some(scan_error.help(format!(
                     "did you mean `{meant}`? To keep the text, write `{}`",
                     literal(written)
@@ -129,6 +158,31 @@ fn piece<'t>(
         compat_only,
     };
     Ok((Piece::Reference(written), end_of_piece))
+}
+
+/// Returns the reference that other languages write as `{{steps.a.outputs.x}}`, `{{a.output.x}}` or `{{inputs.x}}`.
+fn meant(id: &str, path: &[Segment], known: &dyn Fn(&str) -> bool) -> Option<String> {
+    let key = |segment: &Segment| match &segment.selector {
+        Selector::Key(key) => Some(key.clone()),
+        _ => None,
+    };
+    let first = key(path.first()?)?;
+    let is_output = |key: &str| matches!(key, "output" | "outputs" | "result");
+    let step = |name: &str, path: &[Segment]| {
+        let rest = match path.first().and_then(key) {
+            Some(first) if is_output(&first) => &path[1..],
+            _ => path,
+        };
+        style(ReferenceTarget::Step(0, name)).write(rest)
+    };
+    match id {
+        _ if known(id) => (is_output(&first) && path.len() > 1).then(|| step(id, path)),
+        "step" | "steps" if known(&first) => Some(step(&first, &path[1..])),
+        "input" | "inputs" if path.len() == 1 => {
+            Some(style(ReferenceTarget::Input(&first)).write(&[]))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the input that a name without a value may mean.

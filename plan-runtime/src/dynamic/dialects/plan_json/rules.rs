@@ -9,8 +9,8 @@ use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style,
 use crate::dynamic::dialects::rules::{Rules, after_ids};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::{Unsupported, UnsupportedPart};
-use crate::plan::json::names::{self, element, reference, segment, source, template};
-use crate::plan::{Origin, Segment};
+use crate::plan::json::names::{self, absent, element, reference, segment, source, template};
+use crate::plan::{Absent, Origin, Segment};
 use crate::print::short;
 use std::collections::HashSet;
 
@@ -100,18 +100,28 @@ fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
 
 /// Writes the path as a member of a reference.
 fn way(path: &[Segment]) -> String {
-    if !path.iter().any(|part| part.is_each() || part.optional) {
+    let is_null = |part: &Segment| matches!(&part.absent, Absent::Default(null) if null.is_null());
+    let is_more = |part: &Segment| part.is_each() || part.optional || is_null(part);
+    if !path.iter().any(is_more) {
         let pointer = jsonptr::PointerBuf::from_tokens(path.iter().filter_map(Segment::token));
         return member(reference::POINTER, &quote(pointer.as_str()));
     }
-    let parts = path.iter().map(|part| match part.token() {
-        Some(token) if part.optional => format!(
+    let parts = path.iter().map(|part| {
+        let Some(token) = part.token() else {
+            return format!("{{{}}}", member(segment::EACH, &quote(element::ELEMENT)));
+        };
+        let token = quote(&token.decoded());
+        let absent = is_null(part).then(|| member(segment::ABSENT, &quote(absent::NULL)));
+        let optional = part.optional.then(|| member(segment::OPTIONAL, "true"));
+        let more: Vec<String> = absent.into_iter().chain(optional).collect();
+        if more.is_empty() {
+            return token;
+        }
+        format!(
             "{{{}, {}}}",
-            member(segment::TOKEN, &quote(&token.decoded())),
-            member(segment::OPTIONAL, "true")
-        ),
-        Some(token) => quote(&token.decoded()),
-        None => format!("{{{}}}", member(segment::EACH, &quote(element::ELEMENT))),
+            member(segment::TOKEN, &token),
+            more.join(", ")
+        )
     });
     let parts: Vec<String> = parts.collect();
     member(reference::PATH, &format!("[{}]", parts.join(", ")))

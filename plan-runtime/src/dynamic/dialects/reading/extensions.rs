@@ -5,7 +5,6 @@
 
 use super::holder::Holder;
 use super::layout::Layout;
-use super::promise::synonym;
 use super::{Member, Members, PlanReader};
 use crate::dynamic::json_node::JsonType;
 use crate::dynamic::{Dialect, Profile};
@@ -42,7 +41,7 @@ pub(super) fn known<'a>(
     mut members: Members<'a>,
     layout: &Layout,
 ) -> (Members<'a>, bool) {
-    let is_strict = reader.builder.profile == Profile::Strict;
+    let is_strict = reader.builder.profile != Profile::Compat;
     let calls = members.given(step::TOOL).is_some();
     // The member of a value may be null.
     members.list.retain(|member| {
@@ -77,7 +76,9 @@ pub(super) fn known<'a>(
         }
         let is_error = reader.builder.unknown_in_step(&members, member, layout);
         is_meant |= is_error && BODIES.contains(&&*member.name);
-        let meant = synonym(Holder::Step, member)
+        let meant = reader
+            .builder
+            .synonym(Holder::Step, member)
             .filter(|meant| is_error && !has_own && *meant == layout.body[1]);
         arguments = arguments.or(meant.map(|meant| (index, meant)));
     }

@@ -5,7 +5,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::meaningless;
 use crate::plan::json::names::{catch, optional, policy, step};
-use crate::plan::{Amount, Catch, Optional, Policy, Source, Step, Template};
+use crate::plan::{Amount, Catch, Optional, Origin, Policy, Source, Step, Template};
 use crate::print::short;
 use std::time::Duration;
 
@@ -36,6 +36,7 @@ impl PlanReader<'_> {
             }
             step.policy = self.policy(given, &step.policy).into();
         }
+        self.times(&step.policy, given.as_ref(), members, own);
         let is_broken = self.builder.spans.steps[index].broken;
         let origin = self.builder.origin;
         for (name, message) in meaningless(&step.policy, is_broken, &step.body, step.role, origin) {
@@ -54,6 +55,49 @@ impl PlanReader<'_> {
                     _ => format!("remove `{member}`"),
                 };
                 self.builder.note(note.help(help));
+            }
+        }
+    }
+
+    /// Reports a time that another time of the policy makes useless.
+    fn times(
+        &mut self,
+        policy: &Policy,
+        given: Option<&Members<'_>>,
+        members: &Members<'_>,
+        own: &[(&'static str, &'static str)],
+    ) {
+        // A recorded plan was accepted by a compiler.
+        if matches!(self.builder.origin, Origin::Recorded) {
+            return;
+        }
+        let node = |name: &str| {
+            let own = own.iter().find(|(own, _)| *own == name);
+            let own = own.and_then(|(_, own)| members.given(own));
+            given.and_then(|given| given.given(name)).or(own)
+        };
+        let is_late = |timeout| policy.deadline.is_some_and(|deadline| timeout > deadline);
+        let times = [
+            (
+                policy.timeout.is_some_and(is_late),
+                [policy::TIMEOUT, policy::DEADLINE],
+                "`timeout` is longer than `deadline`, which ends the step before",
+            ),
+            (
+                policy.max < policy.backoff,
+                [policy::MAX, policy::BACKOFF],
+                "the longest wait between attempts is shorter than `backoff`, the first one",
+            ),
+        ];
+        for (is_wrong, [name, other], message) in times {
+            if let (true, Some(node), Some(other_node)) = (is_wrong, node(name), node(other))
+                && !self.syntax.gives(self, node)
+                && !self.syntax.gives(self, other_node)
+            {
+                let note = Note::warning(Code::NotAllowed, node.place(), message);
+                let note = note.related(other_node.place(), format!("`{other}` is here"));
+                self.builder
+                    .note(note.help(format!("remove `{name}`, or change `{other}`")));
             }
         }
     }

@@ -471,7 +471,10 @@ pub(super) fn synonym(holder: Holder, member: &Member<'_>) -> Option<&'static st
     let name = plain(&member.name);
     let is_list = member.value.kind() == JsonType::List;
     Some(match (holder, &*name) {
-        (Holder::Step | Holder::Body, "args" | "kwargs" | "parameters") => step::ARGUMENTS,
+        (
+            Holder::Step | Holder::Body,
+            "args" | "kwargs" | "parameters" | "params" | "arguments",
+        ) => step::ARGUMENTS,
         (Holder::Plan, "outputs" | "results" | "result" | "returns" | "return") if is_list => {
             "output_steps"
         }

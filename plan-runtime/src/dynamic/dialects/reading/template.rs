@@ -85,7 +85,9 @@ impl PlanReader<'_> {
             let place = key.place();
             let message = "a reference cannot be the name of a member";
             let note = match self.builder.profile {
-                Profile::Strict => Note::error(Code::MalformedReference, place, message),
+                Profile::Strict | Profile::Typed => {
+                    Note::error(Code::MalformedReference, place, message)
+                }
                 Profile::Compat => Note::warning(Code::MalformedReference, place, message)
                     .label("it is used as text"),
             };

@@ -5,8 +5,8 @@ use super::holder::Holder;
 use super::layout::Layout;
 use super::promise::{Instead, Promise, elsewhere, plain, synonym};
 use super::{Member, Members, PlanBuilder, extensions, wrong_kind};
-use crate::dynamic::Profile;
 use crate::dynamic::finding::Note;
+use crate::dynamic::{Dialect, Profile};
 use crate::plan::json::names::step;
 
 impl PlanBuilder {
@@ -65,7 +65,7 @@ impl PlanBuilder {
 
     /// Returns `true` if the unknown member with this expectation is an error.
     fn is_error(&self, promise: Option<Promise>) -> bool {
-        self.profile == Profile::Strict || promise.is_some_and(|it| !it.may_be_ignored())
+        self.profile != Profile::Compat || promise.is_some_and(|it| !it.may_be_ignored())
     }
 
     fn unknown(
@@ -100,6 +100,21 @@ impl PlanBuilder {
         }
     }
 
+    /// Returns the dialect's name for a member that has another name elsewhere.
+    pub(super) fn synonym(&self, holder: Holder, member: &Member<'_>) -> Option<&'static str> {
+        let rules = self.dialect.rules();
+        // Plan JSON cannot read the arguments of another dialect under any name.
+        let is_foreign = rules.guide.wraps
+            && Dialect::ALL
+                .iter()
+                .any(|it| it.rules().arguments == member.name);
+        match synonym(holder, member)? {
+            step::ARGUMENTS if is_foreign => None,
+            step::ARGUMENTS => Some(rules.arguments),
+            other => Some(other),
+        }
+    }
+
     /// Returns the equivalent of a member that has another name in this dialect, or whose expectation has another notation.
     fn instead(
         &self,
@@ -110,7 +125,7 @@ impl PlanBuilder {
         let holder = Holder::of(known)?;
         let name = plain(&member.name);
         let mut same = known.iter().filter(|known| plain(known) == name).copied();
-        let meant = same.next().or_else(|| synonym(holder, member));
+        let meant = same.next().or_else(|| self.synonym(holder, member));
         if let Some(meant) = meant.filter(|meant| known.contains(meant))
             && members.member(meant).is_none()
         {
@@ -144,7 +159,7 @@ impl PlanBuilder {
             if known.contains(&&*member.name) {
                 continue;
             }
-            let meant = holder.and_then(|holder| synonym(holder, member));
+            let meant = holder.and_then(|holder| self.synonym(holder, member));
             let meant = meant.filter(|meant| known.contains(meant) && !given.contains(meant));
             let note = match meant {
                 Some(meant) => {

@@ -1,0 +1,101 @@
+//! References that lead nowhere, in some runs or in all.
+
+use super::path::LeadsNowhere;
+use super::{Checker, StepPlace, refers};
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::schema::TooMuchWork;
+use crate::dynamic::spans::Templates;
+use crate::plan::{Reference, Segment, Template};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+impl<'a> Checker<'a, '_> {
+    /// Checks the references in a template.
+    pub(super) fn references(
+        &mut self,
+        template: &'a Template,
+        at: usize,
+        step: Option<&StepPlace>,
+    ) {
+        let known = self.known;
+        let step_path = step.map(|step| &step.0);
+        // A test has its own findings for missing values.
+        let mut asked: HashSet<usize> = HashSet::new();
+        each(
+            template,
+            at,
+            &known.spans.templates,
+            &mut |at, part| match part {
+                Template::Text(_) => self.text(part, at, step),
+                Template::Test(_) => asked.extend(known.spans.templates.parts(at)),
+                Template::Reference(reference) => {
+                    let is_each = reference.path.iter().any(Segment::is_each);
+                    let may_be_missing = asked.contains(&at) && !is_each;
+                    self.reference(reference, at, may_be_missing, step_path);
+                }
+                _ => {}
+            },
+        );
+    }
+
+    /// Checks a reference. The value may be missing if a test or a pattern asks for the value.
+    pub(super) fn reference(
+        &mut self,
+        reference: &'a Reference,
+        at: usize,
+        may_be_missing: bool,
+        step: Option<&Arc<str>>,
+    ) {
+        let known = self.known;
+        if known.is_broken(at) {
+            return;
+        }
+        let place = known.place(at);
+        let why = match known.found(reference) {
+            Ok(found) => {
+                let is_said = self.notes.has_note(&place);
+                let note = match () {
+                    // A required argument already has an error.
+                    () if found.lost.is_some() && !self.notes.has_error(&place) => {
+                        let lost = found.lost.as_ref();
+                        lost.map(|lost| known.lost(at, reference, lost).into_warning())
+                    }
+                    () if is_said || found.ty.beyond().is_some() => None,
+                    () => known.unsure(at, reference, &found, may_be_missing),
+                };
+                if let Some(note) = note {
+                    self.notes.append(note.into(), step);
+                }
+                found.ty.beyond().cloned()
+            }
+            Err(LeadsNowhere::Lost(lost)) => {
+                let note = known.lost(at, reference, &lost);
+                return self.notes.append(note.into(), step);
+            }
+            Err(LeadsNowhere::Unknown(why)) => Some(why),
+        };
+        let why = why.filter(|_| !known.is_unknown_around(reference.source));
+        let Some(why) = why else { return };
+        let whose = known.whose(reference);
+        let why = match why {
+            TooMuchWork::Work => "the schema of its output is too large".to_owned(),
+            TooMuchWork::Target(target) => refers("the schema of its output", &target),
+        };
+        let message = format!("{whose} cannot be checked: {why}");
+        let note = Note::error(Code::LimitPassed, place, message);
+        self.notes.append(note.into(), step);
+    }
+}
+
+/// Calls a function for a template and its parts, with their places.
+fn each<'a>(
+    template: &'a Template,
+    at: usize,
+    spans: &Templates,
+    f: &mut impl FnMut(usize, &'a Template),
+) {
+    f(at, template);
+    for (part, at) in template.parts().zip(spans.parts(at)) {
+        each(part, at, spans, f);
+    }
+}

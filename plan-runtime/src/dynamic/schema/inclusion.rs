@@ -1,0 +1,396 @@
+//! The check that each value of one type is a value of another type.
+//!
+//! Kinds, presence, listed values, elements and members are compared. Bounds, lengths, patterns and formats are not: a run checks them.
+
+use super::mismatch::{Mismatch, Reason};
+use super::work::Pair;
+use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// Maximum nesting of two types in a comparison.
+const MOST_NESTED: usize = 128;
+
+/// Maximum number of members in the search for a tag, and of values of a tag.
+const MOST_TRIED: usize = 64;
+
+/// The first mismatch, if there is one.
+pub(super) type Found = Result<Option<Mismatch>, TooMuchWork>;
+
+impl Type<'_> {
+    /// Returns the first part of these values that another type does not accept. Null is not compared if it is `nullable` there.
+    ///
+    /// A recursive type fits another recursive type, unless a part does not fit.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if one of the types is unknown, or if the comparison is too much work.
+    pub(in crate::dynamic) fn mismatch(
+        &self,
+        takes: &Type<'_>,
+        nullable: bool,
+        work: &Work,
+    ) -> Found {
+        work.spend(1 + self.known()?.cost() + takes.known()?.cost())?;
+        // The keys of types that no schema has are addresses of temporary values.
+        let is_of_schema = |form: &Form<'_>| matches!(form, Form::All(_));
+        let pair = self
+            .forms()
+            .iter()
+            .all(is_of_schema)
+            .then(|| (self.key(), takes.key(), nullable));
+        if let Some(found) = pair
+            .as_ref()
+            .and_then(|pair| work.compared.borrow().get(pair).cloned())
+        {
+            return Ok(found);
+        }
+        let mut inclusion = Inclusion {
+            work,
+            depth: 0,
+            seen: HashSet::new(),
+            order: Vec::new(),
+        };
+        let found = inclusion.types(self, takes, nullable)?;
+        if let Some(pair) = pair {
+            work.compared.borrow_mut().insert(pair, found.clone());
+        }
+        Ok(found)
+    }
+}
+
+pub(super) struct Inclusion<'w> {
+    pub(super) work: &'w Work,
+    depth: usize,
+    /// The pairs of types that are being compared, or that fit under the assumption that these pairs fit.
+    seen: HashSet<Rc<Pair>>,
+    /// These pairs, in the order of their comparison.
+    order: Vec<Rc<Pair>>,
+}
+
+/// The first certain mismatch, or else the first mismatch.
+#[derive(Default)]
+struct First(Option<Mismatch>);
+
+impl First {
+    /// Returns a certain mismatch, and stores an uncertain one.
+    fn certain(&mut self, found: Option<Mismatch>) -> Option<Mismatch> {
+        let found = found?;
+        if !found.is_unknown() {
+            return Some(found);
+        }
+        self.0.get_or_insert(found);
+        None
+    }
+}
+
+impl Inclusion<'_> {
+    fn types(&mut self, given: &Type<'_>, takes: &Type<'_>, nullable: bool) -> Found {
+        if self.depth == MOST_NESTED {
+            return Err(TooMuchWork::Work);
+        }
+        self.work
+            .spend(1 + given.known()?.cost() + takes.known()?.cost())?;
+        let pair = Rc::new((given.key(), takes.key(), nullable));
+        if pair.0 == pair.1
+            || takes.forms().iter().any(Form::is_free)
+            || !self.seen.insert(Rc::clone(&pair))
+        {
+            return Ok(None);
+        }
+        let before = self.order.len();
+        self.order.push(pair);
+        self.depth += 1;
+        let found = self.forms(given, takes, nullable);
+        self.depth -= 1;
+        if !matches!(found, Ok(None)) {
+            // Later results may rely on the assumption that this pair fits.
+            for pair in self.order.drain(before..) {
+                self.seen.remove(&pair);
+            }
+        }
+        found
+    }
+
+    fn forms(&mut self, given: &Type<'_>, takes: &Type<'_>, nullable: bool) -> Found {
+        let mut first = First::default();
+        let shared = given.types().without(Types::NULL).overlaps(takes.types());
+        let same: HashSet<Vec<usize>> = takes.forms().iter().map(Form::key).collect();
+        for form in given.forms() {
+            if same.contains(&form.key()) {
+                continue;
+            }
+            let found = self.form(form, takes, nullable)?;
+            if let Some(mut found) = first.certain(found) {
+                if let (
+                    Reason::Kind {
+                        given: kinds,
+                        always,
+                        ..
+                    },
+                    "",
+                ) = (&mut found.reason, &*found.place)
+                    && !shared
+                {
+                    *kinds = given.types();
+                    *always = true;
+                }
+                return Ok(Some(found));
+            }
+        }
+        Ok(first.0)
+    }
+
+    fn form(&mut self, form: &Form<'_>, takes: &Type<'_>, nullable: bool) -> Found {
+        if let Form::Trusted = form {
+            return Ok(None);
+        }
+        if let Form::Literal(value) = form {
+            return self.values([&**value], takes, nullable);
+        }
+        if form.counts() {
+            return self.values(form.allowed(), takes, nullable);
+        }
+        let types = form.types();
+        let mut first = First::default();
+        let is_open = types == Types::ALL;
+        if is_open {
+            first.certain(Some(Mismatch::of(Reason::Unstated)));
+        }
+        for kind in Types::KINDS {
+            let part = types.and(kind);
+            let is_skipped = match kind {
+                Types::NULL => nullable || is_open,
+                Types::OBJECT => is_open && form.names().is_empty(),
+                _ => is_open,
+            };
+            if part.is_empty() || is_skipped {
+                continue;
+            }
+            let found = self.kind(form, part, takes)?;
+            if let Some(found) = first.certain(found) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(first.0)
+    }
+
+    /// Compares the values of these kinds.
+    fn kind(&mut self, form: &Form<'_>, part: Types, takes: &Type<'_>) -> Found {
+        self.work.spend(takes.forms().len())?;
+        let others = takes.forms().iter();
+        let others: Vec<_> = others.filter(|it| it.types().overlaps(part)).collect();
+        let all = |forms: &mut dyn Iterator<Item = &&Form<'_>>| {
+            forms.fold(Types::NONE, |all, form| all.or(form.types()))
+        };
+        let refused = part.without(all(&mut others.iter()));
+        if !refused.is_empty() {
+            return Ok(Some(Mismatch::of(Reason::Kind {
+                given: refused,
+                takes: takes.words(),
+                always: false,
+            })));
+        }
+        if part == Types::LIST || part == Types::OBJECT {
+            return self.parts(form, part, &others);
+        }
+        let listed = part.without(all(&mut others.iter().filter(|it| !it.counts())));
+        let values: &[Value] = match listed {
+            Types::NONE => return Ok(None),
+            Types::NULL => &[Value::Null],
+            Types::BOOL => &[Value::Bool(true), Value::Bool(false)],
+            _ => return Ok(Some(Mismatch::of(Reason::Listed(listed)))),
+        };
+        self.values(values, takes, false)
+    }
+
+    /// Compares lists or objects, which one of these forms has to accept.
+    fn parts(&mut self, form: &Form<'_>, part: Types, others: &[&Form<'_>]) -> Found {
+        let mut nearest: Option<Mismatch> = None;
+        for other in others {
+            self.work
+                .spend(1 + form.schemas().len() + other.schemas().len())?;
+            let found = if part == Types::LIST {
+                self.lists(form, other)?
+            } else {
+                self.objects(form, other, None)?
+            };
+            let Some(found) = found else { return Ok(None) };
+            let is_nearer = |best: &Mismatch| {
+                let depth = |it: &Mismatch| (it.is_unknown(), it.place.len());
+                depth(&found) > depth(best)
+            };
+            if nearest.as_ref().is_none_or(is_nearer) {
+                nearest = Some(found);
+            }
+        }
+        if others.len() > 1
+            && part == Types::OBJECT
+            && let Some(tagged) = self.tagged(form, others)?
+        {
+            return Ok(tagged);
+        }
+        Ok(nearest)
+    }
+
+    /// Compares by a tag, whose values distinguish the other forms; returns `None` without a tag.
+    fn tagged(
+        &mut self,
+        form: &Form<'_>,
+        others: &[&Form<'_>],
+    ) -> Result<Option<Option<Mismatch>>, TooMuchWork> {
+        for name in form.names().into_iter().take(MOST_TRIED) {
+            let Some(values) = tags(form, name).filter(|_| form.presence(name) == Presence::Sure)
+            else {
+                continue;
+            };
+            let all = others.iter().map(|other| tags(other, name));
+            let Some(all) = all.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            self.work.spend(values.len() * others.len())?;
+            let mut first = First::default();
+            for value in values {
+                let allows = |tags: &Vec<Value>| tags.iter().any(|it| super::same(it, &value));
+                let meant = others.iter().zip(&all).filter(|(_, tags)| allows(tags));
+                let always = false;
+                let refused = Mismatch::of(Reason::Value {
+                    value: value.clone(),
+                    always,
+                });
+                let mut found = Some(refused.in_member(name));
+                for (other, _) in meant {
+                    found = self.objects(form, other, Some(name))?;
+                    if found.is_none() {
+                        break;
+                    }
+                }
+                if let Some(found) = first.certain(found) {
+                    return Ok(Some(Some(found)));
+                }
+            }
+            return Ok(Some(first.0));
+        }
+        Ok(None)
+    }
+
+    /// Compares two objects except for one member.
+    fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>, but: Option<&str>) -> Found {
+        let required = takes.required();
+        let names = given.names();
+        self.work.spend(required.len() + names.len())?;
+        let mut first = First::default();
+        for name in &required {
+            let missing = |always| {
+                let name = (*name).to_owned();
+                Mismatch::of(Reason::Missing { name, always })
+            };
+            let found = match given.property(name) {
+                Property::Closed | Property::Unlisted => Some(missing(true)),
+                Property::Type(ty) if ty.forms().is_empty() || ty.types().is_empty() => {
+                    Some(missing(true))
+                }
+                Property::Open => Some(Mismatch::of(Reason::Presence((*name).to_owned()))),
+                Property::Type(_) => match given.presence(name) {
+                    Presence::Sure => None,
+                    Presence::Maybe => Some(missing(false)),
+                    Presence::Unknown => Some(Mismatch::of(Reason::Presence((*name).to_owned()))),
+                },
+            };
+            if let Some(found) = first.certain(found) {
+                return Ok(Some(found));
+            }
+        }
+        let required: HashSet<&str> = required.into_iter().collect();
+        for name in names.iter().filter(|name| Some(**name) != but) {
+            let Property::Type(part) = given.property(name) else {
+                continue;
+            };
+            if part.types().is_empty() {
+                continue;
+            }
+            let found = match takes.property(name) {
+                Property::Type(ty) if !ty.types().is_empty() => {
+                    let found = self.types(&part, &ty, !required.contains(name))?;
+                    found.map(|it| it.in_member(name))
+                }
+                Property::Type(_) | Property::Closed => {
+                    Some(Mismatch::of(Reason::Extra((*name).to_owned())))
+                }
+                Property::Open | Property::Unlisted => None,
+            };
+            if let Some(found) = first.certain(found) {
+                return Ok(Some(found));
+            }
+        }
+        let found = self.others(given, takes, &names)?;
+        Ok(first.certain(found).or(first.0))
+    }
+
+    /// Compares the members that the given object does not name.
+    fn others(&mut self, given: &Form<'_>, takes: &Form<'_>, names: &[&str]) -> Found {
+        let rest = match given.rest() {
+            Property::Closed | Property::Unlisted => return Ok(None),
+            Property::Open => Type::any(),
+            Property::Type(rest) => rest,
+        };
+        let known: HashSet<&str> = names.iter().copied().collect();
+        let of_takes = takes.names();
+        self.work.spend(of_takes.len())?;
+        let mut first = First::default();
+        for name in of_takes.into_iter().filter(|name| !known.contains(name)) {
+            if let Property::Type(ty) = takes.property(name) {
+                let found = self.types(&rest, &ty, true)?.map(|it| it.in_member(name));
+                if let Some(found) = first.certain(found) {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        let found = match takes.rest() {
+            Property::Closed => Some(Mismatch::of(Reason::Unstated)),
+            Property::Type(ty) => self.types(&rest, &ty, true)?,
+            Property::Open | Property::Unlisted => None,
+        };
+        Ok(first.certain(found).or(first.0))
+    }
+
+    fn lists(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Found {
+        let mut first = First::default();
+        let alike = given.first_elements().max(takes.first_elements());
+        for index in 0..=alike {
+            let (Element::Type(part), Element::Type(ty)) =
+                (given.element(Some(index)), takes.element(Some(index)))
+            else {
+                break;
+            };
+            let place = if index == alike {
+                "[..]".to_owned()
+            } else {
+                format!("[{index}]")
+            };
+            let found = self.types(&part, &ty, false)?.map(|it| it.behind(place));
+            if let Some(found) = first.certain(found) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(first.0)
+    }
+}
+
+/// Returns the values of a tag: a member whose forms all list values.
+fn tags(form: &Form<'_>, name: &str) -> Option<Vec<Value>> {
+    let Property::Type(ty) = form.property(name) else {
+        return None;
+    };
+    let mut all = Vec::new();
+    for form in ty.forms() {
+        match form {
+            Form::Literal(value) => all.push(Value::clone(value)),
+            form if form.counts() => all.extend(form.allowed().take(MOST_TRIED + 1).cloned()),
+            _ => return None,
+        }
+    }
+    let is_tag = !all.is_empty() && all.len() <= MOST_TRIED;
+    is_tag.then_some(all)
+}

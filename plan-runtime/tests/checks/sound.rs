@@ -1,0 +1,508 @@
+//! Values that fit in some runs only: each is a finding, and the narrowed plan has none.
+
+use crate::checks::applied::all_fixes;
+use crate::checks::blocks::plan;
+use plan_runtime::dynamic::{
+    Code, Contract, Contracts, Finding, Findings, Profile, Reader, check_signal,
+};
+use serde_json::{Value, json};
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+pub(crate) fn tools() -> Contracts {
+    let (string, strings) = (
+        json!({"type": "string"}),
+        json!({"type": "array", "items": {"type": "string"}}),
+    );
+    let mail = json!({"to": string, "cc": string});
+    let takes = |name: &str, schema: &Value| {
+        Contract::new(name).arguments(object(&json!({"x": schema}), &["x"]))
+    };
+    [
+        Contract::new("find").output(object(
+            &json!({
+                "id": string,
+                "size": {"type": "integer"},
+                "cc": string,
+                "nick": string,
+                "ok": {"type": ["boolean", "string"]},
+                "any": {"type": ["string", "integer"]},
+                "many": {"type": "array", "items": {"type": ["string", "integer"]}},
+                "names": strings,
+                "holes": {"type": "array", "items": {"type": ["string", "null"]}},
+                "color": {"enum": ["red", "green"]},
+                "state": {"enum": ["open", "done"]},
+                "mail": object(&mail, &["to"]),
+                "list": {"type": ["array", "string"], "items": {"type": "string"}},
+                "part": {"anyOf": [{"type": "string"}, object(&json!({"id": {"type": "string"}}), &["id"])]},
+            }),
+            &["id", "size", "ok", "any", "many", "names", "holes", "color", "state", "mail", "list", "part"],
+        )),
+        Contract::new("call").arguments(object(&json!({"id": string}), &["id"])).output(string.clone()),
+        takes("strings", &strings),
+        takes("string", &string),
+        takes("integer", &json!({"type": "integer"})),
+        takes("color", &json!({"enum": ["green", "blue"]})),
+        takes("mail", &object(&mail, &["to", "cc"])),
+        Contract::new("note").arguments(object(&json!({"text": string}), &[])),
+        Contract::new("anything"),
+    ]
+    .into_iter()
+    .collect()
+}
+
+fn read(text: &str) -> Findings {
+    let tools = tools();
+    match Reader::new().tools(&tools).read(text) {
+        Ok(document) => document.warnings().clone(),
+        Err(findings) => findings,
+    }
+}
+
+/// A tool plan whose last step is `b`.
+fn tool(steps: &str) -> String {
+    let find = r#"{"id": "a", "tool": "find", "arguments": {}}"#;
+    format!("{{\"steps\": [\n{find},\n{steps}\n], \"output_steps\": [\"b\"]}}")
+}
+
+/// Wrong steps have this one finding, and the right steps have none.
+#[track_caller]
+fn check(steps: &str, expected: &str, right: &str) {
+    check_in(tool, steps, expected, right);
+}
+
+#[track_caller]
+fn check_in(dialect: fn(&str) -> String, steps: &str, expected: &str, right: &str) {
+    let findings = read(&dialect(steps));
+    let shown: Vec<String> = findings
+        .iter()
+        .map(|it| format!("{}: {}", it.code, it.message))
+        .collect();
+    assert_eq!(shown, [expected], "{findings}");
+    fixed(&dialect(steps), &findings[0]);
+    assert_eq!(read(&dialect(right)).to_string(), "", "{right}");
+}
+
+/// Applies each fix of a help, after which the document has no findings. Returns their number.
+#[track_caller]
+fn fixed(text: &str, finding: &Finding) -> usize {
+    let fixes = all_fixes(text, finding);
+    for document in &fixes {
+        assert_eq!(read(document).to_string(), "", "{document}");
+    }
+    fixes.len()
+}
+
+/// A step of a tool plan that gives this to the argument of a tool.
+fn give(tool: &str, value: &str) -> String {
+    format!(r#"{{"id": "b", "tool": "{tool}", "arguments": {{"x": "{value}"}}}}"#)
+}
+
+#[test]
+fn elements_that_a_condition_skips() {
+    let list = |body: &str, policy: &str| {
+        format!(
+            r#"{{"id": "l", "for": {{"pattern": "n", "list": "$ref:a.names", "body": {body}}}{policy}}},
+{{"id": "b", "tool": "strings", "arguments": {{"x": "$ref:l"}}}}"#
+        )
+    };
+    let call = r#"{"tool": "call", "arguments": {"id": "$ref:n"}}"#;
+    let test = r#"{"condition": {"compare": ["$ref:n", "==", "x"]}, "then": "#;
+    check(
+        &list(&format!(r#"{{"if": [{test}{call}}}]}}"#), ""),
+        "maybe-absent: argument `x` must be a list of strings, but an element of `$ref:l` may be null",
+        &list(
+            &format!(r#"{{"if": [{test}{call}}}, {{"then": {call}}}]}}"#),
+            "",
+        ),
+    );
+    check(
+        &list(call, r#", "policy": {"optional": "each"}"#),
+        "maybe-absent: argument `x` must be a list of strings, but an element of `$ref:l` may be null",
+        &list(call, ""),
+    );
+}
+
+#[test]
+fn a_part_of_a_union() {
+    check(
+        &give("strings", "$ref:a.holes"),
+        "maybe-absent: argument `x` must be a list of strings, but an element of `$ref:a.holes` may be null",
+        &give("strings", "$ref:a.names"),
+    );
+    check(
+        &give("string", "$ref:a.any"),
+        "wrong-type: argument `x` must be a string, but `$ref:a.any` may be an integer",
+        &give("string", "$ref:a.id"),
+    );
+    check(
+        &give("strings", "$ref:a.many"),
+        "wrong-type: the value of `$ref:a.many` does not fit argument `x`: its `[..]` may be an integer, but must be a string",
+        &give("strings", "$ref:a.names"),
+    );
+    check(
+        &give("string", "$ref:a.part.id"),
+        "wrong-type: `$ref:a.part.id` fails in some runs: in the output of `find`, `part` may be a string, which has no `id`",
+        &give("string", "$ref:a.mail.to"),
+    );
+}
+
+#[test]
+fn a_member_or_a_value_that_only_some_runs_have() {
+    check(
+        &give("mail", "$ref:a.mail"),
+        "maybe-absent: the value of `$ref:a.mail` does not fit argument `x`: its `cc` may be missing",
+        r#"{"id": "b", "if": [{"pattern": "Some(c)", "value": "$ref:a.mail.cc", "then": {"tool": "mail", "arguments": {"x": {"to": "$ref:a.mail.to", "cc": "$ref:c"}}}}]}"#,
+    );
+    check(
+        &give("color", "$ref:a.color"),
+        "not-allowed: `$ref:a.color` may be `\"red\"`, but argument `x` must be one of `green`, `blue`",
+        r#"{"id": "b", "if": [{"condition": {"compare": ["$ref:a.color", "==", "green"]}, "then": {"tool": "color", "arguments": {"x": "green"}}}]}"#,
+    );
+    check(
+        &give("color", "$ref:a.id"),
+        "not-allowed: `$ref:a.id` is a string, but argument `x` must be one of `green`, `blue`",
+        &give("color", "blue"),
+    );
+    // An optional argument can do without a value, but not a reference without its path.
+    check(
+        r#"{"id": "b", "tool": "note", "arguments": {"text": "$ref:a.cc"}}"#,
+        "maybe-absent: argument `text` need not be there, but `$ref:a.cc` fails if it leads to nothing: `cc` may be missing",
+        r#"{"id": "b", "if": [{"pattern": "Some(x)", "value": "$ref:a.cc", "then": {"tool": "note", "arguments": {"text": "$ref:x"}}}]}"#,
+    );
+}
+
+#[test]
+fn values_of_fields_that_may_be_missing() {
+    check(
+        r#"{"id": "b", "value": "$ref:a.cc"}"#,
+        "maybe-absent: `$ref:a.cc` may lead to nothing: `cc` may be missing",
+        r#"{"id": "b", "if": [{"pattern": "Some(x)", "value": "$ref:a.cc", "then": {"value": "$ref:x"}}]}"#,
+    );
+    check_in(
+        plan,
+        r#"{"id": "a", "tool": {"name": "find"}},
+{"id": "b", "value": @a/cc}"#,
+        "maybe-absent: `a.cc` may lead to nothing: `cc` may be missing",
+        r#"{"id": "a", "tool": {"name": "find"}},
+{"id": "b", "value": {"reference": {"step": "a", "path": [{"token": "cc", "absent": "null"}]}}}"#,
+    );
+}
+
+#[test]
+fn outcomes_of_steps_that_catch_nothing() {
+    let steps = |policy: &str, branch: &str| {
+        format!(
+            r#"{{"id": "c", "tool": "call", "arguments": {{"id": "x"}}{policy}}},
+{{"id": "b", "if": [{{{branch}, "then": {{"value": 1}}}}]}}"#
+        )
+    };
+    for (branch, name) in [
+        (r#""pattern": "Ok(v)", "value": "$ref:c""#, "Ok(v)"),
+        (r#""pattern": "Err(e)", "value": "$ref:c""#, "Err(e)"),
+        (r#""condition": {"is_ok": "$ref:c"}"#, "is_ok"),
+    ] {
+        check(
+            &steps("", branch),
+            &format!("wrong-type: `{name}` needs a `Result`, but this is a string"),
+            &steps(r#", "policy": {"catch": true}"#, branch),
+        );
+        check(
+            &steps("", &branch.replace("$ref:c", "$ref:a")),
+            &format!("wrong-type: `{name}` needs a `Result`, but this is an object"),
+            &steps(r#", "policy": {"catch": true}"#, branch),
+        );
+    }
+}
+
+#[test]
+fn fallbacks_and_branches_of_other_types() {
+    let steps = |fallback: &str| {
+        format!(
+            r#"{{"id": "c", "tool": "call", "arguments": {{"id": "x"}}, "policy": {{"fallback": {fallback}}}}},
+{{"id": "b", "tool": "string", "arguments": {{"x": "$ref:c"}}}}"#
+        )
+    };
+    check(
+        &steps("5"),
+        "wrong-type: if step `c` fails, argument `x` is the number 5, but must be a string",
+        &steps(r#""none""#),
+    );
+    let branches = |last: &str| {
+        format!(
+            r#"{{"id": "c", "if": [{{"condition": {{"compare": ["$ref:a.size", ">", 3]}}, "then": {{"tool": "call", "arguments": {{"id": "x"}}}}}}, {{"then": {{"value": {last}}}}}]}},
+{{"id": "b", "tool": "string", "arguments": {{"x": "$ref:c"}}}}"#
+        )
+    };
+    check(
+        &branches(r#""$ref:a.size""#),
+        "wrong-type: argument `x` must be a string, but `$ref:c` may be an integer",
+        &branches(r#""$ref:a.id""#),
+    );
+    // A value of the plan has its own value, and not only its type.
+    let color = |value: &str| {
+        format!(
+            r#"{{"id": "c", "value": {value}}}, {}"#,
+            give("color", "$ref:c")
+        )
+    };
+    check(
+        &color(r#""red""#),
+        "not-allowed: `$ref:c` is `\"red\"`, but argument `x` must be one of `green`, `blue`",
+        &color(r#""green""#),
+    );
+}
+
+#[test]
+fn conditions_that_may_fail_or_never_hold() {
+    let branch = |condition: &str| {
+        format!(r#"{{"id": "b", "if": [{{"condition": {condition}, "then": {{"value": 1}}}}]}}"#)
+    };
+    check(
+        &branch(r#"{"compare": ["$ref:a.state", "==", "finished"]}"#),
+        "not-allowed: this is always false: `$ref:a.state` is never `\"finished\"`",
+        &branch(r#"{"compare": ["$ref:a.state", "==", "done"]}"#),
+    );
+    check(
+        &branch(r#""$ref:a.ok""#),
+        "wrong-type: a condition is `true` or `false`, but `$ref:a.ok` may be a string",
+        &branch(r#"{"compare": ["$ref:a.ok", "==", true]}"#),
+    );
+    check(
+        &branch(r#"{"compare": ["$ref:a.any", "<", 3]}"#),
+        "wrong-type: `<` compares a string or an integer with the number 3, which may have no order",
+        &branch(r#"{"compare": ["$ref:a.size", "<", 3]}"#),
+    );
+    check(
+        &branch(r#"{"all": [{"is_some": "$ref:a.nick"}, {"compare": ["$ref:a.cc", "<", "x"]}]}"#),
+        "maybe-absent: `<` compares a string with the string \"x\", one of which may be absent: `cc` may be missing",
+        &branch(r#"{"all": [{"is_some": "$ref:a.cc"}, {"compare": ["$ref:a.cc", "<", "x"]}]}"#),
+    );
+    check(
+        r#"{"id": "b", "for": {"pattern": "n", "list": "$ref:a.list", "body": {"value": "$ref:n"}}}"#,
+        "wrong-type: a `for` iterates over a list or an object, but `$ref:a.list` may be a string",
+        r#"{"id": "b", "for": {"pattern": "n", "list": "$ref:a.names", "body": {"value": "$ref:n"}}}"#,
+    );
+}
+
+#[test]
+fn values_that_no_schema_describes() {
+    let steps = |value: &str, tool: &str| {
+        format!(
+            r#"{{"id": "n", "tool": "anything", "arguments": {{}}}}, {}"#,
+            give(tool, value)
+        )
+    };
+    check(
+        &steps("$ref:n", "string"),
+        "unchecked: argument `x` must be a string, but `$ref:n` may be anything",
+        &steps("$ref:n", "anything"),
+    );
+    check(
+        &steps("$ref:n.id", "anything"),
+        "unchecked: `$ref:n.id` is not checked: no schema describes the output of `anything`",
+        &steps("$ref:a.id", "anything"),
+    );
+    // A value with a finding needs no other one.
+    let unknown = steps("$ref:n.id", "string").replacen("anything", "unknown_tool", 1);
+    let findings = read(&tool(&unknown));
+    assert_eq!(findings.len(), 1, "{findings}");
+    assert_eq!(findings[0].code, Code::UnknownTool);
+    // The typed profile refuses such a plan.
+    let tools = tools();
+    let typed = Reader::new().tools(&tools).profile(Profile::Typed);
+    let findings = typed.read(&tool(&steps("$ref:n", "string"))).unwrap_err();
+    assert_eq!(findings[0].code, Code::Unchecked, "{findings}");
+    assert!(typed.read(&tool(&steps("$ref:a.id", "string"))).is_ok());
+}
+
+/// A text is any string, which is not one of the values of an `enum`.
+#[test]
+fn a_text_where_values_are_listed() {
+    let steps = |value: &str| {
+        format!(
+            r#"[{{"id": "l", "tool": "find", "arguments": {{}}}},
+{{"id": "b", "tool": "color", "arguments": {{"x": "{value}"}}}}]"#
+        )
+    };
+    let findings = read(&steps("a {{l.result.id}}"));
+    assert_eq!(findings.len(), 1, "{findings}");
+    assert_eq!(
+        findings[0].message,
+        "argument `x` is text, but must be one of `green`, `blue`"
+    );
+    assert_eq!(read(&steps("blue")).to_string(), "");
+}
+
+/// The condition of a loop holds for the previous round's value.
+#[test]
+fn a_field_that_the_condition_of_a_loop_found_present() {
+    let read = |again: &str| {
+        read(&r#"{"name": "p", "inputs": [], "steps": [{"id": "b", "loop": {"last": "before", "steps": [
+{"id": "n", "tool": {"name": "note"}, "arguments": {"object": {"text": {"reference": {"input": "before", "optional": true, "pointer": "/cc"}}}}},
+{"id": "a", "tool": {"name": "find"}, "arguments": {"object": {}}}],
+"value": {"reference": {"step": "a", "pointer": ""}}, "while": AGAIN}, "policy": {"at_most": 3}}]}"#.replace("AGAIN", again))
+    };
+    let codes = |findings: Findings| -> Vec<Code> { findings.errors().map(|it| it.code).collect() };
+    let asked = r#"{"is_some": {"reference": {"step": "a", "pointer": "/cc"}}}"#;
+    let other = r#"{"compare": [{"reference": {"step": "a", "pointer": "/size"}}, ">", 3]}"#;
+    let either = format!(r#"{{"any": [{asked}, {other}]}}"#);
+    assert_eq!(codes(read(asked)), []);
+    assert_eq!(codes(read(other)), [Code::MaybeAbsent]);
+    assert_eq!(codes(read(&either)), [Code::MaybeAbsent]);
+}
+
+/// A call of a tool with a field of the first step, in each dialect.
+fn in_all(tool: &str, field: &str) -> [String; 4] {
+    let given = |value: Value| json!({"x": value});
+    let call = |value: String| json!({"id": "b", "tool": tool, "arguments": given(value.into())});
+    let find = json!({"id": "a", "tool": "find", "arguments": {}});
+    let placed =
+        json!({"tool": tool, "params": given(format!("${{step[0].data.{field}}}").into())});
+    let own = json!({"reference": {"step": "a", "pointer": format!("/{field}")}});
+    let own = json!({"id": "b", "tool": {"name": tool}, "arguments": {"object": given(own)}});
+    let output = json!({"value": {"reference": {"step": "b", "pointer": ""}}});
+    [
+        json!({"steps": [find, call(format!("$ref:a.{field}"))], "output_steps": ["b"]}),
+        json!([find, call(format!("{{{{a.result.{field}}}}}"))]),
+        json!({"requestId": "r", "steps": [{"tool": "find", "params": {}}, placed]}),
+        json!({"name": "p", "inputs": [], "steps": [{"id": "a", "tool": {"name": "find"}}, own], "output": output}),
+    ]
+    .map(|document| document.to_string())
+}
+
+#[test]
+fn each_dialect_shows_the_narrowing() {
+    for (tool, field, code) in [
+        ("strings", "holes", Code::MaybeAbsent),
+        ("string", "cc", Code::MaybeAbsent),
+        ("mail", "mail", Code::MaybeAbsent),
+        ("color", "color", Code::NotAllowed),
+    ] {
+        for text in in_all(tool, field) {
+            let findings = read(&text);
+            assert_eq!(findings.len(), 1, "{findings}");
+            assert_eq!(findings[0].code, code, "{findings}");
+            assert!(fixed(&text, &findings[0]) > 0, "{findings}\n{text}");
+        }
+    }
+}
+
+/// The `Result` of a step that may be skipped.
+#[test]
+fn an_outcome_that_may_be_absent() {
+    let branch = r#""pattern": "Ok(v)", "value": "$ref:m""#;
+    let text = tool(&format!(
+        r#"{{"id": "c", "tool": "call", "arguments": {{"id": "x"}}, "policy": {{"catch": true}}}},
+{{"id": "m", "if": [{{"condition": {{"compare": ["$ref:a.size", ">", 3]}}, "then": {{"value": "$ref:c"}}}}]}},
+{{"id": "b", "if": [{{{branch}, "then": {{"value": "$ref:v"}}}}]}}"#
+    ));
+    let findings = read(&text);
+    let found = findings.to_string();
+    assert_eq!(findings.len(), 1, "{found}");
+    assert_eq!(findings[0].code, Code::MaybeAbsent, "{found}");
+    let fix = found.split('`').find(|part| part.starts_with(r#""all": "#));
+    let fixed = text.replace(branch, fix.unwrap());
+    assert_eq!(read(&fixed).to_string(), "", "{fixed}");
+}
+
+#[test]
+fn questions_for_values_that_are_never_absent() {
+    let branch = |test: &str, field: &str| {
+        format!(r#"{{"id": "b", "if": [{{{test} "$ref:a.{field}", "then": {{"value": 1}}}}]}}"#)
+    };
+    let pattern = r#""pattern": "Some(v)", "value":"#;
+    check(
+        &branch(pattern, "size"),
+        "wrong-type: `Some(v)` always matches: `$ref:a.size` is never absent",
+        &branch(pattern, "cc"),
+    );
+    for (question, always) in [("is_some", true), ("is_none", false)] {
+        let asks = |field: &str| {
+            let test = format!(r#""condition": {{"{question}": "$ref:a.{field}"}}"#);
+            format!(r#"{{"id": "b", "if": [{{{test}, "then": {{"value": 1}}}}]}}"#)
+        };
+        check(
+            &asks("size"),
+            &format!("wrong-type: this is always {always}: `$ref:a.size` is never absent"),
+            &asks("cc"),
+        );
+    }
+    // An element may be missing.
+    let findings = read(&tool(&branch(pattern, "names.0")));
+    assert_eq!(findings.to_string(), "");
+}
+
+#[test]
+fn values_that_are_sent_to_a_step() {
+    let wait = |ty: &str| {
+        format!(
+            r#"{{"id": "w", "await": "{ty}"}}, {}"#,
+            give("string", "$ref:w")
+        )
+    };
+    check(
+        &wait("bool"),
+        "wrong-type: argument `x` must be a string, but `$ref:w` is `true` or `false`",
+        &wait("String"),
+    );
+    let text = tool(&wait("String"));
+    let document = Reader::new().tools(&tools()).read(&text).unwrap();
+    let error = check_signal(document.plan(), "w", true).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the value for `w` is not a `String`: it is `true` or `false`, but must be a string (`String`)"
+    );
+    assert!(check_signal(document.plan(), "w", "x").is_ok());
+}
+
+/// The type of an input follows from its uses, or is unknown.
+#[test]
+fn inputs_without_a_type() {
+    let read = |step: &str| {
+        let text = format!(r#"[{{"id": "b", {step}}}]"#);
+        let document = Reader::new().tools(&tools()).read(&text).unwrap();
+        let input = &document.plan().inputs[0];
+        (input.type_name.to_string(), document.warnings().to_string())
+    };
+    let branch = |condition: &str| {
+        format!(r#""if": [{{"condition": {condition}, "then": {{"value": 1}}}}]"#)
+    };
+    let q = r#""{{PLACEHOLDER_q}}""#;
+    for (step, ty) in [
+        (branch(q), "bool"),
+        (branch(&format!(r#"{{"compare": [{q}, "<", 3]}}"#)), "f64"),
+        (
+            branch(&format!(r#"{{"compare": ["a", "<", {q}]}}"#)),
+            "String",
+        ),
+        (
+            format!(r#""tool": "anything", "arguments": {{}}, "policy": {{"attempts": {q}}}"#),
+            "i64",
+        ),
+    ] {
+        assert_eq!(read(&step), (ty.to_owned(), String::new()), "{step}");
+    }
+    for (step, message) in [
+        (
+            format!(r#""for": {{"pattern": "x", "list": {q}, "body": {{"value": 1}}}}"#),
+            "a `for` needs a list, but `{{PLACEHOLDER_q}}` may be anything",
+        ),
+        (
+            branch(&format!(r#"{{"compare": [{{"len": {q}}}, "<", 3]}}"#)),
+            "`len` needs a string, a list or an object, but `{{PLACEHOLDER_q}}` may be anything",
+        ),
+    ] {
+        let (_, warnings) = read(&step);
+        assert!(
+            warnings.starts_with(&format!("warning[unchecked]: {message}\n")),
+            "{warnings}"
+        );
+        assert!(
+            warnings.contains("state the type of the input `q`"),
+            "{warnings}"
+        );
+    }
+}

@@ -1,0 +1,321 @@
+//! Plans over random schemas, and runs with outputs that obey these schemas.
+
+use crate::checks::random::Random;
+use crate::checks::runs::{coin, fitting, schema};
+use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader, Toolbox};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+const NAMES: [&str; 2] = ["a", "b"];
+
+/// A schema with unions and listed values in it.
+fn wide(random: &mut Random, depth: usize) -> Value {
+    let mut all = schema(random, depth);
+    widen(random, &mut all);
+    all
+}
+
+fn widen(random: &mut Random, schema: &mut Value) {
+    // Lengths are not compared.
+    for length in ["minItems", "maxItems"] {
+        schema.as_object_mut().unwrap().remove(length);
+    }
+    if schema["type"] == "string" && coin(random, 3) {
+        let values = ["red", "green", "blue"];
+        let first = random.below(2);
+        let values = &values[first..first + 1 + random.below(2)];
+        *schema = json!({"enum": values});
+    }
+    if let Some(items) = schema.get_mut("items") {
+        widen(random, items);
+    }
+    if let Some(properties) = schema.get_mut("properties") {
+        for name in NAMES {
+            widen(random, &mut properties[name]);
+        }
+    }
+    if coin(random, 4) {
+        let kind = ["integer", "string"][random.below(2)];
+        let other = json!({"type": kind});
+        let one = schema.take();
+        *schema = json!({"anyOf": [one, other]});
+    }
+}
+
+/// A value of a schema.
+fn value(random: &mut Random, schema: &Value) -> Value {
+    if let Some(all) = schema["anyOf"].as_array() {
+        let form = &all[random.below(all.len())];
+        return value(random, form);
+    }
+    if let Some(all) = schema["enum"].as_array() {
+        return all[random.below(all.len())].clone();
+    }
+    if schema["nullable"] == true && coin(random, 3) {
+        return Value::Null;
+    }
+    match schema["type"].as_str() {
+        Some("array") => (0..2).map(|_| value(random, &schema["items"])).collect(),
+        Some("object") => {
+            let mut members = serde_json::Map::new();
+            for name in NAMES {
+                let required = schema["required"].as_array().unwrap();
+                if required.contains(&json!(name)) || coin(random, 2) {
+                    members.insert(name.to_owned(), value(random, &schema["properties"][name]));
+                }
+            }
+            if schema["additionalProperties"] == true && coin(random, 2) {
+                members.insert("c".to_owned(), json!(1));
+            }
+            members.into()
+        }
+        _ => fitting(random, schema),
+    }
+}
+
+/// A schema that accepts more than another.
+fn wider(random: &mut Random, schema: &Value) -> Value {
+    let mut all = schema.clone();
+    if let Some(items) = schema.get("items") {
+        all["items"] = wider(random, items);
+    }
+    if schema["properties"].is_object() {
+        for name in NAMES {
+            all["properties"][name] = wider(random, &schema["properties"][name]);
+        }
+        let required = schema["required"].as_array().unwrap().iter();
+        all["required"] = required.filter(|_| coin(random, 2)).cloned().collect();
+        all.as_object_mut().unwrap().remove("additionalProperties");
+    }
+    if let Some(forms) = schema["anyOf"].as_array() {
+        all["anyOf"] = forms.iter().map(|form| wider(random, form)).collect();
+    }
+    if coin(random, 4) {
+        all = json!({"anyOf": [{"type": "boolean"}, all]});
+    }
+    all
+}
+
+fn path(random: &mut Random, schema: &Value) -> Vec<&'static str> {
+    let (mut path, mut at) = (Vec::new(), schema);
+    while !coin(random, 3) && path.len() < 4 {
+        if let Some(forms) = at["anyOf"].as_array() {
+            at = &forms[random.below(forms.len())];
+            continue;
+        }
+        let part = match at["type"].as_str() {
+            Some("object") => NAMES[random.below(2)],
+            Some("array") => ["0", "1", "*"][random.below(3)],
+            _ => break,
+        };
+        path.push(part);
+        at = match part {
+            "a" | "b" => &at["properties"][part],
+            _ => &at["items"],
+        };
+    }
+    path
+}
+
+fn reference(name: &str, path: &[&str]) -> Value {
+    let mut text = format!("$ref:{name}");
+    for part in path {
+        text += &match *part {
+            "*" => "[*]".to_owned(),
+            part => format!(".{part}"),
+        };
+    }
+    text.into()
+}
+
+/// A step that computes something of the output, and is read by the last step.
+fn between(random: &mut Random, given: &Value) -> Value {
+    let call = json!({"value": given});
+    let test = json!({"compare": [given, "==", "red"]});
+    let asked = json!({"is_some": given});
+    let mut policy = [
+        json!({}),
+        json!({"fallback": "none"}),
+        json!({"fallback": given}),
+        json!({"optional": "whole"}),
+        json!({"catch": true}),
+    ][random.below(5)]
+    .clone();
+    let each = [
+        json!({}),
+        json!({"optional": "each"}),
+        json!({"catch": "each"}),
+    ];
+    let body = match random.below(12) {
+        0 | 1 => call,
+        8 => json!({"block": {"steps": [{"id": "k", "value": given}], "value": "$ref:k"}}),
+        9 => {
+            policy = json!({"at_most": 2, "collect": coin(random, 2)});
+            let last = json!([
+                {"pattern": "Some(y)", "value": "$ref:before", "then": {"value": "$ref:y"}},
+                {"then": call},
+            ]);
+            let condition = json!({"compare": [given, "!=", 3]});
+            json!({"loop": {"last": "before", "steps": [{"id": "k", "if": last}], "value": "$ref:k", "while": condition}})
+        }
+        10 => {
+            policy = each[random.below(3)].clone();
+            let test = json!({"compare": ["$ref:x", "==", "red"]});
+            let body = json!({"if": [{"condition": test, "then": {"value": "$ref:x"}}, {"then": {"value": given}}]});
+            json!({"for": {"pattern": "x", "list": given, "body": body}})
+        }
+        11 => json!({"value": {"a": given, "b": [given, "red"]}}),
+        2 => json!({"if": [{"condition": test, "then": call}]}),
+        3 => json!({"if": [{"condition": asked, "then": call}, {"then": {"value": "none"}}]}),
+        4 => json!({"if": [{"pattern": "Some(x)", "value": given, "then": {"value": "$ref:x"}}]}),
+        5 => {
+            policy = each[random.below(3)].clone();
+            json!({"for": {"pattern": "x", "list": given, "body": {"value": "$ref:x"}}})
+        }
+        6 => {
+            let pattern = ["Ok(x)", "Err(x)"][random.below(2)];
+            json!({"if": [{"pattern": pattern, "value": given, "then": {"value": "$ref:x"}}]})
+        }
+        _ => {
+            let sign = ["<", "==", ">="][random.below(3)];
+            let other = [json!(3), json!("red")][random.below(2)].clone();
+            json!({"if": [{"condition": {"compare": [given, sign, other]}, "then": call}]})
+        }
+    };
+    let mut step = json!({"id": "m", "policy": policy});
+    for (name, value) in body.as_object().unwrap() {
+        step[name] = value.clone();
+    }
+    step
+}
+
+fn read(text: &str, tools: &Contracts) -> Findings {
+    match Reader::new().tools(tools).read(text) {
+        Ok(document) => document.warnings().clone(),
+        Err(findings) => findings,
+    }
+}
+
+/// A path that every value of a schema has, and the schema of what it leads to.
+fn sure(random: &mut Random, schema: &Value) -> (Vec<&'static str>, Value) {
+    let is_end = coin(random, 4) || schema["nullable"] == true;
+    let part = match schema["type"].as_str().filter(|_| !is_end) {
+        Some("array") => ["0", "1", "*"][random.below(3)],
+        Some("object") => {
+            let name = NAMES[random.below(2)];
+            let required = schema["required"].as_array().unwrap();
+            if !required.contains(&json!(name)) {
+                return (Vec::new(), schema.clone());
+            }
+            name
+        }
+        _ => return (Vec::new(), schema.clone()),
+    };
+    let inside = match part {
+        "a" | "b" => &schema["properties"][part],
+        _ => &schema["items"],
+    };
+    let (mut path, mut end) = sure(random, inside);
+    path.insert(0, part);
+    if part == "*" {
+        end = json!({"type": "array", "items": end});
+    }
+    (path, end)
+}
+
+/// A step with the value of the reference.
+fn as_it_is(random: &mut Random, given: &Value, schema: &Value) -> Value {
+    let call = json!({"value": given});
+    let test = json!({"compare": [given, "==", given]});
+    let mut step = match random.below(4) {
+        0 => call,
+        1 => json!({"if": [{"condition": test, "then": call}, {"then": call}]}),
+        2 if schema["type"] == "array" && schema["nullable"] != true => {
+            json!({"for": {"pattern": "x", "list": given, "body": {"value": "$ref:x"}}})
+        }
+        _ => json!({"block": {"steps": [{"id": "k", "value": given}], "value": "$ref:k"}}),
+    };
+    step["id"] = json!("m");
+    step
+}
+
+/// Plans without findings.
+static CLEAN: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn a_plan_without_findings_does_not_fail_by_type() {
+    no_clean_plan_fails_by_type();
+    let clean = CLEAN.load(Ordering::Relaxed);
+    println!("{clean} plans without findings");
+    assert!(clean > crate::common::amount(40, 100_000), "{clean}");
+}
+
+proptest! {
+    // About a fifth of the plans has no findings.
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(400, 600_000), ..ProptestConfig::default() })]
+
+    fn no_clean_plan_fails_by_type(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let made = wide(&mut random, 2);
+        let takes = if coin(&mut random, 2) { wider(&mut random, &made) } else { wide(&mut random, 2) };
+        let given = reference("made", &path(&mut random, &made));
+        let middle = between(&mut random, &given);
+        let mut steps = vec![json!({"id": "made", "tool": "make", "arguments": {}})];
+        let taken = if coin(&mut random, 2) {
+            steps.push(middle);
+            reference("m", &path(&mut random, &takes))
+        } else {
+            given
+        };
+        steps.push(json!({"id": "b", "tool": "take", "arguments": {"x": taken}}));
+        let text = json!({"steps": steps, "output_steps": ["b"]}).to_string();
+        let required: &[&str] = if coin(&mut random, 3) { &[] } else { &["x"] };
+        let whole = json!({"type": "object", "properties": {"x": takes}, "required": required});
+        let output = Arc::new(Mutex::new(Value::Null));
+        let made_now = Arc::clone(&output);
+        let toolbox = Toolbox::<()>::new()
+            .with_fn(Contract::new("make").output(made.clone()), move |_| {
+                let output = made_now.lock().unwrap().clone();
+                async move { Ok(output) }
+            })
+            .with_fn(Contract::new("take").arguments(whole), |_| async { Ok(Value::Null) });
+        let document = toolbox.read(&text).ok().filter(|it| it.warnings().is_empty());
+        let Some(document) = document else {
+            return Ok(());
+        };
+        CLEAN.fetch_add(1, Ordering::Relaxed);
+        for _ in 0..6 {
+            let shown = value(&mut random, &made);
+            output.lock().unwrap().clone_from(&shown);
+            let run = smol::block_on(toolbox.run(document.plan(), (), &()));
+            prop_assert!(run.is_ok(), "{text}\n{made}\n{takes}\n{shown}\n{:?}", run.err().map(|it| it.to_string()));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(400, 100_000), ..ProptestConfig::default() })]
+
+    /// A value has no finding if the argument accepts all values of its schema.
+    #[test]
+    fn values_that_fit_have_no_finding(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let made = wide(&mut random, 3);
+        let (path, end) = sure(&mut random, &made);
+        let takes = wider(&mut random, &end);
+        let mut given = reference("made", &path);
+        let mut steps = vec![json!({"id": "made", "tool": "make", "arguments": {}})];
+        if coin(&mut random, 2) {
+            steps.push(as_it_is(&mut random, &given, &end));
+            given = reference("m", &[]);
+        }
+        steps.push(json!({"id": "b", "tool": "take", "arguments": {"x": given}}));
+        let text = json!({"steps": steps, "output_steps": ["b"]}).to_string();
+        let whole = json!({"type": "object", "properties": {"x": takes}, "required": ["x"]});
+        let tools: Contracts = [Contract::new("make").output(made.clone()), Contract::new("take").arguments(whole)].into_iter().collect();
+        let findings = read(&text, &tools);
+        prop_assert!(findings.is_empty(), "{text}\n{made}\n{takes}\n{findings}");
+    }
+}
