@@ -1,115 +1,27 @@
-//! Projections, names and variants, part by part.
+//! The names of members and variants, and the contents of variants.
 
 use super::error::{Location, ResolveError};
-use super::meter::{PART, charge};
-use super::node::NodeDeserializer;
-use super::value::all_read;
-use super::walk::{TemplateNode, behind_each, to_list, tokens, walk};
-use crate::plan::Path;
+use super::node::Node;
 use serde::Deserialize as _;
+use serde::de::Error as _;
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, SeqAccess, Unexpected,
-    VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor,
 };
-use serde_json::Value;
-
-/// The elements of a list, each led on from.
-pub(super) struct EachItems<'a> {
-    at: NodeDeserializer<'a>,
-    items: std::slice::Iter<'a, Value>,
-    index: usize,
-    path: Path<'a>,
-    rest: Path<'a>,
-}
-
-impl<'a> EachItems<'a> {
-    pub(super) fn visit<V: Visitor<'a>>(
-        at: &NodeDeserializer<'a>,
-        items: &'a [Value],
-        (path, rest): (Path<'a>, Path<'a>),
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        let mut access = Self {
-            at: at.deeper()?,
-            items: items.iter(),
-            index: 0,
-            path,
-            rest,
-        };
-        let value = visitor
-            .visit_seq(&mut access)
-            .map_err(|e| access.complete(e))?;
-        all_read(value, access.index, access.items.len(), "list")
-    }
-
-    /// Adds the position of the list to an error without the position of an element.
-    #[cold]
-    fn complete(&self, error: ResolveError) -> ResolveError {
-        if error.is_placed() {
-            return error;
-        }
-        error.behind(tokens(to_list(self.path, self.rest)).rev())
-    }
-}
-
-impl<'a> SeqAccess<'a> for EachItems<'a> {
-    type Error = ResolveError;
-
-    fn next_element_seed<S: DeserializeSeed<'a>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, ResolveError> {
-        let Some(item) = self.items.next() else {
-            return Ok(None);
-        };
-        let index = self.index;
-        self.index += 1;
-        charge(self.at.scope.meter(), PART)?;
-        let node =
-            walk(item, self.rest).map_err(|e| behind_each(e, index, self.path, self.rest))?;
-        let leads_on = !matches!(node, TemplateNode::Each { .. });
-        seed.deserialize(self.at.part(node)).map(Some).map_err(|e| {
-            let e = if leads_on {
-                e.behind(tokens(self.rest.segments).rev())
-            } else {
-                e
-            };
-            behind_each(e, index, self.path, self.rest)
-        })
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
-    }
-}
 
 /// The name of a member or a variant. As the key of a map, it becomes a number or a `bool` if the map's keys are.
-#[derive(Clone)]
-pub(super) enum KeyOrText<'a> {
+#[derive(Clone, Copy)]
+pub(super) enum Name<'n, 'a> {
     Borrowed(&'a str),
-    Owned(String),
+    /// A name in a value that was made.
+    Lent(&'n str),
 }
 
-impl<'a, T: AsRef<str> + ?Sized> From<&'a T> for KeyOrText<'a> {
-    fn from(text: &'a T) -> Self {
-        Self::Borrowed(text.as_ref())
-    }
-}
-
-impl KeyOrText<'_> {
-    pub(super) fn as_str(&self) -> &str {
+impl<'n, 'a: 'n> Name<'n, 'a> {
+    pub(super) fn as_str(&self) -> &'n str {
         match self {
             Self::Borrowed(text) => text,
-            Self::Owned(text) => text,
+            Self::Lent(text) => text,
         }
-    }
-}
-
-impl<'a> IntoDeserializer<'a, ResolveError> for KeyOrText<'a> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
     }
 }
 
@@ -132,14 +44,14 @@ macro_rules! parsed {
     )*};
 }
 
-impl<'a> Deserializer<'a> for KeyOrText<'a> {
+impl<'a> Deserializer<'a> for Name<'_, 'a> {
     type Error = ResolveError;
 
     #[inline]
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
         match self {
             Self::Borrowed(text) => visitor.visit_borrowed_str(text),
-            Self::Owned(text) => visitor.visit_string(text),
+            Self::Lent(text) => visitor.visit_str(text),
         }
     }
 
@@ -189,52 +101,60 @@ impl<'a> Deserializer<'a> for KeyOrText<'a> {
 }
 
 /// A variant of an enum, with its content and, if that is in an output, the content's key there.
-pub(super) struct VariantContent<'a, D> {
-    pub(super) name: KeyOrText<'a>,
-    pub(super) content: Option<(D, Option<&'a str>)>,
+pub(super) struct Variant<'n, 'a> {
+    pub(super) name: Name<'n, 'a>,
+    pub(super) content: Content<'n, 'a>,
 }
 
-impl<'a, D: Deserializer<'a, Error = ResolveError>> EnumAccess<'a> for VariantContent<'a, D> {
+/// The content of a variant.
+pub(super) struct Content<'n, 'a>(pub(super) Option<(Node<'n, 'a>, Option<&'a str>)>);
+
+impl<'n, 'a> Variant<'n, 'a> {
+    pub(super) fn unit(name: Name<'n, 'a>) -> Self {
+        let content = Content(None);
+        Self { name, content }
+    }
+}
+
+impl<'n, 'a> EnumAccess<'a> for Variant<'n, 'a> {
     type Error = ResolveError;
-    type Variant = Content<'a, D>;
+    type Variant = Content<'n, 'a>;
 
     fn variant_seed<S: DeserializeSeed<'a>>(
         self,
         seed: S,
-    ) -> Result<(S::Value, Content<'a, D>), ResolveError> {
-        Ok((seed.deserialize(self.name)?, Content(self.content)))
+    ) -> Result<(S::Value, Content<'n, 'a>), ResolveError> {
+        Ok((seed.deserialize(self.name)?, self.content))
     }
 }
 
-/// The content of a variant.
-pub(super) struct Content<'a, D>(Option<(D, Option<&'a str>)>);
-
-impl<D> Content<'_, D> {
-    fn read<T>(
-        self,
-        expected: &'static str,
-        read: impl FnOnce(D) -> Result<T, ResolveError>,
-    ) -> Result<T, ResolveError> {
+impl<'n, 'a> Content<'n, 'a> {
+    fn node(&self, expected: &'static str) -> Result<Node<'n, 'a>, ResolveError> {
         match self.0 {
+            Some((node, _)) => Ok(node),
             None => Err(ResolveError::invalid_type(
                 Unexpected::UnitVariant,
                 &expected,
             )),
-            Some((at, None)) => read(at),
-            Some((at, Some(key))) => {
-                read(at).map_err(|e| e.inside_value(Location::Key(key.to_owned())))
-            }
+        }
+    }
+
+    #[cold]
+    fn inside(&self, error: ResolveError) -> ResolveError {
+        match self.0 {
+            Some((_, Some(name))) => error.inside_value(Location::Key(name.to_owned())),
+            _ => error,
         }
     }
 }
 
-impl<'a, D: Deserializer<'a, Error = ResolveError>> VariantAccess<'a> for Content<'a, D> {
+impl<'a> VariantAccess<'a> for Content<'_, 'a> {
     type Error = ResolveError;
 
     fn unit_variant(self) -> Result<(), ResolveError> {
         match self.0 {
             None => Ok(()),
-            Some(_) => self.read("unit variant", <()>::deserialize),
+            Some((node, _)) => <()>::deserialize(node).map_err(|e| self.inside(e)),
         }
     }
 
@@ -242,7 +162,8 @@ impl<'a, D: Deserializer<'a, Error = ResolveError>> VariantAccess<'a> for Conten
         self,
         seed: S,
     ) -> Result<S::Value, ResolveError> {
-        self.read("newtype variant", |at| seed.deserialize(at))
+        let node = self.node("newtype variant")?;
+        seed.deserialize(node).map_err(|e| self.inside(e))
     }
 
     fn tuple_variant<V: Visitor<'a>>(
@@ -250,7 +171,9 @@ impl<'a, D: Deserializer<'a, Error = ResolveError>> VariantAccess<'a> for Conten
         length: usize,
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        self.read("tuple variant", |at| at.deserialize_tuple(length, visitor))
+        let node = self.node("tuple variant")?;
+        let made = node.deserialize_tuple(length, visitor);
+        made.map_err(|e| self.inside(e))
     }
 
     fn struct_variant<V: Visitor<'a>>(
@@ -258,8 +181,8 @@ impl<'a, D: Deserializer<'a, Error = ResolveError>> VariantAccess<'a> for Conten
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ResolveError> {
-        self.read("struct variant", |at| {
-            at.deserialize_struct("", fields, visitor)
-        })
+        let node = self.node("struct variant")?;
+        let made = node.deserialize_struct("", fields, visitor);
+        made.map_err(|e| self.inside(e))
     }
 }

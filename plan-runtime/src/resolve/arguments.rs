@@ -1,9 +1,8 @@
 //! The arguments of a call that has values handed over.
 
 use super::error::{Location, ResolveError};
-use super::fields::InFields;
 use super::meter::{MEMBER, charge};
-use super::template::InTemplate;
+use super::node::{At, Node};
 use super::{Scope, StoredValue, resolve};
 use crate::plan::{Entry, Key, Source, Template};
 use serde::de::DeserializeOwned;
@@ -119,7 +118,10 @@ impl<'s> Arguments<'s> {
     #[inline]
     pub(crate) fn read_fields<T: DeserializeOwned>(&self) -> Result<T, ResolveError> {
         match self.given {
-            None => T::deserialize(InFields(InTemplate::new(self.template, self.scope))),
+            None => {
+                let at = At::Arguments(self.template);
+                T::deserialize(Node::in_scope(at, self.scope, 0))
+            }
             Some(_) => self.read(),
         }
     }
@@ -269,7 +271,7 @@ pub(crate) fn share(
 }
 
 fn read<T: DeserializeOwned>(template: &Template, scope: &Scope<'_>) -> Result<T, ResolveError> {
-    T::deserialize(InTemplate::new(template, scope))
+    T::deserialize(Node::template(template, scope))
 }
 
 /// Fills the slot, if a value of this type is handed over: with the value itself for the last reader, or a clone. Returns the size of the

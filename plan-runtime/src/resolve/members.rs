@@ -1,182 +1,418 @@
-//! The members of an object in a template, including those of flattened objects.
+//! The members of an object, in templates and in values, including members from flattened objects.
 
-use super::access::KeyOrText;
+use super::access::Name;
 use super::error::{ErrorDetail, Location, ResolveError};
-use super::meter::{MEMBER, charge};
-use super::node::NodeDeserializer;
-use super::walk::TemplateNode;
+use super::items::too_long;
+use super::meter::{MEMBER, charge, deeper};
+use super::node::{At, Node, Slot, complete};
 use crate::plan::{Entry, Key, Tag, Template};
 use crate::shape::Tagging;
+use serde::Deserialize as _;
 use serde::de::{DeserializeSeed, Error as _, MapAccess};
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::cell::Cell;
 
-/// The members, in order. The stack contains a flattened object above its outer object.
+/// The members, in order.
 pub(super) struct Members<'a> {
-    at: NodeDeserializer<'a>,
-    /// The topmost is last.
-    layers: Vec<Layer<'a>>,
-    pending: Option<Member<'a>>,
+    /// A node at the depth of the members.
+    inside: Node<'a, 'a>,
+    /// The members of an object in an output.
+    output: Option<serde_json::map::Iter<'a>>,
+    /// The member whose name was read last.
+    last: (&'a str, At<'a, 'a>),
+    /// `true` between the name of a member and its value.
+    is_pending: bool,
+    /// The number of members, if the visitor must read all members.
+    count: usize,
+    layers: Option<Layers<'a>>,
+}
+
+/// The members of objects that are no plain outputs. A flattened object is on top of its outer object in the stack.
+struct Layers<'a> {
+    top: Layer<'a>,
+    below: Vec<Layer<'a>>,
+    /// The object of the last member.
+    place: Place<'a>,
+    /// The name of the last member in an object that was made. The value is in `made`.
+    name: Option<String>,
+    made: Cell<Value>,
 }
 
 enum Layer<'a> {
     Entries(std::slice::Iter<'a, Entry>),
     /// A single member: a variant's tag or its content.
-    One(Option<(&'static str, TemplateNode<'a>)>),
-    /// The members of an object in an output, and the reference that led to it.
+    One(Option<(&'a str, At<'a, 'a>)>),
+    /// The members of an output, and the reference that led to the output.
     Output(serde_json::map::Iter<'a>, Option<&'a Template>),
     Made(serde_json::map::IntoIter, Option<&'a Template>),
+    /// A single member whose name is private to serde_json. Its value is in `made`.
+    Private(Option<String>),
 }
 
-/// A member's name, its value, and the template that led to the object that it is in.
-type Member<'a> = (KeyOrText<'a>, NodeDeserializer<'a>, Option<&'a Template>);
+/// The object of a member.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Template,
+    Made,
+    /// An object that is flattened, and the template that led to it.
+    Flattened(Option<&'a Template>),
+}
 
-impl<'a> Members<'a> {
-    pub(super) fn of(
-        at: NodeDeserializer<'a>,
-        template: &'a Template,
-    ) -> Result<Self, ResolveError> {
-        let mut members = Self {
-            at,
-            layers: Vec::new(),
-            pending: None,
-        };
-        members.add(template)?;
-        Ok(members)
+impl<'a> Layers<'a> {
+    fn new(top: Layer<'a>) -> Self {
+        Self {
+            top,
+            below: Vec::new(),
+            place: Place::Template,
+            name: None,
+            made: Cell::default(),
+        }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Member<'a>>, ResolveError> {
-        while let Some(top) = self.layers.last_mut() {
-            let member = match top {
+    fn push(&mut self, layer: Layer<'a>) {
+        let below = std::mem::replace(&mut self.top, layer);
+        self.below.push(below);
+    }
+
+    fn push_one(&mut self, name: &'a str, at: At<'a, 'a>) {
+        self.push(Layer::One(Some((name, at))));
+    }
+
+    /// Finds the next member. Returns `None` after the last member.
+    fn next(
+        &mut self,
+        inside: &mut Node<'a, 'a>,
+    ) -> Result<Option<(&'a str, At<'a, 'a>)>, ResolveError> {
+        self.name = None;
+        self.place = Place::Template;
+        loop {
+            let member = match &mut self.top {
                 Layer::Entries(entries) => match entries.next() {
                     Some(Entry {
                         key: Key::Name(name),
                         value,
-                    }) => Some((name.into(), TemplateNode::Template(value), None)),
+                    }) => Some((&**name, At::Template(value))),
                     Some(Entry { value, .. }) => {
-                        self.add(value)?;
+                        self.add(value, inside)?;
                         continue;
                     }
                     None => None,
                 },
-                Layer::One(one) => one.take().map(|(key, node)| (key.into(), node, None)),
-                Layer::Output(members, origin) => members
-                    .next()
-                    .map(|(key, value)| (key.into(), TemplateNode::Value(value), *origin)),
-                Layer::Made(members, origin) => members.next().map(|(key, value)| {
-                    (KeyOrText::Owned(key), TemplateNode::Made(value), *origin)
+                Layer::One(one) => one.take(),
+                Layer::Output(members, origin) => members.next().map(|(name, value)| {
+                    self.place = Place::Flattened(*origin);
+                    (name.as_str(), At::Value(value))
+                }),
+                Layer::Made(members, origin) => members.next().map(|(name, value)| {
+                    self.place =
+                        origin.map_or(Place::Made, |origin| Place::Flattened(Some(origin)));
+                    self.made.set(value);
+                    self.name = Some(name);
+                    ("", At::Absent)
+                }),
+                Layer::Private(name) => name.take().map(|name| {
+                    self.place = Place::Made;
+                    self.name = Some(name);
+                    ("", At::Absent)
                 }),
             };
-            match member {
-                Some((key, node, origin)) => return Ok(Some((key, self.at.part(node), origin))),
-                None => self.layers.pop(),
-            };
+            if member.is_some() {
+                return Ok(member);
+            }
+            match self.below.pop() {
+                Some(layer) => self.top = layer,
+                None => return Ok(None),
+            }
         }
-        Ok(None)
     }
 
     /// Puts the members of an object on top.
-    fn add(&mut self, template: &'a Template) -> Result<(), ResolveError> {
+    fn add(
+        &mut self,
+        template: &'a Template,
+        inside: &mut Node<'a, 'a>,
+    ) -> Result<(), ResolveError> {
         // Objects flattened into one another count as nested, or they could be without end.
-        self.at.depth = self.at.deeper()?.depth;
-        let at = self.at.part(TemplateNode::Template(template)).settle()?;
+        inside.depth = deeper(inside.depth)?;
+        let slot = Slot::default();
+        let at = inside.part(At::Template(template)).settle(&slot)?;
         if at.is_nothing() {
             return Ok(());
         }
         let origin = at.origin;
-        match at.node {
-            TemplateNode::Template(Template::Object(entries)) => {
-                self.layers.push(Layer::Entries(entries.iter()));
+        match at.at {
+            At::Template(Template::Object(entries)) => {
+                self.push(Layer::Entries(entries.iter()));
             }
-            TemplateNode::Template(Template::Tagged(Tag::Variant(tagging, name), content)) => {
+            At::Template(Template::Tagged(Tag::Variant(tagging, name), content)) => {
                 let content = content.as_deref();
                 match tagging {
                     Tagging::External => {
                         let content = content.unwrap_or(&Template::Null);
-                        self.add_one(name, TemplateNode::Template(content));
+                        self.push_one(name, At::Template(content));
                     }
                     Tagging::Internal(tag) => {
                         if let Some(content) = content {
-                            self.add(content)?;
+                            self.add(content, inside)?;
                         }
-                        self.add_one(tag, TemplateNode::Name(name));
+                        self.push_one(tag, At::Name(name));
                     }
                     Tagging::Adjacent([tag, key]) => {
                         if let Some(content) = content {
-                            self.add_one(key, TemplateNode::Template(content));
+                            self.push_one(key, At::Template(content));
                         }
-                        self.add_one(tag, TemplateNode::Name(name));
+                        self.push_one(tag, At::Name(name));
                     }
                     // Settling removes all untagged variants.
                     Tagging::Untagged => {}
                 }
             }
-            TemplateNode::Value(Value::Object(members)) => {
-                self.layers.push(Layer::Output(members.iter(), origin));
+            At::Value(Value::Object(members)) => {
+                self.push(Layer::Output(members.iter(), origin));
             }
-            TemplateNode::Made(Value::Object(members)) => {
-                self.layers.push(Layer::Made(members.into_iter(), origin));
-            }
-            node => return Err(self.no_object(&node, origin)),
+            At::Made(made) => match made.take() {
+                Value::Object(members) => self.push(Layer::Made(members.into_iter(), origin)),
+                value => {
+                    let error = ResolveError::of(ErrorDetail::NoObject).found(&value);
+                    return Err(complete(error, origin, inside.scope, false));
+                }
+            },
+            at => return Err(complete(no_object(at, inside), origin, inside.scope, false)),
         }
         Ok(())
     }
+}
 
-    fn add_one(&mut self, key: &'static str, node: TemplateNode<'a>) {
-        self.layers.push(Layer::One(Some((key, node))));
+impl<'a> Members<'a> {
+    #[inline]
+    fn new(
+        inside: Node<'a, 'a>,
+        output: Option<serde_json::map::Iter<'a>>,
+        layers: Option<Layers<'a>>,
+    ) -> Self {
+        Self {
+            inside,
+            output,
+            last: ("", At::Absent),
+            is_pending: false,
+            count: 0,
+            layers,
+        }
     }
 
-    #[cold]
-    fn no_object(&self, node: &TemplateNode<'a>, origin: Option<&'a Template>) -> ResolveError {
-        let what = |value: &Value| ResolveError::of(ErrorDetail::NoObject).found(value);
-        let error = match node {
-            TemplateNode::Value(value) => what(value),
-            TemplateNode::Made(value) => what(value),
-            TemplateNode::Each { items, .. } => {
-                ResolveError::of(ErrorDetail::NoObject).found_list(items.len())
-            }
-            TemplateNode::Template(template) => match <Value as serde::Deserialize>::deserialize(
-                self.at.part(TemplateNode::Template(template)),
-            ) {
-                Ok(value) => what(&value),
-                Err(error) => error,
-            },
-            TemplateNode::Name(_) | TemplateNode::Absent => {
-                ResolveError::of(ErrorDetail::NoObject).found_absent()
-            }
+    /// Returns the members of an object in a template.
+    pub(super) fn of_template(
+        node: &Node<'_, 'a>,
+        template: &'a Template,
+    ) -> Result<Self, ResolveError> {
+        let mut inside = node.deeper()?;
+        if let Template::Object(entries) = template
+            && entries
+                .iter()
+                .all(|entry| matches!(entry.key, Key::Name(_)))
+        {
+            let layers = Layers::new(Layer::Entries(entries.iter()));
+            return Ok(Self::new(inside, None, Some(layers)));
+        }
+        let mut layers = Layers::new(Layer::One(None));
+        layers.add(template, &mut inside)?;
+        Ok(Self::new(inside, None, Some(layers)))
+    }
+
+    /// Returns the members of an object in an output. A visitor has to read all members.
+    #[inline]
+    pub(super) fn of_value(
+        node: &Node<'_, 'a>,
+        members: &'a Map<String, Value>,
+    ) -> Result<Self, ResolveError> {
+        Ok(Self {
+            count: members.len(),
+            ..Self::new(node.deeper()?, Some(members.iter()), None)
+        })
+    }
+
+    /// Returns the members of an object that was made. A visitor has to read all members.
+    pub(super) fn of_made(node: &Node<'_, 'a>, members: Map<String, Value>) -> Self {
+        let count = members.len();
+        let inside = Node {
+            meter: None,
+            ..node.part(At::Absent)
         };
-        NodeDeserializer::complete(error, origin, self.at.scope, false)
+        let layers = Layers::new(Layer::Made(members.into_iter(), None));
+        Self {
+            count,
+            ..Self::new(inside, None, Some(layers))
+        }
+    }
+
+    /// Returns a value of serde_json with a private name.
+    pub(super) fn private(name: String, value: String) -> Self {
+        let layers = Layers::new(Layer::Private(Some(name)));
+        layers.made.set(value.into());
+        let inside = Node::of_value(&Value::Null, None);
+        Self::new(inside, None, Some(layers))
+    }
+
+    /// Returns the error of a visitor that left members over, as serde_json does.
+    #[inline]
+    pub(super) fn check_read(&self) -> Result<(), ResolveError> {
+        let left = match (&self.output, &self.layers) {
+            (Some(members), _) => members.len(),
+            (None, Some(layers)) => match &layers.top {
+                Layer::Made(members, None) => members.len(),
+                _ => 0,
+            },
+            (None, None) => 0,
+        };
+        match left {
+            0 => Ok(()),
+            left => Err(too_long(self.count - left, left, "map")),
+        }
+    }
+
+    /// Finds and counts the next member. Returns `false` after the last member.
+    fn count_next(&mut self) -> Result<bool, ResolveError> {
+        self.is_pending = self.next()?;
+        if self.is_pending {
+            let name = self.last().0.as_str().len();
+            charge(self.inside.meter, MEMBER + name)?;
+        }
+        Ok(self.is_pending)
+    }
+
+    /// Finds the next member. Returns `false` after the last member.
+    pub(super) fn next(&mut self) -> Result<bool, ResolveError> {
+        let member = match &mut self.layers {
+            Some(layers) => layers.next(&mut self.inside)?,
+            None => None,
+        };
+        match member {
+            Some(member) => self.last = member,
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Returns the name and the value of the last member.
+    #[inline]
+    fn last(&self) -> (Name<'_, 'a>, Node<'_, 'a>) {
+        if let Some(layers) = &self.layers
+            && let Some(name) = &layers.name
+        {
+            return (Name::Lent(name), self.inside.part(At::Made(&layers.made)));
+        }
+        let (name, at) = self.last;
+        (Name::Borrowed(name), self.inside.part(at))
+    }
+
+    /// Returns the name and the value of the last member, with their storage in a slot.
+    pub(super) fn take_last<'s>(&mut self, slot: &'s Slot<'a>) -> (Name<'s, 'a>, Node<'s, 'a>) {
+        if let Some(layers) = &mut self.layers
+            && let Some(name) = layers.name.take()
+        {
+            slot.made.set(layers.made.take());
+            let name = slot.name.get_or_init(|| name);
+            return (Name::Lent(name), self.inside.part(At::Made(&slot.made)));
+        }
+        let (name, at) = self.last;
+        (Name::Borrowed(name), self.inside.part(at))
+    }
+    /// Adds the last member to an error of its value.
+    #[cold]
+    fn inside(&self, error: ResolveError) -> ResolveError {
+        let name = Location::Key(self.last.0.to_owned());
+        match self
+            .layers
+            .as_ref()
+            .map(|layers| (layers.place, &layers.name))
+        {
+            None => error.inside_value(name),
+            Some((Place::Template, _)) => error.inside(name),
+            Some((Place::Made, _)) => error,
+            Some((Place::Flattened(origin), made)) => {
+                let name = made
+                    .as_ref()
+                    .map_or(name, |name| Location::Key(name.clone()));
+                complete(error.inside_value(name), origin, self.inside.scope, false)
+            }
+        }
+    }
+
+    /// Adds the last member to an error of its name.
+    #[cold]
+    fn at_name(&self, error: ResolveError) -> ResolveError {
+        match self.layers {
+            None => self.inside(error),
+            Some(_) => error,
+        }
     }
 }
 
 impl<'a> MapAccess<'a> for Members<'a> {
     type Error = ResolveError;
 
+    #[inline]
     fn next_key_seed<S: DeserializeSeed<'a>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, ResolveError> {
-        let Some((key, at, origin)) = self.next()? else {
+        let name = if let Some(members) = &mut self.output {
+            let Some((name, value)) = members.next() else {
+                return Ok(None);
+            };
+            self.last = (name, At::Value(value));
+            self.is_pending = true;
+            charge(self.inside.meter, MEMBER + name.len())?;
+            Name::Borrowed(name)
+        } else if self.count_next()? {
+            self.last().0
+        } else {
             return Ok(None);
         };
-        charge(self.at.scope.meter(), MEMBER + key.as_str().len())?;
-        self.pending = Some((key.clone(), at, origin));
-        seed.deserialize(key).map(Some)
+        match seed.deserialize(name) {
+            Ok(name) => Ok(Some(name)),
+            Err(error) => Err(self.at_name(error)),
+        }
     }
 
+    #[inline]
     fn next_value_seed<S: DeserializeSeed<'a>>(
         &mut self,
         seed: S,
     ) -> Result<S::Value, ResolveError> {
-        let Some((key, at, origin)) = self.pending.take() else {
+        if !std::mem::take(&mut self.is_pending) {
             return Err(ResolveError::custom("a value was asked for before its key"));
-        };
-        let scope = self.at.scope;
-        seed.deserialize(at).map_err(|error| {
-            let place = Location::Key(key.as_str().to_owned());
-            match origin {
-                None => error.inside(place),
-                _ => NodeDeserializer::complete(error.inside_value(place), origin, scope, false),
-            }
-        })
+        }
+        match seed.deserialize(self.last().1) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.inside(error)),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        match (&self.output, &self.layers) {
+            (Some(members), _) => Some(members.len()),
+            (None, Some(layers)) => match &layers.top {
+                Layer::Entries(entries) if layers.below.is_empty() => Some(entries.len()),
+                Layer::Made(members, None) => Some(members.len()),
+                _ => None,
+            },
+            (None, None) => None,
+        }
+    }
+}
+
+/// Creates the error of a flattened value that is not an object.
+#[cold]
+fn no_object<'a>(at: At<'_, 'a>, inside: &Node<'a, 'a>) -> ResolveError {
+    let error = ResolveError::of(ErrorDetail::NoObject);
+    match at {
+        At::Value(value) => error.found(value),
+        At::Each(each) => error.found_list(each.items.len()),
+        At::Template(_) => match Value::deserialize(inside.part(at)) {
+            Ok(value) => error.found(&value),
+            Err(error) => error,
+        },
+        _ => error.found_absent(),
     }
 }

@@ -8,23 +8,23 @@
 
 mod access;
 mod arguments;
-mod capture;
 mod code;
 pub(crate) mod describe;
 mod encode;
 mod error;
-mod fields;
+mod items;
 mod members;
 mod meter;
 mod node;
-mod parts;
+mod number;
+mod read;
 mod scope;
 mod settle;
 mod stored;
-mod template;
 mod test;
 mod text;
-mod value;
+mod token;
+mod variant;
 mod walk;
 
 #[doc(hidden)]
@@ -49,9 +49,10 @@ pub(crate) use stored::drop_quietly;
 pub use stored::{CloneFn, HandOver};
 
 #[cfg(feature = "dynamic")]
-pub(crate) use walk::{TemplateNode, walk};
+pub(crate) use walk::{EachTarget, Target, walk};
 
 use crate::plan::{Segment, Template};
+use node::{Node, Slot};
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 
@@ -65,7 +66,7 @@ pub fn resolve<T: DeserializeOwned>(
     template: &Template,
     scope: &Scope<'_>,
 ) -> Result<T, ResolveError> {
-    T::deserialize(template::InTemplate::new(template, scope))
+    T::deserialize(Node::template(template, scope))
 }
 
 /// Returns the value of a template, borrowed from an output if possible. An absent value is null.
@@ -73,8 +74,8 @@ pub(crate) fn look<'a>(
     template: &'a Template,
     scope: &'a Scope<'a>,
 ) -> Result<Cow<'a, serde_json::Value>, ResolveError> {
-    let node = node::NodeDeserializer::from(template::InTemplate::new(template, scope));
-    node.settle()?.look()
+    let slot = Slot::default();
+    Node::template(template, scope).settle(&slot)?.look()
 }
 
 /// Looks for the value of a template whose existence is in question. Returns null if a reference leads to a missing
@@ -103,14 +104,22 @@ fn or_null<'a>(
 
 /// Reads a whole value.
 pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ResolveError> {
-    T::deserialize(value::InValue::whole(value, None)).map_err(ResolveError::bare)
+    T::deserialize(Node::of_value(value, None)).map_err(ResolveError::bare)
+}
+
+/// Reads a whole value, with the errors of serde_json. Unlike serde_json's deserializer, this one compiles no more code for a type that arguments
+/// or outputs have.
+pub(crate) fn from_json<T: DeserializeOwned>(
+    value: &serde_json::Value,
+) -> Result<T, serde_json::Error> {
+    T::deserialize(Node::of_value(value, None)).map_err(ResolveError::into_json_error)
 }
 
 /// Converts a value from outside to the JSON that its type writes.
 pub(crate) fn receive<T: serde::Serialize + DeserializeOwned>(
     value: &serde_json::Value,
 ) -> Result<serde_json::Value, ResolveError> {
-    let read = T::deserialize(value::InValue::whole(value, None));
+    let read = T::deserialize(Node::of_value(value, None));
     encode(&read.map_err(ResolveError::in_value)?)
 }
 

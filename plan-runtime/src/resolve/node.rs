@@ -1,236 +1,275 @@
-//! The deserializer for every kind of value: templates that are not plain, values in outputs, and intermediate values.
+//! A node: a template in its scope, a value in an output, or an intermediate value.
 
-use super::access::{EachItems, KeyOrText, VariantContent};
-use super::capture::{OwnedDeserializer, kept};
 use super::code::{Compute, known};
 use super::error::{ErrorDetail, ResolveError};
-use super::members::Members;
-use super::meter::{charge, deeper};
-use super::template::InTemplate;
-use super::value::InValue;
-use super::walk::{TemplateNode, tokens, walk};
+use super::meter::{Meter, deeper};
+use super::walk::{EachTarget, Target, straight, tokens, walk};
 use super::{Scope, test, text};
-use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template};
+use crate::plan::{Entry, Key, Reference, Source, Tag, Template};
 use crate::shape::Tagging;
-use serde::de::{Deserialize as _, Deserializer, Error as _, Unexpected, Visitor};
+use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
 
-/// A node, with its position.
-pub(super) struct NodeDeserializer<'a> {
-    pub(super) node: TemplateNode<'a>,
-    pub(super) scope: &'a Scope<'a>,
+/// A value to deserialize.
+#[derive(Clone, Copy)]
+pub(super) enum At<'n, 'a> {
+    Template(&'a Template),
+    /// The arguments for a struct with a derived `Deserialize`. If the members of the template are the fields in their order, the
+    /// deserializer reads the fields by index.
+    Arguments(&'a Template),
+    /// A string of the plan, such as a variant's name.
+    Name(&'a str),
+    /// A value in an output.
+    Value(&'a Value),
+    /// A value that was made just now. Deserializing takes the value.
+    Made(&'n Cell<Value>),
+    Each(&'n EachTarget<'a>),
+    Absent,
+}
+
+impl<'n, 'a> At<'n, 'a> {
+    pub(super) fn of_target(target: Target<'a>, slot: &'n Slot<'a>) -> Self {
+        match target {
+            Target::Value(value) => Self::Value(value),
+            Target::Each(each) => Self::Each(slot.each.get_or_init(|| each)),
+            Target::Absent => Self::Absent,
+        }
+    }
+}
+
+/// The storage of a node that owns its value.
+#[derive(Default)]
+pub(super) struct Slot<'a> {
+    pub(super) made: Cell<Value>,
+    pub(super) each: OnceCell<EachTarget<'a>>,
+    /// The name of a variant.
+    pub(super) name: OnceCell<String>,
+}
+
+/// A value to deserialize, with its position. The lifetime `'n` is the lifetime of values that were made.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'n, 'a> {
+    pub(super) at: At<'n, 'a>,
+    /// `None` for a value without a template.
+    pub(super) scope: Option<&'a Scope<'a>>,
+    /// `None` for parts of a value that has been counted.
+    pub(super) meter: Option<&'a Meter<'a>>,
     pub(super) depth: u16,
     /// The template that led to the node, if it did so directly.
     pub(super) origin: Option<&'a Template>,
 }
 
-impl<'a> NodeDeserializer<'a> {
-    /// Creates the node of a part.
-    pub(super) fn part(&self, node: TemplateNode<'a>) -> Self {
+impl<'a> Node<'a, 'a> {
+    #[inline]
+    pub(super) fn template(template: &'a Template, scope: &'a Scope<'a>) -> Self {
+        Self::in_scope(At::Template(template), scope, 0)
+    }
+
+    #[inline]
+    pub(super) fn in_scope(at: At<'a, 'a>, scope: &'a Scope<'a>, depth: u16) -> Self {
         Self {
-            node,
+            at,
+            scope: Some(scope),
+            meter: scope.meter(),
+            depth,
+            origin: None,
+        }
+    }
+
+    pub(super) fn of_value(value: &'a Value, meter: Option<&'a Meter<'a>>) -> Self {
+        Self {
+            at: At::Value(value),
+            scope: None,
+            meter,
+            depth: 0,
+            origin: None,
+        }
+    }
+}
+
+impl<'n, 'a> Node<'n, 'a> {
+    /// Creates the node of a part. `self` has the depth of the part.
+    #[inline]
+    pub(super) fn part<'p>(&self, at: At<'p, 'a>) -> Node<'p, 'a> {
+        Node {
+            at,
             scope: self.scope,
+            meter: self.meter,
             depth: self.depth,
             origin: None,
         }
     }
 
-    /// Follows references and computes values, until the node is a value or a template of known form.
+    /// Returns a node for this node's parts, which are one level deeper.
     #[inline]
-    pub(super) fn settle(self) -> Result<Self, ResolveError> {
-        // Most values that are deserialized are in outputs, and settled already.
-        match self.node {
-            TemplateNode::Template(_) => self.settle_template(),
+    pub(super) fn deeper(&self) -> Result<Node<'a, 'a>, ResolveError> {
+        Ok(Node {
+            depth: deeper(self.depth)?,
+            ..self.part(At::Absent)
+        })
+    }
+
+    /// Returns a value in an output: the node itself, or the target of a reference whose whole path exists.
+    #[inline(always)]
+    pub(super) fn plain(&self) -> Option<&'a Value> {
+        match self.at {
+            At::Value(value) => Some(value),
+            At::Template(Template::Reference(reference)) => {
+                // A source without JSON is an error of the settled node.
+                let source = self.scope?.json_if_there(reference.source)?;
+                straight(source, reference.path())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the template of the node.
+    #[inline]
+    pub(super) fn of_template(&self) -> Option<&'a Template> {
+        match self.at {
+            At::Template(template) => Some(template),
+            _ => self.origin,
+        }
+    }
+
+    /// Follows references and computes values, until the node is a value or a template of known form. The slot contains a value that was made.
+    pub(super) fn settle<'s>(self, slot: &'s Slot<'a>) -> Result<Node<'s, 'a>, ResolveError>
+    where
+        'n: 's,
+    {
+        match (self.at, self.scope) {
+            (At::Template(template) | At::Arguments(template), Some(scope)) => {
+                self.settle_template(template, scope, slot)
+            }
             _ => Ok(self),
         }
     }
 
-    /// Returns the value of a settled node, borrowed from an output if possible. An absent value is null.
-    pub(super) fn look(self) -> Result<Cow<'a, Value>, ResolveError> {
-        Ok(match self.node {
-            TemplateNode::Value(value) => Cow::Borrowed(value),
-            TemplateNode::Made(value) => Cow::Owned(value),
-            _ => Cow::Owned(Value::deserialize(self)?),
-        })
-    }
-
-    fn settle_template(mut self) -> Result<Self, ResolveError> {
-        while let TemplateNode::Template(template) = self.node {
-            self.node = match template {
+    fn settle_template<'s>(
+        &self,
+        mut template: &'a Template,
+        scope: &'a Scope<'a>,
+        slot: &'s Slot<'a>,
+    ) -> Result<Node<'s, 'a>, ResolveError> {
+        let mut origin = None;
+        let at = loop {
+            template = match template {
                 Template::Object(entries) => match &entries[..] {
                     [
                         Entry {
                             key: Key::Inner,
                             value,
                         },
-                    ] => TemplateNode::Template(value),
-                    _ => break,
+                    ] => value,
+                    _ => break At::Template(template),
                 },
                 Template::Tagged(Tag::None | Tag::Variant(Tagging::Untagged, _), content) => {
                     match content.as_deref() {
-                        Some(content) => TemplateNode::Template(content),
-                        None => TemplateNode::Template(&Template::Null),
+                        Some(content) => content,
+                        None => &Template::Null,
                     }
                 }
                 Template::Reference(reference) => {
-                    let node = match self.scope.json_of(reference.source) {
-                        Ok(Some(value)) => walk(value, reference.path()),
-                        Ok(None) => Err(ResolveError::of(ErrorDetail::NoOutput)),
-                        Err(error) => Err(error),
-                    };
-                    self.origin = Some(template);
-                    let scope = self.scope;
-                    self.node =
-                        node.map_err(|e| e.referred(reference, name_of(reference, scope)))?;
-                    break;
+                    origin = Some(template);
+                    break At::of_target(follow(reference, scope)?, slot);
                 }
                 Template::Text(parts) => {
-                    TemplateNode::Made(text::write(parts, self.scope, self.depth)?.into())
+                    slot.made.set(text::write(parts, scope, self.depth)?.into());
+                    break At::Made(&slot.made);
                 }
                 Template::Test(test) => {
-                    TemplateNode::Made(test::evaluate(test, template, self.scope, self.depth)?)
+                    let made = test::evaluate(test, template, scope, self.depth)?;
+                    slot.made.set(made);
+                    break At::Made(&slot.made);
                 }
                 Template::Computed(computed) => {
-                    self.origin = Some(template);
+                    origin = Some(template);
                     let value = match computed.code().and_then(known::<dyn Compute + Sync, _>) {
-                        Some(compute) => compute.compute_in(self.scope),
+                        Some(compute) => compute.compute_in(scope),
                         None => Err(ResolveError::of(ErrorDetail::NotExecutable)),
                     };
-                    TemplateNode::Made(value.map_err(|e| e.computed(computed.written()))?)
+                    slot.made
+                        .set(value.map_err(|e| e.computed(computed.written()))?);
+                    break At::Made(&slot.made);
                 }
-                _ => break,
+                _ => break At::Template(template),
             };
-        }
-        Ok(self)
+        };
+        Ok(Node {
+            origin,
+            ..self.part(at)
+        })
+    }
+
+    /// Returns the value of a settled node, borrowed from an output if possible. An absent value is null.
+    pub(super) fn look(self) -> Result<Cow<'a, Value>, ResolveError> {
+        Ok(match self.at {
+            At::Value(value) => Cow::Borrowed(value),
+            At::Made(made) => Cow::Owned(made.take()),
+            _ => Cow::Owned(Value::deserialize(self)?),
+        })
     }
 
     /// Adds the position to an error about this node's own content.
     #[cold]
-    pub(super) fn complete(
-        error: ResolveError,
-        origin: Option<&'a Template>,
-        scope: &Scope<'_>,
-        each: bool,
-    ) -> ResolveError {
-        match origin {
-            Some(Template::Reference(reference)) => {
-                let error = if each {
-                    error
-                } else {
-                    error.behind(tokens(&reference.path).rev())
-                };
-                error.referred(reference, name_of(reference, scope))
-            }
-            Some(Template::Computed(computed)) => error.computed(computed.written()),
+    pub(super) fn complete(&self, error: ResolveError) -> ResolveError {
+        let error = match self.at {
+            At::Value(value) => error.found(value),
             _ => error,
-        }
-    }
-
-    /// Deserializes a settled node by its own form.
-    fn any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-        let (origin, scope) = (self.origin, self.scope);
-        let each = matches!(self.node, TemplateNode::Each { .. });
-        self.content(visitor)
-            .map_err(|e| Self::complete(e, origin, scope, each))
-    }
-
-    /// Takes the node out of this deserializer, and returns both.
-    fn taken(mut self) -> (TemplateNode<'a>, Self) {
-        let node = std::mem::replace(&mut self.node, TemplateNode::Absent);
-        (node, self)
-    }
-
-    fn content<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-        let (node, at) = self.taken();
-        match node {
-            TemplateNode::Value(value) => at.value(value).deserialize_any(visitor),
-            TemplateNode::Template(template) => at.template(template, visitor),
-            TemplateNode::Name(name) => visitor.visit_borrowed_str(name),
-            TemplateNode::Made(value) => {
-                // Deserializing consumes the value, and an error describes the value.
-                let is_small = match &value {
-                    Value::String(text) => text.len() <= 64,
-                    value => !value.is_array() && !value.is_object(),
-                };
-                let found = (is_small && at.origin.is_some()).then(|| value.clone());
-                let made = OwnedDeserializer(value).deserialize_any(visitor);
-                made.map_err(|error| found.iter().fold(error.bare(), ResolveError::found))
-            }
-            TemplateNode::Each { items, path, rest } => {
-                EachItems::visit(&at, items, (path, rest), visitor)
-            }
-            TemplateNode::Absent => visitor.visit_unit().map_err(ResolveError::found_absent),
-        }
-    }
-
-    fn value(&self, value: &'a Value) -> InValue<'a> {
-        InValue {
-            value,
-            depth: self.depth,
-            meter: self.scope.meter(),
-        }
-    }
-
-    fn template<V: Visitor<'a>>(
-        &self,
-        template: &'a Template,
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        match template {
-            Template::Null => visitor.visit_unit(),
-            Template::Bool(value) => visitor.visit_bool(*value),
-            Template::Number(Number::Unsigned(value)) => visitor.visit_u64(*value),
-            Template::Number(Number::Signed(value)) => visitor.visit_i64(*value),
-            Template::Number(Number::Float(value)) => visitor.visit_f64(*value),
-            Template::String(value) => {
-                charge(self.scope.meter(), value.len())?;
-                visitor.visit_borrowed_str(value)
-            }
-            Template::List(items) => self.plain(template).list(items, visitor),
-            // A variant without content is a string, as serde_json writes it.
-            Template::Tagged(Tag::Variant(Tagging::External, name), None) => {
-                visitor.visit_borrowed_str(name)
-            }
-            Template::Object(_) | Template::Tagged(..) => {
-                let plain = self.plain(template);
-                match plain.members() {
-                    Some(entries) => plain.object(entries, visitor),
-                    None => visitor.visit_map(Members::of(self.deeper()?, template)?),
-                }
-            }
-            Template::Reference(_)
-            | Template::Text(_)
-            | Template::Test(_)
-            | Template::Computed(_) => Err(ResolveError::custom("a template was not settled")),
-        }
-    }
-
-    fn plain(&self, template: &'a Template) -> InTemplate<'a> {
-        InTemplate {
-            template,
-            scope: self.scope,
-            depth: self.depth,
-        }
-    }
-
-    /// Returns the deserializer of this node's parts, which are one level deeper.
-    #[inline]
-    pub(super) fn deeper(&self) -> Result<NodeDeserializer<'a>, ResolveError> {
-        Ok(NodeDeserializer {
-            depth: deeper(self.depth)?,
-            ..self.part(TemplateNode::Absent)
-        })
+        };
+        complete(
+            error,
+            self.of_template(),
+            self.scope,
+            matches!(self.at, At::Each(_)),
+        )
     }
 
     pub(super) fn is_nothing(&self) -> bool {
-        matches!(
-            self.node,
-            TemplateNode::Absent
-                | TemplateNode::Value(Value::Null)
-                | TemplateNode::Made(Value::Null)
-                | TemplateNode::Template(Template::Null)
-        )
+        match self.at {
+            At::Absent | At::Value(Value::Null) | At::Template(Template::Null) => true,
+            At::Made(made) => {
+                let value = made.take();
+                let is_nothing = value.is_null();
+                made.set(value);
+                is_nothing
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns the target of a reference.
+fn follow<'a>(reference: &'a Reference, scope: &'a Scope<'a>) -> Result<Target<'a>, ResolveError> {
+    let target = match scope.json_of(reference.source) {
+        Ok(Some(value)) => walk(value, reference.path()),
+        Ok(None) => Err(ResolveError::of(ErrorDetail::NoOutput)),
+        Err(error) => Err(error),
+    };
+    target.map_err(|e| e.referred(reference, name_of(reference, scope)))
+}
+
+/// Adds to an error the template that led to the content with the error.
+#[cold]
+pub(super) fn complete(
+    error: ResolveError,
+    origin: Option<&Template>,
+    scope: Option<&Scope<'_>>,
+    each: bool,
+) -> ResolveError {
+    match (origin, scope) {
+        (Some(Template::Reference(reference)), Some(scope)) => {
+            let error = if each {
+                error
+            } else {
+                error.behind(tokens(&reference.path).rev())
+            };
+            error.referred(reference, name_of(reference, scope))
+        }
+        (Some(Template::Computed(computed)), _) => error.computed(computed.written()),
+        _ => error,
     }
 }
 
@@ -240,150 +279,4 @@ fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
         Source::Local(_) => reference.variable().map(|(name, _)| name),
         source => scope.plan().name_of(source),
     }
-}
-
-/// Values in outputs are read with the hint, and all else by its own form.
-macro_rules! hinted {
-    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
-        #[inline]
-        fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
-            let at = self.settle()?;
-            if let TemplateNode::Value(value) = at.node {
-                let value = at.value(value);
-                return value
-                    .$method($($argument,)* visitor)
-                    .map_err(|e| Self::complete(e, at.origin, at.scope, false));
-            }
-            at.any(visitor)
-        }
-    )*};
-}
-
-impl<'a> Deserializer<'a> for NodeDeserializer<'a> {
-    type Error = ResolveError;
-
-    hinted! {
-        deserialize_any()
-        deserialize_bool()
-        deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
-        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
-        deserialize_f32() deserialize_f64()
-        deserialize_char() deserialize_str() deserialize_string() deserialize_bytes() deserialize_byte_buf()
-        deserialize_identifier()
-        deserialize_seq()
-        deserialize_tuple(length: usize)
-        deserialize_tuple_struct(name: &'static str, length: usize)
-        deserialize_map()
-        deserialize_struct(name: &'static str, fields: &'static [&'static str])
-    }
-
-    fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-        let at = self.settle()?;
-        if at.is_nothing() {
-            return visitor.visit_none();
-        }
-        visitor.visit_some(at)
-    }
-
-    fn deserialize_unit<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-        let at = self.settle()?;
-        match at.node {
-            // A tool without arguments accepts every form of an empty struct.
-            TemplateNode::Template(Template::Object(entries)) if entries.is_empty() => {
-                visitor.visit_unit()
-            }
-            _ => at.any(visitor),
-        }
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'a>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        self.deserialize_unit(visitor)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'a>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        // serde_json's `RawValue` needs its own deserializer.
-        if super::is_of_serde_json(name) {
-            let (origin, scope) = (self.origin, self.scope);
-            let value = Value::deserialize(self)?;
-            return kept(visitor, |visitor| {
-                value.deserialize_newtype_struct(name, visitor)
-            })
-            .map_err(|e| Self::complete(e, origin, scope, false));
-        }
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'a>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, ResolveError> {
-        let at = self.settle()?;
-        let (origin, scope) = (at.origin, at.scope);
-        enumeration(at, visitor).map_err(|e| Self::complete(e, origin, scope, false))
-    }
-
-    fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-        visitor.visit_unit()
-    }
-}
-
-fn enumeration<'a, V: Visitor<'a>>(
-    at: NodeDeserializer<'a>,
-    visitor: V,
-) -> Result<V::Value, ResolveError> {
-    let unit = |name, visitor: V| {
-        let (name, content) = (KeyOrText::Borrowed(name), None);
-        visitor.visit_enum(VariantContent::<NodeDeserializer<'a>> { name, content })
-    };
-    let (node, at) = at.taken();
-    let unexpected = match node {
-        TemplateNode::Value(value) => return at.value(value).deserialize_enum("", &[], visitor),
-        TemplateNode::Made(value) => {
-            let made = OwnedDeserializer(value).deserialize_enum("", &[], visitor);
-            return made.map_err(ResolveError::bare);
-        }
-        TemplateNode::Name(name) => return unit(name, visitor),
-        TemplateNode::Template(Template::String(name)) => return unit(name, visitor),
-        TemplateNode::Template(Template::Tagged(
-            Tag::Variant(Tagging::External, name),
-            content,
-        )) => {
-            let Some(content) = content.as_deref() else {
-                return unit(name, visitor);
-            };
-            let content = at.deeper()?.part(TemplateNode::Template(content));
-            return visitor.visit_enum(VariantContent {
-                name: KeyOrText::Borrowed(name),
-                content: Some((content, None)),
-            });
-        }
-        TemplateNode::Template(template @ (Template::Object(_) | Template::Tagged(..))) => {
-            let mut members = Members::of(at.deeper()?, template)?;
-            let (Some((name, content, _)), None) = (members.next()?, members.next()?) else {
-                let expected = &"map with a single key";
-                return Err(ResolveError::invalid_value(Unexpected::Map, expected));
-            };
-            let content = Some((content, None));
-            return visitor.visit_enum(VariantContent { name, content });
-        }
-        TemplateNode::Absent | TemplateNode::Template(Template::Null) => Unexpected::Unit,
-        TemplateNode::Template(Template::Bool(value)) => Unexpected::Bool(*value),
-        TemplateNode::Each { .. } | TemplateNode::Template(Template::List(_)) => Unexpected::Seq,
-        TemplateNode::Template(_) => Unexpected::Other("number"),
-    };
-    let error = ResolveError::invalid_type(unexpected, &"string or map");
-    Err(match node {
-        TemplateNode::Absent => error.found_absent(),
-        _ => error,
-    })
 }

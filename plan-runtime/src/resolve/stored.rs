@@ -2,7 +2,7 @@
 
 use super::error::ResolveError;
 use super::meter::{MemoryBudget, Meter, bytes_of};
-use super::value::InValue;
+use super::node::Node;
 use super::{check_within, encode, encode_within};
 use crate::plan::Keep;
 use serde::Serialize;
@@ -440,7 +440,7 @@ impl StoredValue {
         }
         if self.read.0.get().is_none() {
             let json = self.json_within(meter)?;
-            let value = T::deserialize(InValue::whole(json, meter))?;
+            let value = T::deserialize(Node::of_value(json, meter))?;
             let _ = self.read.0.set(Box::new(Box::new(value)));
         }
         Ok(self.typed())

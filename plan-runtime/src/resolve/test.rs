@@ -4,8 +4,7 @@ use super::Scope;
 use super::describe;
 use super::error::ResolveError;
 use super::meter::{MEMBER, Meter, PART, deeper};
-use super::node::NodeDeserializer;
-use super::template::InTemplate;
+use super::node::{At, Node, Slot};
 use crate::plan::{Comparison, InPlan, Question, Template, Test, is_ok};
 use crate::print::{Cut, SHORT};
 use serde_json::{Number, Value};
@@ -79,12 +78,8 @@ impl<'a> Evaluation<'a> {
 
     /// Returns the value of an operand, or null for an absent value.
     fn operand(&self, operand: &'a Template) -> Result<Cow<'a, Value>, ResolveError> {
-        let at = NodeDeserializer::from(InTemplate {
-            template: operand,
-            scope: self.scope,
-            depth: self.depth,
-        });
-        at.settle()?.look()
+        let at = Node::in_scope(At::Template(operand), self.scope, self.depth);
+        at.settle(&Slot::default())?.look()
     }
 
     /// Returns the value of an operand, or null for a missing value.

@@ -3,10 +3,8 @@
 use super::Scope;
 use super::code::{Show, known};
 use super::error::{ErrorDetail, ResolveError};
-use super::meter::{Writing, charge};
-use super::node::NodeDeserializer;
-use super::template::InTemplate;
-use super::walk::TemplateNode;
+use super::meter::{Writing, charge, deeper};
+use super::node::{At, Node, Slot, complete};
 use crate::plan::{Part, Template};
 use serde_json::Value;
 
@@ -27,14 +25,10 @@ pub(super) fn write<'a>(
             Part::Value { value, spec } => {
                 let is_formatted =
                     matches!(value, Template::Computed(computed) if computed.is_formatted());
-                let at = NodeDeserializer::from(InTemplate {
-                    template: value,
-                    scope,
-                    depth,
-                })
-                .deeper()?;
-                let at = at.part(TemplateNode::Template(value)).settle()?;
-                let (origin, each) = (at.origin, matches!(at.node, TemplateNode::Each { .. }));
+                let slot = Slot::default();
+                let at = Node::in_scope(At::Template(value), scope, deeper(depth)?);
+                let at = at.settle(&slot)?;
+                let (origin, each) = (at.origin, matches!(at.at, At::Each(_)));
                 let value = &*at.look()?;
                 let shown = match spec.code().and_then(known::<dyn Show + Sync, _>) {
                     Some(show) if !is_formatted => {
@@ -50,8 +44,7 @@ pub(super) fn write<'a>(
                     _ => Err(ResolveError::of(ErrorDetail::NotExecutable)
                         .computed(&format!("{{:{spec}}}"))),
                 };
-                shown
-                    .map_err(|e| NodeDeserializer::complete(e.found(value), origin, scope, each))?;
+                shown.map_err(|e| complete(e.found(value), origin, Some(scope), each))?;
             }
         }
     }

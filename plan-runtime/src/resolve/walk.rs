@@ -2,25 +2,23 @@
 
 use super::describe;
 use super::error::{ErrorDetail, Location, ResolveError};
-use crate::plan::{Absent, ERR, Path, Segment, Selector, Template, index};
+use crate::plan::{Absent, ERR, Path, Segment, Selector, index};
 use serde_json::Value;
 
-/// A value to deserialize.
-pub(crate) enum TemplateNode<'a> {
-    Template(&'a Template),
-    /// A string of the plan, such as a variant's name.
-    Name(&'a str),
-    /// A value in an output.
+/// The target of a path.
+#[derive(Clone, Copy)]
+pub(crate) enum Target<'a> {
     Value(&'a Value),
-    /// A value that was made just now.
-    Made(Value),
-    /// Each element of a list. `path` is the whole path, and `rest` is its part after the element.
-    Each {
-        items: &'a [Value],
-        path: Path<'a>,
-        rest: Path<'a>,
-    },
+    Each(EachTarget<'a>),
     Absent,
+}
+
+/// Each element of a list, from which `rest` leads on. `path` led to the list and ends with `rest`.
+#[derive(Clone, Copy)]
+pub(crate) struct EachTarget<'a> {
+    pub(crate) items: &'a [Value],
+    pub(super) path: Path<'a>,
+    pub(crate) rest: Path<'a>,
 }
 
 /// Follows `path` from `value` to the end. Returns `None` if a part is missing.
@@ -48,9 +46,9 @@ fn along<'a>(value: &'a Value, segments: &[Segment]) -> Option<&'a Value> {
 }
 
 /// Follows `path` from `value`, without allocation: defaults are borrowed from the path.
-pub(crate) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<TemplateNode<'a>, ResolveError> {
+pub(crate) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<Target<'a>, ResolveError> {
     let otherwise = path.otherwise;
-    let ended = || Ok(otherwise.map_or(TemplateNode::Absent, TemplateNode::Value));
+    let ended = || Ok(otherwise.map_or(Target::Absent, Target::Value));
     let (mut at, mut optional) = (value, path.optional);
     for (place, segment) in path.segments.iter().enumerate() {
         if optional && at.is_null() {
@@ -61,7 +59,7 @@ pub(crate) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<TemplateNode<
             (Selector::Index(index), _) => element(at, *index),
             (Selector::Each, Value::Array(items)) => {
                 let rest = path.after(place);
-                return Ok(TemplateNode::Each { items, path, rest });
+                return Ok(Target::Each(EachTarget { items, path, rest }));
             }
             (Selector::Each, _) => return Err(failed(ErrorDetail::NoList, at, path, place)),
         };
@@ -78,7 +76,7 @@ pub(crate) fn walk<'a>(value: &'a Value, path: Path<'a>) -> Result<TemplateNode<
     if optional && at.is_null() {
         return ended();
     }
-    Ok(TemplateNode::Value(at))
+    Ok(Target::Value(at))
 }
 
 /// Returns the replacement for a missing part: a default, or `None` for the end of the reference. Only a value that could contain
@@ -140,20 +138,18 @@ pub(super) fn tokens(path: &[Segment]) -> impl DoubleEndedIterator<Item = String
         .filter_map(|segment| Some(segment.token()?.decoded().into_owned()))
 }
 
-/// Completes the error of an element: `path` led to its list, `rest` on from it.
-#[cold]
-pub(super) fn behind_each(
-    error: ResolveError,
-    index: usize,
-    path: Path<'_>,
-    rest: Path<'_>,
-) -> ResolveError {
-    error
-        .inside_value(Location::Index(index))
-        .behind(tokens(to_list(path, rest)).rev())
-}
+impl EachTarget<'_> {
+    /// Completes the error of an element.
+    #[cold]
+    pub(super) fn behind(&self, error: ResolveError, index: usize) -> ResolveError {
+        error
+            .inside_value(Location::Index(index))
+            .behind(tokens(self.list_path()).rev())
+    }
 
-/// Returns the part of `path` up to the list whose elements `rest` follows.
-pub(super) fn to_list<'a>(path: Path<'a>, rest: Path<'_>) -> &'a [Segment] {
-    &path.segments[..path.segments.len() - rest.segments.len() - 1]
+    /// Returns the part of the path up to the list.
+    pub(super) fn list_path(&self) -> &[Segment] {
+        let (all, rest) = (self.path.segments, self.rest.segments);
+        &all[..all.len() - rest.len() - 1]
+    }
 }

@@ -6,7 +6,7 @@ use super::one_thread::Kept;
 use super::start::{Request, Started};
 use super::storing::once;
 use super::{CalledPlan, Run, Stage, Starter, StepError};
-use crate::resolve::{HandOver, Meter, StoredValue, drop_quietly, encode};
+use crate::resolve::{HandOver, Meter, StoredValue, drop_quietly, encode, from_json};
 use crate::{Error, Result, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -218,7 +218,7 @@ impl Mock {
         };
         let calls = known.calls();
         let of = calls.iter().filter(|call| call.of == TypeId::of::<T>());
-        of.map(|call| T::deserialize(&call.arguments).expect("it was read from this"))
+        of.map(|call| from_json::<T>(&call.arguments).expect("it was read from this"))
             .collect()
     }
 
@@ -301,7 +301,7 @@ fn with_defaults<T: Tool>(tool: &T, given: Value) -> Value {
     };
     let all = completed(&given, all);
     // A tool's `Serialize` can differ from its `Deserialize`.
-    match T::deserialize(&all) {
+    match from_json::<T>(&all) {
         Ok(tool) => {
             drop_quietly(tool);
             all

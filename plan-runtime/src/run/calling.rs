@@ -17,7 +17,7 @@ pub(super) fn arguments_on(
     engine: &dyn Engine,
     has_code: bool,
     context: &CallContext,
-    make: impl FnOnce() -> Result<Value, StepError>,
+    make: &mut dyn FnMut() -> Result<Value, StepError>,
 ) -> Result<Value, StepError> {
     if !has_code {
         return make();
@@ -29,7 +29,7 @@ pub(super) fn arguments_on(
 pub(super) fn decided_on(
     engine: &dyn Engine,
     key: String,
-    decide: impl FnOnce() -> Result<Value, StepError>,
+    decide: &mut dyn FnMut() -> Result<Value, StepError>,
 ) -> Result<Value, StepError> {
     if let Some(before) = engine.recall(&key) {
         let before = decode(&before).map_err(|error| unreadable(&key, &error))?;

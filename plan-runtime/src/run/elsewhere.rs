@@ -7,7 +7,7 @@ use super::engine::Engine;
 use super::start::{Request, Started};
 use super::storing::{StepResult, once};
 use crate::Call;
-use crate::resolve::{Meter, StoredValue, drop_quietly, encode_within, resolve, settle};
+use crate::resolve::{Meter, StoredValue, drop_quietly, encode_within, from_json, resolve, settle};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::sync::Arc;
@@ -25,16 +25,19 @@ impl Request<'_> {
         A: ?Sized,
     {
         let context = self.context(T::PLAN.is_some());
-        let made = arguments_on(&**engine, self.action.args.has_code(), &context, || {
+        let has_code = self.action.args.has_code();
+        let made = arguments_on(&**engine, has_code, &context, &mut || {
             // This check makes wrong arguments an error of the arguments, wherever the tool runs.
-            self.read::<T>()?
-                .map_or(Err(StepError::Unknown), |(_, arguments)| Ok(arguments))
+            match self.read::<T>()? {
+                Some((_, arguments)) => Ok(arguments),
+                None => Err(StepError::Unknown),
+            }
         });
         let arguments = match made {
             Ok(arguments) => arguments,
             Err(error) => return Started::Ended(Err(error)),
         };
-        let tool = match T::deserialize(&arguments) {
+        let tool = match from_json::<T>(&arguments) {
             Ok(tool) => tool,
             Err(error) => {
                 let error = serde::de::Error::custom(error);
@@ -50,8 +53,7 @@ impl Request<'_> {
             Err(tool) => tool,
         };
         drop_quietly(tool);
-        let fits =
-            |value: &Value| <T::Output as serde::Deserialize>::deserialize(value).map(drop_quietly);
+        let fits = |value: &Value| from_json::<T::Output>(value).map(drop_quietly);
         self.have_called(engine, (T::NAME, &arguments), &context, fits)
     }
 
@@ -76,12 +78,12 @@ impl Request<'_> {
         T: Serialize + DeserializeOwned,
     {
         let meter = self.scope.meter().map(Meter::again);
-        let compute = || {
+        let mut compute = || {
             let value: T = resolve(&self.action.args, self.scope).map_err(StepError::arguments)?;
             encode_within(&value, meter.as_ref()).map_err(StepError::output)
         };
         let decided = if self.action.args.has_code() {
-            decided_on(&**engine, self.context(false).key(), compute)
+            decided_on(&**engine, self.context(false).key(), &mut compute)
         } else {
             compute().and_then(|made| {
                 let given: Value =
@@ -90,7 +92,7 @@ impl Request<'_> {
             })
         };
         let value = decided?;
-        let fits = T::deserialize(&value).map(drop_quietly);
+        let fits = from_json::<T>(&value).map(drop_quietly);
         fits.map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
         StoredValue::made(value, self.scope.room()).map_err(StepError::output)
     }

@@ -8,6 +8,7 @@ use crate::Tool;
 use crate::plan::{Action, Keep};
 use crate::resolve::{
     Arguments, ErrorKind, Handed, MemoryBudget, Meter, ResolveError, Scope, encode_within,
+    from_json,
 };
 use crate::shape::Secrets;
 use serde::de::DeserializeOwned;
@@ -106,7 +107,7 @@ impl<'s> Request<'s> {
     ) -> Result<T, StepError> {
         let arguments = match self.shown {
             None => make(),
-            Some(shown) => T::deserialize(shown).map_err(serde::de::Error::custom),
+            Some(shown) => from_json(shown).map_err(serde::de::Error::custom),
         };
         let arguments = arguments.map_err(StepError::arguments)?;
         match self.scope.check_arguments() {
@@ -121,7 +122,7 @@ impl<'s> Request<'s> {
             return Ok(None);
         }
         let arguments: Value = self.arguments_as_json()?;
-        let tool = match T::deserialize(&arguments) {
+        let tool = match from_json::<T>(&arguments) {
             Ok(tool) => tool,
             // Only a second read, from the plan, finds the wrong argument.
             Err(_) => self.arguments()?,

@@ -11,8 +11,8 @@ pub use super::storing::{StepFuture, StepResult};
 use crate::error::Cause;
 use crate::plan::{Action, Executable, Keep, Plan, Template};
 use crate::resolve::{
-    HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly, resolve,
-    settle, take,
+    HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly,
+    from_json, resolve, settle, take,
 };
 use crate::{Call, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
@@ -106,7 +106,7 @@ impl Request<'_> {
     /// Checks the recorded output, if the request has one, against this type. The returned step has ended, with an
     /// error if the output does not fit.
     pub(super) fn fits<'x, T: DeserializeOwned>(&self) -> Option<Started<'x>> {
-        let fits = match T::deserialize(self.recorded?) {
+        let fits = match from_json::<T>(self.recorded?) {
             Ok(value) => {
                 drop_quietly(value);
                 Ok(StoredValue::json(Value::Null))
@@ -215,7 +215,7 @@ impl Request<'_> {
             None => self.arguments_as_json(),
             Some(engine) => {
                 let has_code = self.action.args.has_code();
-                let make = || self.arguments_as_json();
+                let make = &mut || self.arguments_as_json();
                 arguments_on(&**engine, has_code, &self.context(false), make)
             }
         };
@@ -310,7 +310,7 @@ impl MadeOutput<'_> {
     /// Converts the output to a value of its type.
     pub(super) fn read<O: DeserializeOwned + 'static>(self) -> Result<O, ResolveError> {
         match self {
-            Self::Json(json) => O::deserialize(json).map_err(serde::de::Error::custom),
+            Self::Json(json) => from_json(&json).map_err(serde::de::Error::custom),
             Self::At(template, scope, given) => take(template, scope, given),
         }
     }
@@ -353,7 +353,7 @@ impl<'x> CalledPlan<'x> {
     {
         let own = OwnStart {
             start,
-            fits: |value| O::deserialize(value).map(drop_quietly),
+            fits: |value| from_json::<O>(value).map(drop_quietly),
             store: Box::new(move |output, keep, room| {
                 let given = output.json().cloned();
                 let output = output.read::<O>()?;

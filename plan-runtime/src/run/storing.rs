@@ -3,9 +3,10 @@
 use super::StepError;
 use super::request::Request;
 use crate::plan::Keep;
-use crate::resolve::{MemoryBudget, Meter, StoredValue};
+use crate::resolve::{HandOver, MemoryBudget, Meter, StoredValue};
 use crate::{Result, Tool};
 use pin_project_lite::pin_project;
+use serde::Serialize;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -76,13 +77,24 @@ impl<T: Tool, F: Future<Output = Result<T::Output>>> Future for Storing<T, F> {
             Ok(output) => output,
             Err(error) => return Poll::Ready(Err(StepError::tool(error))),
         };
-        let meter = Meter::new(MemoryBudget::of_bytes(*this.room), None);
-        let stored = match *this.keep {
-            Keep::Json => StoredValue::encoded(output, &meter),
-            keep => StoredValue::kept(output, keep, T::hand_over, &meter),
-        };
-        Poll::Ready(stored.map_err(StepError::output))
+        Poll::Ready(stored(output, *this.keep, T::hand_over, *this.room))
     }
+}
+
+/// Stores the output of a call, in the form `keep` and in at most `room` bytes.
+#[inline]
+fn stored<O: Serialize + Send + 'static>(
+    output: O,
+    keep: Keep,
+    hand_over: fn() -> Option<HandOver<O>>,
+    room: usize,
+) -> StepResult {
+    let meter = Meter::new(MemoryBudget::of_bytes(room), None);
+    let stored = match keep {
+        Keep::Json => StoredValue::encoded(output, &meter),
+        keep => StoredValue::kept(output, keep, hand_over, &meter),
+    };
+    stored.map_err(StepError::output)
 }
 
 pin_project! {

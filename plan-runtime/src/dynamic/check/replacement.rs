@@ -3,7 +3,7 @@
 use super::unresolved::{Unresolved, UnresolvedReason, index_of};
 use crate::dynamic::schema::{TooMuchWork, Type, Types, Work};
 use crate::plan::{Key, Number, Path, Selector, Template};
-use crate::resolve::{TemplateNode, walk};
+use crate::resolve::{EachTarget, Target, walk};
 use serde_json::{Map, Value};
 use std::ops::Range;
 
@@ -38,11 +38,11 @@ pub(super) fn lead_on<'a>(
 ) -> Result<Result<Value, Box<Unresolved<'a>>>, TooMuchWork> {
     work.spend(1 + path.segments.len())?;
     match walk(value, path) {
-        Ok(TemplateNode::Value(value)) => {
+        Ok(Target::Value(value)) => {
             work.spend(weight(value))?;
             Ok(Ok(value.clone()))
         }
-        Ok(TemplateNode::Each { items, rest, .. }) => {
+        Ok(Target::Each(EachTarget { items, rest, .. })) => {
             let at = at + path.segments.len() - rest.segments.len();
             let mut found = Vec::with_capacity(items.len());
             for item in items {
@@ -64,7 +64,7 @@ pub(super) fn lead_on<'a>(
                     otherwise: None,
                 };
                 match walk(inside, part) {
-                    Ok(TemplateNode::Value(value)) => inside = value,
+                    Ok(Target::Value(value)) => inside = value,
                     _ => return false,
                 }
                 true

@@ -468,6 +468,20 @@ impl ResolveError {
         Self::of(self.0.what)
     }
 
+    /// Converts the error of a whole value to the error of serde_json.
+    #[cold]
+    pub(super) fn into_json_error(self) -> serde_json::Error {
+        let message = match self.0.what {
+            ErrorDetail::Type { message, .. } => {
+                message.replacen("invalid type: unit value", "invalid type: null", 1)
+            }
+            ErrorDetail::Needed(field) => format!("missing field `{field}`"),
+            ErrorDetail::Other(message) => message,
+            what => Self::of(what).to_string(),
+        };
+        serde::de::Error::custom(message)
+    }
+
     /// Makes the error one about a value that is no argument.
     pub(super) fn in_value(self) -> Self {
         let pointer = self.prefix(0);
