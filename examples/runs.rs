@@ -96,7 +96,7 @@ async fn order(server: &Server<Sqlite, Shop>, id: &str) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// Lists the runs, and returns the id of one that waits for a value.
+/// Lists the runs, and returns the id of a run that waits for a value.
 async fn list(server: &Server<Sqlite, Shop>) -> Result<Option<String>, Box<dyn Error>> {
     let mut filter = RunFilter::new();
     let mut waiting = None;

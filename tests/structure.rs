@@ -35,7 +35,7 @@ const APART: [(&str, &str); 5] = [
 const RECURSIVE: [[&str; 2]; 3] = [
     ["plan-macros/parse/format", "plan-macros/parse/value"],
     ["plan-runtime/check/argument", "plan-runtime/check/cursor"],
-    ["plan-runtime/resolve/access", "plan-runtime/resolve/node"],
+    ["plan-runtime/resolve/node", "plan-runtime/resolve/test"],
 ];
 
 #[test]

@@ -10,7 +10,7 @@
 //! | `graph` | from names to the dependencies of each step | cycles |
 //! | `expand` | from all results to Rust code | types, by expressions that rustc checks |
 //!
-//! All stages after `syntax` share a `report`. A stage calls `report.error(token, …)` for an error, and continues: a value with an
+//! `parse`, `names` and `expand` share a `report`. A stage calls `report.error(token, …)` for an error, and continues: a value with an
 //! error becomes `Value::Broken`, which causes no second error. For editors, `ide` expands the parts in another way.
 //!
 //! The modules `tool` and `shape` contain the other macros. `options` reads the attributes of all macros, `host` describes the process

@@ -52,6 +52,6 @@ once($("retry"), async () => {
   const { id } = live;
   await api(runPath("/retry"), { method: "POST", body: {} });
   if (id !== live.id) return;
-  announce("The run continues at its failure");
+  announce("The run continues. Completed steps that were not undone do not run again");
   openRun(id);
 });

@@ -63,7 +63,7 @@ export class Picture {
     if (!this.svg) {
       this.frame = null;
       this.overview = null;
-      this.place.replaceChildren(h("p", { class: "none" }, text ? "The graph is too large to be shown here." : "There is no graph yet."));
+      this.place.replaceChildren(h("p", { class: "none" }, text ? "The graph is too large to be shown here." : "There is no graph: the plan has no steps, or more than 400."));
       return;
     }
     const nodes = this.svg.querySelectorAll("[data-path]");

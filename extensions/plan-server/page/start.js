@@ -35,7 +35,7 @@ const showInputs = () => {
 };
 const ready = () => {
   const errors = editor.findings.filter(({ severity }) => severity === "error").length;
-  const why = !text.value.trim() ? "Write a plan first." : errors ? "Correct the errors first." : !editor.checked ? "The plan is being checked." : "";
+  const why = !text.value.trim() ? "Write a plan first." : errors ? "Correct the errors first." : !editor.checked ? "The plan is not checked yet. Findings shows the reason, if there is one." : "";
   $("start").setAttribute("aria-disabled", String(Boolean(why)));
   say($("start-why"), why);
   return !why;

@@ -137,7 +137,7 @@ const details = (path, status, stateOfStep) => {
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
       h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single))),
       ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
-    attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The values of this run are too large for the page. The report contains the times.") : null,
+    attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The page has no arguments for these calls: they are too large, or the run could not compute them. The report contains the times.") : null,
     steps("Needed by", list(planned?.affects), stateOfStep),
   ].flat(3).filter(Boolean);
 };

@@ -76,7 +76,7 @@ impl Problem {
             StatusCode::INTERNAL_SERVER_ERROR,
             "STORAGE",
             "the server cannot read or write its runs",
-            "No data was lost. See the server log for the cause.",
+            "Look whether your last action took effect, then try again. The server log has the cause.",
         )
     }
 

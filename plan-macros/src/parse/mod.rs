@@ -1,4 +1,4 @@
-//! The parser from tokens to [`ast`](crate::ast). Every stage records errors and continues with the next part.
+//! The parser from tokens to [`ast`](crate::ast). The parser records an error in a part, and continues with the next part.
 
 mod amount;
 mod attribute;

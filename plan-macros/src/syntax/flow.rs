@@ -1,4 +1,4 @@
-//! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
+//! The work of a step without a type: `if`, `for`, `loop`, a block, or the call of a tool.
 
 use super::tokens::{Tokens, first_word, parse_start};
 use proc_macro2::{Group, Span, TokenStream, TokenTree};

@@ -194,7 +194,7 @@ impl Tokens {
         }
     }
 
-    /// Returns one token for brackets that are not a list or a part of a list.
+    /// Returns 1, the number of tokens, for an attribute without `#`, such as `[optional]`.
     fn bare_attribute(&self) -> Option<usize> {
         self.peek_group(0, Delimiter::Bracket)?;
         let word = self.peek_ident(1).is_some_and(|word| word != "as");

@@ -21,7 +21,7 @@ pub(super) struct Core {
     pub(super) tells: bool,
     /// `true` to tell the driver the ends of scopes.
     pub(super) tells_scopes: bool,
-    /// `true` if the driver has nothing to do for steps that are not plain.
+    /// `true` if no command waits and the line of the plan is empty, so only plain steps of the plan itself can start.
     pub(super) is_quiet: bool,
     /// `true` once the run was cancelled, has passed its deadline, or is over before its time.
     pub(super) is_stopped: bool,

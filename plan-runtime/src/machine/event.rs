@@ -88,7 +88,7 @@ pub enum Command {
     Start(CallId, StepPlace),
     /// Wait for a value from outside.
     Await(CallId, StepPlace),
-    /// Answer a question with a number. Other events may come before the answer.
+    /// Answer a question. Other events may come before the answer.
     Evaluate(QuestionId, Question),
     /// Start a timer.
     Sleep(CallId, Pause, StepPlace),

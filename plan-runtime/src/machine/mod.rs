@@ -37,7 +37,7 @@
 //!
 //! # Failures
 //!
-//! If several elements of a list fail, the failure of the first failed element in the list counts. [`Recovery::Replace`] and [`Recovery::Catch`] absorb the failure of a step or an element, and the driver may make a value instead. `Replace` does not absorb a lasting failure, such as an undo step that has failed. In a scope that was ended before its time, nothing absorbs a failure.
+//! If several elements of a list fail, the failure of the first failed element in the list counts. [`Recovery::Replace`] and [`Recovery::Catch`] absorb the failure of a step or an element, and the driver may make a value instead. `Replace` does not absorb a lasting failure, such as an undo step that has failed. In a scope with a [`Cutoff`], nothing absorbs a failure of the work.
 //!
 //! # Ends before the time
 //!

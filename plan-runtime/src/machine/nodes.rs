@@ -41,7 +41,7 @@ pub struct Node {
 pub enum NodeBody {
     /// A call of a tool.
     Call,
-    /// A value that the driver makes. A value is a call that does not count as a call.
+    /// A value that the driver makes. The bound on calls counts values as calls.
     Value,
     /// A call that may turn out to be the plan with this index in the list of plans.
     Open(usize),

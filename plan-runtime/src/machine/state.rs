@@ -39,7 +39,7 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// The most that ids can tell apart, a depth that the stack of a thread holds, and any number of calls.
+    /// The most scopes and steps that ids can tell apart, 2³⁰ calls, a depth that the stack of a thread holds, and any number of elements.
     pub const DEFAULT: Self = Self {
         scopes: SCOPES,
         slots: 1 << 31,

@@ -16,7 +16,6 @@ mod items;
 mod members;
 mod meter;
 mod node;
-mod number;
 mod read;
 mod scope;
 mod settle;
@@ -107,8 +106,8 @@ pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, 
     T::deserialize(Node::of_value(value, None)).map_err(ResolveError::bare)
 }
 
-/// Reads a whole value, with the errors of serde_json. Unlike serde_json's deserializer, this one compiles no more code for a type that arguments
-/// or outputs have.
+/// Reads a whole value like an argument, with errors like those of serde_json. serde_json's own deserializer would compile more code for each type of
+/// an argument or an output.
 pub(crate) fn from_json<T: DeserializeOwned>(
     value: &serde_json::Value,
 ) -> Result<T, serde_json::Error> {

@@ -10,7 +10,7 @@ use super::error::ResolveError;
 use super::items::{Fields, Items};
 use super::members::Members;
 use super::meter::{charge, charge_value};
-use super::node::{At, Node, Slot};
+use super::node::{At, Node, Slot, complete};
 use super::token::{Hint, Token};
 use super::variant;
 use crate::plan::{Entry, Key, Template};
@@ -199,10 +199,15 @@ impl<'a> Deserializer<'a> for Node<'_, 'a> {
             },
             None => self.settle(&slot)?,
         };
-        if node.is_nothing() {
-            return visitor.visit_none();
-        }
-        visitor.visit_some(node)
+        let read = match node.is_nothing() {
+            true => visitor.visit_none(),
+            false => visitor.visit_some(node),
+        };
+        // A type can fail after its value was read, such as an internally tagged enum.
+        read.map_err(|error| {
+            let is_each = matches!(node.at, At::Each(_));
+            complete(error, node.origin, node.scope, is_each)
+        })
     }
 
     fn deserialize_newtype_struct<V: Visitor<'a>>(

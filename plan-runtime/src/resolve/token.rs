@@ -5,11 +5,12 @@ use super::items::{Items, List};
 use super::members::Members;
 use super::meter::{OBJECT, charge};
 use super::node::{At, Node, Slot};
-use super::number;
 use crate::plan::{Number, Tag, Template};
 use crate::shape::Tagging;
-use serde::de::{Error as _, Expected, Unexpected};
+use serde::de::{Deserializer, Error as _, Expected, MapAccess, Unexpected, Visitor};
 use serde_json::{Map, Value};
+use std::fmt;
+use std::marker::PhantomData;
 
 /// The hint of a type, for values in outputs. Of scalars, only the hinted kind is read, as serde_json does.
 #[derive(Clone, Copy, PartialEq)]
@@ -137,7 +138,7 @@ impl<'n, 'a> Node<'n, 'a> {
         Ok(match value {
             Value::Null => Token::Unit,
             Value::Bool(value) => Token::Bool(*value),
-            Value::Number(number) => return number::token(number, hint),
+            Value::Number(number) => return token_of_number(number, hint),
             Value::String(text) => {
                 charge(self.meter, text.len())?;
                 Token::Borrowed(text)
@@ -200,7 +201,7 @@ impl<'n, 'a> Node<'n, 'a> {
         Ok(match value {
             Value::Null => Token::Unit,
             Value::Bool(value) => Token::Bool(value),
-            Value::Number(number) => return number::token(&number, Hint::Any),
+            Value::Number(number) => return token_of_number(&number, Hint::Any),
             Value::String(text) => Token::Owned(text),
             Value::Array(items) => {
                 let inside = Node {
@@ -236,5 +237,65 @@ pub(super) fn unexpected(value: &Value) -> Unexpected<'_> {
         Value::String(text) => Unexpected::Str(text),
         Value::Array(_) => Unexpected::Seq,
         Value::Object(_) => Unexpected::Map,
+    }
+}
+
+/// Returns the token of a number. Only serde_json knows its numbers, since one of its features makes strings of them.
+fn token_of_number<'a>(number: &serde_json::Number, hint: Hint) -> Result<Token<'a>, ResolveError> {
+    if let Some(whole) = number.as_u64() {
+        return Ok(Token::Unsigned(whole));
+    }
+    let seen = Seen(PhantomData);
+    let token = match hint {
+        Hint::I8 => number.deserialize_i8(seen),
+        Hint::I16 => number.deserialize_i16(seen),
+        Hint::I32 => number.deserialize_i32(seen),
+        Hint::I64 => number.deserialize_i64(seen),
+        Hint::I128 => number.deserialize_i128(seen),
+        Hint::U8 => number.deserialize_u8(seen),
+        Hint::U16 => number.deserialize_u16(seen),
+        Hint::U32 => number.deserialize_u32(seen),
+        Hint::U64 => number.deserialize_u64(seen),
+        Hint::U128 => number.deserialize_u128(seen),
+        Hint::F32 => number.deserialize_f32(seen),
+        Hint::F64 => number.deserialize_f64(seen),
+        _ => number.deserialize_any(seen),
+    };
+    token.map_err(|error| ResolveError::new(error.to_string()))
+}
+
+/// A visitor that returns a number as serde_json presents it.
+struct Seen<'a>(PhantomData<&'a ()>);
+
+macro_rules! seen {
+    ($($method:ident($type:ty) $token:ident)*) => {$(
+        fn $method<E>(self, value: $type) -> Result<Token<'a>, E> {
+            Ok(Token::$token(value.into()))
+        }
+    )*};
+}
+
+impl<'de, 'a> Visitor<'de> for Seen<'a> {
+    type Value = Token<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    seen! {
+        visit_u64(u64) Unsigned
+        visit_i64(i64) Signed
+        visit_u128(u128) WideUnsigned
+        visit_i128(i128) WideSigned
+        visit_f64(f64) Float
+    }
+
+    /// Reads a number of any precision, whose name is private to serde_json.
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Token<'a>, M::Error> {
+        let Some(name) = map.next_key::<String>()? else {
+            return Ok(Token::Unit);
+        };
+        let digits: String = map.next_value()?;
+        Ok(Token::Members(Members::private(name, digits)))
     }
 }

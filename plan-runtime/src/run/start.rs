@@ -299,14 +299,6 @@ pub(super) enum MadeOutput<'o> {
 }
 
 impl MadeOutput<'_> {
-    /// Returns the JSON that the output was created from.
-    fn json(&self) -> Option<&Value> {
-        match self {
-            Self::Json(json) => Some(json),
-            Self::At(..) => None,
-        }
-    }
-
     /// Converts the output to a value of its type.
     pub(super) fn read<O: DeserializeOwned + 'static>(self) -> Result<O, ResolveError> {
         match self {
@@ -355,8 +347,13 @@ impl<'x> CalledPlan<'x> {
             start,
             fits: |value| from_json::<O>(value).map(drop_quietly),
             store: Box::new(move |output, keep, room| {
-                let given = output.json().cloned();
-                let output = output.read::<O>()?;
+                let (output, given) = match output {
+                    MadeOutput::Json(json) => {
+                        let output = from_json::<O>(&json).map_err(serde::de::Error::custom)?;
+                        (output, Some(json))
+                    }
+                    MadeOutput::At(template, scope, given) => (take(template, scope, given)?, None),
+                };
                 let meter = Meter::new(room, None);
                 let stored = StoredValue::kept(output, keep, hand_over, &meter);
                 let stored = stored.and_then(|stored| match &given {

@@ -302,3 +302,26 @@ fn a_step_that_was_renamed() {
         assert!(error.to_string().contains(&format!("`{shown}`")), "{error}");
     }
 }
+
+#[test]
+fn an_option_keeps_the_reference() {
+    #[derive(Debug, Deserialize)]
+    #[serde(tag = "kind")]
+    enum Kind {
+        A {
+            #[allow(dead_code)]
+            n: u32,
+        },
+    }
+    #[derive(Debug, Deserialize)]
+    struct Args {
+        #[allow(dead_code)]
+        f: Option<Kind>,
+    }
+    let template = object(vec![("f", reference("inbox", vec![]))]);
+    let error = error::<Args>(&template, json!({"kind": "A"}));
+    assert_eq!(
+        (error.kind(), error.reference()),
+        (ErrorKind::Type, Some("inbox"))
+    );
+}

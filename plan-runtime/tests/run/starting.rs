@@ -80,10 +80,9 @@ fn an_empty_plan_gives_its_output() {
     assert_eq!(Driven::new(run(&plan, &Lab::open())).ended().unwrap(), 0);
     let lab = Lab::open();
     let (_, report) = Driven::new(run(&plan, &lab).with_report()).ended();
-    assert_eq!(report.to_string(), {
-        let took = format!("{:.1}", report.duration().as_secs_f64() * 1e3);
-        format!("plan `test`: 0 steps in {took} ms: nothing to do")
-    });
+    let text = report.to_string();
+    assert!(text.starts_with("plan `test`: 0 steps in "), "{text}");
+    assert!(text.ends_with("s: nothing to do"), "{text}");
 }
 
 #[test]

@@ -473,7 +473,10 @@ impl ResolveError {
     pub(super) fn into_json_error(self) -> serde_json::Error {
         let message = match self.0.what {
             ErrorDetail::Type { message, .. } => {
-                message.replacen("invalid type: unit value", "invalid type: null", 1)
+                match message.strip_prefix("invalid type: unit value") {
+                    Some(rest) => format!("invalid type: null{rest}"),
+                    None => message,
+                }
             }
             ErrorDetail::Needed(field) => format!("missing field `{field}`"),
             ErrorDetail::Other(message) => message,

@@ -76,7 +76,7 @@ impl<'x> Driver<'x> {
         let plans = around.as_ref().map_or(0, CallContext::depth_inside);
         let inside = around.as_ref().and_then(CallContext::inside);
         let keeps = options.keeps.within(inside.map(|it| it.keeps));
-        // A report, an engine and a journal need the JSON of all values.
+        // A report with outputs, an engine and a journal need the JSON of all values.
         let hands_over = options.hands_over && !keeps.outputs && !run.is_kept();
         let root = ScopeValues {
             handing: hands_over.then(|| graph.handing(plan, None)).flatten(),

@@ -52,7 +52,7 @@ impl<'x> Calls<'x> {
         }
     }
 
-    /// Starts a plain call. Layers get the times of the call at most. `HANDS` is `true` in a scope that hands over Rust values.
+    /// Starts a plain call. A watch gets at most the times of the call. `HANDS` is `true` in a scope that hands over Rust values.
     #[inline(always)]
     fn start_plain<const HANDS: bool>(
         &mut self,
@@ -148,7 +148,7 @@ impl<'x> Calls<'x> {
         self.make_call(&Starting { of, action, number }, host);
     }
 
-    /// Starts a call of a step that is not plain.
+    /// Starts a call of a step that is not plain, or any call of a run with a journal.
     #[cold]
     #[inline(never)]
     fn start_part(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {

@@ -25,7 +25,7 @@ pub(super) struct Values<'x> {
     steps: HashMap<usize, Box<StepValues<'x>>>,
     /// The bytes that the run holds, and the calls that it has made.
     pub(super) held: Held,
-    /// `true` if no call of the run is plain, since a layer sees each call.
+    /// `true` if a watch, a journal or an engine may need more of a plain call than its start.
     pub(super) has_layers: bool,
 }
 
@@ -110,7 +110,7 @@ impl<'x> Values<'x> {
         it.expect("a scope has values before its steps start")
     }
 
-    /// Returns `true` if no layer sees the plain calls of a scope, and they need at most Rust values.
+    /// Returns `true` if the run has no layer, and the scope has no secrets and is not part of a called plan.
     pub(super) fn is_unseen(&self, scope: ScopeId) -> bool {
         !self.has_layers && !self.scope(scope).is_more()
     }

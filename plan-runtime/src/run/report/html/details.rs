@@ -91,10 +91,12 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
             });
             return;
         }
-        Status::Skipped => "None of its conditions held.",
-        Status::Cancelled => "It was dropped while it ran.",
+        Status::Skipped => "It was not needed: no condition held, or there was nothing to undo.",
+        Status::Cancelled => {
+            "The run dropped it before it ended. A call that was running may have taken effect."
+        }
         Status::Running => "It has not ended.",
-        Status::NotStarted => "The run had ended before it could start.",
+        Status::NotStarted => "It has not started.",
         Status::Completed => return,
     };
     html.tag("p").text(why);
