@@ -12,7 +12,7 @@
 //! cargo run --features sqlite --example runs -- delete 30
 //! ```
 //!
-//! `-- serve` runs the orders until it is killed, in another terminal.
+//! `-- serve` runs the orders in another terminal, until you kill the process.
 
 mod shop;
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The hint of a type, for values in outputs. Of scalars, only the hinted kind is read, as serde_json does.
+/// The hint of a type, for values in outputs. Like serde_json, a node with a hint reads only scalars of the hinted kind.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Hint {
     Any,
@@ -240,7 +240,7 @@ pub(super) fn unexpected(value: &Value) -> Unexpected<'_> {
     }
 }
 
-/// Returns the token of a number. Only serde_json knows its numbers, since one of its features makes strings of them.
+/// Returns the token of a number. serde_json has to read its numbers, since one of its features makes strings of them.
 fn token_of_number<'a>(number: &serde_json::Number, hint: Hint) -> Result<Token<'a>, ResolveError> {
     if let Some(whole) = number.as_u64() {
         return Ok(Token::Unsigned(whole));

@@ -40,7 +40,7 @@ pub(super) struct ScopeValues<'x> {
     /// The code that starts the actions of a called plan, in the scope of the plan.
     pub(super) own: Option<Box<OwnStart<'x>>>,
     pub(super) secrecy: Option<Arc<Secrecy>>,
-    /// `true` if plain calls take the shortest way: the run has no layer, and the scope has no secrets, no enclosing called plan and no Rust values to hand over.
+    /// `true` if plain calls take the shortest way. The run has no layer then, and the scope has no secrets, no enclosing called plan and no Rust values.
     pub(super) is_plain: bool,
 }
 

@@ -283,7 +283,7 @@ fn tool_of(step: &StepReport) -> String {
     tool.unwrap_or_default()
 }
 
-/// Returns a line as it is if it fits, and broken into several lines otherwise.
+/// Returns a line, or several lines if the line does not fit.
 fn fitted(line: String, columns: usize) -> Vec<String> {
     if width(&line) <= columns {
         vec![line]
