@@ -82,7 +82,8 @@ impl<T: Tool, F: Future<Output = Result<T::Output>>> Future for Storing<T, F> {
 }
 
 /// Stores the output of a call, in the form `keep` and in at most `room` bytes.
-#[inline]
+// Without optimization, rustc compiles the function once for each type of outputs, and not for each tool.
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn stored<O: Serialize + Send + 'static>(
     output: O,
     keep: Keep,
