@@ -23,6 +23,7 @@ mod schemas_of_types;
 mod sound;
 mod sound_runs;
 mod texts;
+mod unsound;
 mod variables;
 mod variables_runs;
 mod wrong_documents;

@@ -96,7 +96,7 @@ fn fixed(text: &str, finding: &Finding) -> usize {
 }
 
 /// A step of a tool plan that gives this to the argument of a tool.
-fn give(tool: &str, value: &str) -> String {
+pub(crate) fn give(tool: &str, value: &str) -> String {
     format!(r#"{{"id": "b", "tool": "{tool}", "arguments": {{"x": "{value}"}}}}"#)
 }
 

@@ -11,6 +11,7 @@ use crate::dynamic::schema::{Form, Types};
 use crate::plan::{Reference, Segment, Selector, Source, ToolInfo};
 use crate::resolve::describe::{counted, quoted, short};
 use plan_graph::similar;
+use std::ops::Range;
 
 /// Maximum number of fields in the search for a suggestion.
 const MOST_TRIED: usize = 64;
@@ -116,14 +117,21 @@ impl KnownOutputs<'_> {
                 )
             }
             Unstated::Presence(_) if may_be_missing => return None,
-            Unstated::Presence(part) => (
-                format!(
-                    "`{written}` is not checked: no schema states whether `{part}` is always there"
-                ),
-                format!("list it in `required` of the schema of {whose}, if it is"),
-            ),
+            Unstated::Presence(part) => return Some(self.presence(place, reference, part)),
         };
         Some(self.unchecked(place, message).help(help))
+    }
+
+    /// Returns the note for a reference to a part whose presence no schema states.
+    pub(super) fn presence(&self, place: Range<usize>, reference: &Reference, part: &str) -> Note {
+        let message = format!(
+            "`{}` is not checked: no schema states whether `{part}` is always there",
+            short(&reference.text())
+        );
+        let whose = self.whose(reference);
+        self.unchecked(place, message).help(format!(
+            "list it in `required` of the schema of {whose}, if it is"
+        ))
     }
 
     /// Returns the help for a value without a type.

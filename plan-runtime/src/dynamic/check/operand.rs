@@ -3,7 +3,7 @@
 use super::checked_value::{CheckedValue, ValueKind};
 use super::guards::Guards;
 use super::outputs::KnownOutputs;
-use super::unresolved::index_of;
+use super::unresolved::{Unstated, index_of};
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::schema::{Form, Presence, Type, Types};
 use crate::plan::{ERR, OK, Reference, Segment, Template};
@@ -26,6 +26,8 @@ pub(super) struct Operand<'a> {
     pub(super) shown: String,
     /// The reason why a run fails for want of the value.
     pub(super) breaks: Option<String>,
+    /// The part of the reference whose presence no schema states.
+    unstated: Option<String>,
     /// The place of the value in the document.
     pub(super) place: Range<usize>,
     /// The value is never absent.
@@ -54,6 +56,13 @@ impl Operand<'_> {
     pub(super) fn breaks(&self, guards: &Guards<'_>) -> Option<&String> {
         let is_there = self.found.as_ref().is_some_and(|(it, _)| guards.cover(it));
         self.breaks.as_ref().filter(|_| !is_there)
+    }
+
+    /// Returns the reference, and the part of it whose presence no schema states.
+    pub(super) fn unstated(&self, guards: &Guards<'_>) -> Option<(&Reference, &str)> {
+        let (reference, _) = self.found.as_ref()?;
+        let part = self.unstated.as_ref().filter(|_| !guards.cover(reference));
+        Some((reference, part?))
     }
 
     /// Returns the reason why the value is never that of the other operand, and the values that it has.
@@ -129,6 +138,10 @@ pub(super) fn operand<'a>(
                 words,
                 shown: known.as_operand(Some(reference)),
                 breaks: given.breaks.map(|it| it.why),
+                unstated: given.unstated.and_then(|it| match it {
+                    Unstated::Presence(part) => Some(part),
+                    Unstated::Type(_) => None,
+                }),
                 place: known.place(at),
                 is_sure,
             }
@@ -141,6 +154,7 @@ pub(super) fn operand<'a>(
             words,
             shown: known.as_operand(None),
             breaks: None,
+            unstated: None,
             place: known.place(at),
             is_sure: false,
         },

@@ -74,6 +74,8 @@ impl<'a> Checker<'a, '_> {
                 r#"write `{{"all": [{{"is_some": {shown}}}, {shown}]}}`, which is false where it is absent"#
             );
             self.report(Code::MaybeAbsent, at, message, help, step);
+        } else {
+            self.presence(&operand, guards, step);
         }
     }
 
@@ -200,14 +202,15 @@ impl<'a> Checker<'a, '_> {
                 let help = "values of two kinds are never equal".to_owned();
                 self.add(note.into_warning().help(help), step);
             }
-            return;
+            let all = operands.iter().flatten();
+            return all.for_each(|operand| self.presence(operand, guards, step));
         }
         if !ORDERED.iter().any(|kind| both.overlaps(*kind)) {
             let message = format!("`{sign}` compares {left} with {right}, which have no order");
             let help = "compare two numbers, or two strings".to_owned();
             return self.report(Code::WrongType, at, message, help, step);
         }
-        let mut all = operands.iter().flatten();
+        let all = operands.iter().flatten();
         if let Some(operand) = all.clone().find(|it| it.is_unstated()) {
             let what = format!("`{sign}` compares two numbers, or two strings");
             let is_one = |kind: &&Types| both.without(**kind).is_empty();
@@ -220,7 +223,8 @@ impl<'a> Checker<'a, '_> {
             let help = "compare two numbers, or two strings".to_owned();
             return self.report(Code::WrongType, at, message, help, step);
         }
-        if let Some((why, shown)) = all.find_map(|it| Some((it.absent(guards)?, &it.shown))) {
+        let mut absent = all.clone();
+        if let Some((why, shown)) = absent.find_map(|it| Some((it.absent(guards)?, &it.shown))) {
             let message =
                 format!("`{sign}` compares {left} with {right}, one of which may be absent: {why}");
             self.report(
@@ -230,6 +234,8 @@ impl<'a> Checker<'a, '_> {
                 self.ask_first(shown, Some(at)),
                 step,
             );
+        } else {
+            all.for_each(|operand| self.presence(operand, guards, step));
         }
     }
 
@@ -350,7 +356,18 @@ impl<'a> Checker<'a, '_> {
                 self.ask_first(shown, is_condition.then_some(at))
             };
             self.report(Code::MaybeAbsent, at, message, help, step);
+        } else {
+            self.presence(asked, guards, step);
         }
+    }
+
+    /// Reports a value whose presence no schema states.
+    fn presence(&mut self, operand: &Operand<'a>, guards: &Guards<'a>, step: Option<&StepPlace>) {
+        let Some((reference, part)) = operand.unstated(guards) else {
+            return;
+        };
+        let place = operand.place.clone();
+        self.add(self.known.presence(place, reference, part), step);
     }
 
     /// Reports a value without a type, or gives an input the only kind that fits.

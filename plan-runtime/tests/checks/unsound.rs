@@ -1,0 +1,116 @@
+//! Plans that fail in some runs, with outputs of which a schema states little.
+
+use crate::checks::sound::give;
+use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
+use serde_json::{Value, json};
+
+fn tools(output: &Value) -> Contracts {
+    let takes = |name: &str, schema: &Value| {
+        let arguments = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
+        Contract::new(name).arguments(arguments)
+    };
+    [
+        Contract::new("find").output(output.clone()),
+        takes("string", &json!({"type": "string"})),
+        takes(
+            "strings",
+            &json!({"type": "array", "items": {"type": "string"}}),
+        ),
+        takes(
+            "color",
+            &json!({"anyOf": [{"enum": ["green"]}, {"type": "integer"}]}),
+        ),
+        takes("point", &json!({"enum": [[1, 2], [3, 4]]})),
+        takes(
+            "mails",
+            &json!({"type": "array", "items": {
+                "type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"],
+            }}),
+        ),
+    ]
+    .into_iter()
+    .collect()
+}
+
+fn read(tools: &Contracts, text: &str) -> Findings {
+    match Reader::new().tools(tools).read(text) {
+        Ok(document) => document.warnings().clone(),
+        Err(findings) => findings,
+    }
+}
+
+fn shown(findings: &Findings) -> Vec<String> {
+    let shown = findings
+        .iter()
+        .map(|it| format!("{}: {}", it.code, it.message));
+    shown.collect()
+}
+
+/// Returns a plan with these steps after a call of `find`.
+fn steps(steps: &str) -> String {
+    format!(
+        r#"{{"steps": [{{"id": "a", "tool": "find", "arguments": {{}}}}, {steps}], "output_steps": ["b"]}}"#
+    )
+}
+
+/// Returns the findings for steps after a call of `find`, which has this output.
+fn found(output: &Value, rest: &str) -> Vec<String> {
+    shown(&read(&tools(output), &steps(rest)))
+}
+fn branch(condition: &str) -> String {
+    format!(r#"{{"id": "b", "if": [{{{condition}, "then": {{"value": 1}}}}]}}"#)
+}
+
+#[test]
+fn conditions_over_a_member_that_may_be_missing_by_an_omission() {
+    let output = |required: &[&str]| {
+        json!({"type": "object", "required": required, "properties": {
+            "size": {"type": "integer"},
+            "text": {"type": "string"},
+            "ok": {"type": "boolean"},
+            "end": {"anyOf": [
+                {"type": "object", "properties": {"Ok": {}}, "required": ["Ok"]},
+                {"type": "object", "properties": {"Err": {}}, "required": ["Err"]},
+            ]},
+        }})
+    };
+    let mut silent = output(&[]);
+    silent.as_object_mut().unwrap().remove("required");
+    let stated = output(&["size", "text", "ok", "end"]);
+    for (condition, part) in [
+        (
+            r#""condition": {"compare": ["$ref:a.size", ">", 3]}"#,
+            "size",
+        ),
+        (
+            r#""condition": {"compare": ["$ref:a.size", "==", 3]}"#,
+            "size",
+        ),
+        (
+            r#""condition": {"compare": [{"len": "$ref:a.text"}, ">", 3]}"#,
+            "text",
+        ),
+        (r#""condition": {"is_empty": "$ref:a.text"}"#, "text"),
+        (r#""condition": {"is_ok": "$ref:a.end"}"#, "end"),
+        (r#""condition": "$ref:a.ok""#, "ok"),
+        (r#""condition": {"not": "$ref:a.ok"}"#, "ok"),
+        (r#""pattern": "Ok(v)", "value": "$ref:a.end""#, "end"),
+    ] {
+        let expected = format!(
+            "unchecked: `$ref:a.{part}` is not checked: no schema states whether `{part}` is always there"
+        );
+        assert_eq!(
+            found(&silent, &branch(condition)),
+            [expected],
+            "{condition}"
+        );
+        assert_eq!(found(&stated, &branch(condition)), [""; 0], "{condition}");
+    }
+    for condition in [
+        r#""condition": {"is_some": "$ref:a.size"}"#,
+        r#""condition": {"all": [{"is_some": "$ref:a.size"}, {"compare": ["$ref:a.size", ">", 3]}]}"#,
+        r#""pattern": "Some(v)", "value": "$ref:a.size""#,
+    ] {
+        assert_eq!(found(&silent, &branch(condition)), [""; 0], "{condition}");
+    }
+}
