@@ -114,3 +114,31 @@ fn conditions_over_a_member_that_may_be_missing_by_an_omission() {
         assert_eq!(found(&silent, &branch(condition)), [""; 0], "{condition}");
     }
 }
+#[test]
+fn references_that_end_at_a_member_of_which_nothing_is_stated() {
+    let output = json!({"type": "object", "properties": {"cc": {"type": "string"}}});
+    let find = json!({"id": "a", "tool": {"name": "find"}});
+    for absent in ["null", "end"] {
+        let cc = json!({"reference": {"step": "a", "path": [{"token": "cc", "absent": absent}]}});
+        let found = |step: &Value| {
+            let value = json!({"value": {"reference": {"step": "b", "pointer": ""}}});
+            let plan = json!({"name": "p", "inputs": [], "steps": [find, step], "output": value});
+            shown(&read(&tools(&output), &plan.to_string()))
+        };
+        let arguments = json!({"object": {"x": cc}});
+        let call = found(&json!({"id": "b", "tool": {"name": "string"}, "arguments": arguments}));
+        let [call] = &call[..] else {
+            panic!("{call:?}");
+        };
+        assert!(
+            call.starts_with("maybe-absent: argument `x` is required"),
+            "{call}"
+        );
+        assert!(
+            call.ends_with("no schema states whether `cc` is always there"),
+            "{call}"
+        );
+        let branch = json!({"condition": {"is_some": cc}, "then": {"value": 1}});
+        assert_eq!(found(&json!({"id": "b", "if": [branch]})), [""; 0]);
+    }
+}

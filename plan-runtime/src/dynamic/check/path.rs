@@ -256,6 +256,10 @@ impl<'a> Way<'a, '_> {
     ) -> Result<(), LeadsNowhere<'a>> {
         let part = short(&words(self.path.segments, at + 1));
         let why = is_said.then(|| format!("`{part}` may be missing"));
+        // A part outside of the schema has another finding.
+        let has_finding = self.found.lost.is_some();
+        let unstated = || format!("no schema states whether `{part}` is always there");
+        let ends = why.clone().or_else(|| (!has_finding).then(unstated));
         match &segment.absent {
             Absent::Error => {
                 let breaks = why.clone().map(|why| Break {
@@ -271,7 +275,7 @@ impl<'a> Way<'a, '_> {
             Absent::End => {
                 let end = self.end();
                 end.may = true;
-                end.why = end.why.take().or(why);
+                end.why = end.why.take().or(ends);
             }
             Absent::Default(default) => {
                 let (rest, when) = (self.path.after(at), format!("`{part}` is missing"));
@@ -281,7 +285,7 @@ impl<'a> Way<'a, '_> {
                         let has_otherwise = self.path.otherwise.is_some();
                         self.end().may |= !has_otherwise;
                         if self.ends.len() == 1 {
-                            self.found.absent = self.found.absent.take().or(why);
+                            self.found.absent = self.found.absent.take().or(ends);
                         }
                     }
                     Ok(value) => {
