@@ -142,3 +142,45 @@ fn references_that_end_at_a_member_of_which_nothing_is_stated() {
         assert_eq!(found(&json!({"id": "b", "if": [branch]})), [""; 0]);
     }
 }
+#[test]
+fn elements_of_a_written_list() {
+    let list = |items: &str, tool: &str, reference: &str| {
+        format!(
+            r#"{{"id": "l", "for": {{"pattern": "n", "list": {items}, "body": {{"value": "$ref:n"}}}}}}, {}"#,
+            give(tool, reference)
+        )
+    };
+    let found =
+        |items: &str, tool: &str, reference: &str| found(&json!({}), &list(items, tool, reference));
+    for (items, tool) in [
+        (r#"["a", 5]"#, "strings"),
+        (r#"[{"to": "a"}, {"to": 5}]"#, "mails"),
+        (r#"[{"to": "a"}, {}]"#, "mails"),
+    ] {
+        let found = found(items, tool, "$ref:l");
+        assert_eq!(found.len(), 1, "{items}: {found:?}");
+        assert!(found[0].starts_with("wrong-type: "), "{found:?}");
+    }
+    for (items, tool, reference) in [
+        (r#"["a", "b"]"#, "strings", "$ref:l"),
+        (r#"["a", "b"]"#, "string", "$ref:l.0"),
+        (r#"[{"to": "a"}, {"to": "b"}]"#, "mails", "$ref:l"),
+    ] {
+        assert_eq!(found(items, tool, reference), [""; 0], "{items}");
+    }
+}
+
+#[test]
+fn rounds_that_a_step_collects() {
+    let steps = |value: &str| {
+        format!(
+            r#"{{"id": "l", "loop": {{"steps": [{{"id": "k", "tool": "find", "arguments": {{}}, "policy": {{"fallback": {value}}}}}], "value": "$ref:k", "while": {{"compare": ["$ref:k", "==", "x"]}}}}, "policy": {{"at_most": 2, "collect": true}}}}, {}"#,
+            give("strings", "$ref:l")
+        )
+    };
+    let output = json!({"type": "string"});
+    let wrong = found(&output, &steps("5"));
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    assert!(wrong[0].starts_with("wrong-type: "), "{wrong:?}");
+    assert_eq!(found(&output, &steps(r#""none""#)), [""; 0]);
+}

@@ -358,15 +358,14 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Returns the type of a literal value, without the members of objects.
+/// Returns the type of a value of the plan.
 fn of_value(value: Value) -> Type<'static> {
     match value {
         Value::Array(items) => {
             let elements = items.into_iter().map(of_value);
             Type::list(elements.fold(Type::none(), Type::or).once())
         }
-        Value::Object(_) => Type::plain(Types::OBJECT),
-        scalar => Type::literal(scalar),
+        other => Type::literal(other),
     }
 }
 

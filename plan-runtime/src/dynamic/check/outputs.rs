@@ -387,8 +387,7 @@ impl<'a> Outputs<'a, '_> {
                 if !policy.collect {
                     return given;
                 }
-                let Given { ty, replaced, .. } = given;
-                Given::typed(Type::list(ty)).with_elements(replaced)
+                Given::typed(Type::list(given.in_value()))
             }
             Body::Await(wait) => Given::typed(input::stated(&wait.type_name)),
             Body::If(branches) => {
@@ -422,8 +421,7 @@ impl<'a> Outputs<'a, '_> {
                         element = element.caught(self.work);
                     }
                 }
-                let Given { ty, replaced, .. } = element;
-                Given::typed(Type::list(ty)).with_elements(replaced)
+                Given::typed(Type::list(element.in_value()))
             }
         }
     }

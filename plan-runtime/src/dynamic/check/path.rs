@@ -51,12 +51,6 @@ impl<'a> Given<'a> {
         Self::typed(Type::result(self.in_value(), work))
     }
 
-    /// Returns the list with the plan's values for some elements.
-    pub(super) fn with_elements(self, mut replaced: Vec<Replacement>) -> Self {
-        replaced.iter_mut().for_each(|other| other.lists += 1);
-        Self { replaced, ..self }
-    }
-
     pub(super) fn nullable(&mut self, why: String) {
         self.ty = replace(&mut self.ty, Type::none()).nullable();
         self.absent = Some(why);

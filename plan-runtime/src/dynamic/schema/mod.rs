@@ -218,7 +218,7 @@ impl<'a> Type<'a> {
         Self::form(Form::Trusted)
     }
 
-    /// Returns the type of a literal scalar.
+    /// Returns the type of a literal.
     pub(super) fn literal(value: Value) -> Self {
         Self::form(Form::Literal(Rc::new(value)))
     }
