@@ -184,3 +184,21 @@ fn rounds_that_a_step_collects() {
     assert!(wrong[0].starts_with("wrong-type: "), "{wrong:?}");
     assert_eq!(found(&output, &steps(r#""none""#)), [""; 0]);
 }
+#[test]
+fn a_listed_value_that_may_be_null() {
+    let output = |nullable: bool| {
+        let items = json!({"type": "string", "nullable": nullable, "enum": ["a", "b"]});
+        json!({"type": "object", "properties": {"many": {"type": "array", "items": items}}, "required": ["many"]})
+    };
+    let call = give("strings", "$ref:a.many");
+    assert_eq!(
+        found(&output(true), &call),
+        [
+            "maybe-absent: argument `x` must be a list of strings, but an element of `$ref:a.many` may be null"
+        ]
+    );
+    assert_eq!(found(&output(false), &call), [""; 0]);
+    // A kind that the schema excludes is no value.
+    let one = json!({"type": "array", "items": {"type": "string", "enum": ["a", null, 5]}});
+    assert_eq!(found(&one, &give("strings", "$ref:a")), [""; 0]);
+}

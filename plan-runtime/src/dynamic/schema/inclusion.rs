@@ -149,10 +149,13 @@ impl Inclusion<'_> {
         if let Form::Literal(value) = form {
             return self.values([&**value], takes, nullable);
         }
-        if form.counts() {
-            return self.values(form.allowed(), takes, nullable);
-        }
         let types = form.types();
+        if form.counts() {
+            let null = types.overlaps(Types::NULL).then_some(&Value::Null);
+            let is_value = |it: &&Value| !it.is_null() && types.overlaps(Types::of(it));
+            let values = form.allowed().filter(is_value).chain(null);
+            return self.values(values, takes, nullable);
+        }
         let mut first = First::default();
         let is_open = types == Types::ALL;
         if is_open {

@@ -51,7 +51,7 @@ impl Inclusion<'_> {
         }
         for form in takes.forms() {
             if form.types().overlaps(Types::of(value))
-                && form.allows(value)
+                && (value.is_null() || form.allows(value))
                 && self.in_form(value, form)?
             {
                 return Ok(true);
