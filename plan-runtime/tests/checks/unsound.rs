@@ -202,3 +202,15 @@ fn a_listed_value_that_may_be_null() {
     let one = json!({"type": "array", "items": {"type": "string", "enum": ["a", null, 5]}});
     assert_eq!(found(&one, &give("strings", "$ref:a")), [""; 0]);
 }
+#[test]
+fn lists_where_some_lists_are_accepted() {
+    let integers = json!({"type": "array", "items": {"type": "integer"}});
+    let call = give("point", "$ref:a");
+    assert_eq!(
+        found(&integers, &call),
+        [
+            "not-allowed: `$ref:a` is a list of integers, but argument `x` must be one of `[1,2]`, `[3,4]`"
+        ]
+    );
+    assert_eq!(found(&json!({"const": [3, 4]}), &call), [""; 0]);
+}

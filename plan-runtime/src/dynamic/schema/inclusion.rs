@@ -183,7 +183,7 @@ impl Inclusion<'_> {
     fn kind(&mut self, form: &Form<'_>, part: Types, takes: &Type<'_>) -> Found {
         self.work.spend(takes.forms().len())?;
         let others = takes.forms().iter();
-        let others: Vec<_> = others.filter(|it| it.types().overlaps(part)).collect();
+        let mut others: Vec<_> = others.filter(|it| it.types().overlaps(part)).collect();
         let all = |forms: &mut dyn Iterator<Item = &&Form<'_>>| {
             forms.fold(Types::NONE, |all, form| all.or(form.types()))
         };
@@ -196,6 +196,13 @@ impl Inclusion<'_> {
             })));
         }
         if part == Types::LIST || part == Types::OBJECT {
+            // The parts of a value of the plan are compared without the values that a form lists.
+            if !matches!(form, Form::Members(_) | Form::Tuple(_)) {
+                others.retain(|it| !it.counts());
+                if others.is_empty() {
+                    return Ok(Some(Mismatch::of(Reason::Listed(part))));
+                }
+            }
             return self.parts(form, part, &others);
         }
         let listed = part.without(all(&mut others.iter().filter(|it| !it.counts())));
