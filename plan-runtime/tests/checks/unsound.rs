@@ -214,3 +214,17 @@ fn lists_where_some_lists_are_accepted() {
     );
     assert_eq!(found(&json!({"const": [3, 4]}), &call), [""; 0]);
 }
+#[test]
+fn an_element_of_a_list_or_an_object() {
+    let output =
+        |other: &Value| json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, other]});
+    let object = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]});
+    let call = give("string", "$ref:a.0");
+    assert_eq!(
+        found(&output(&object("id")), &call),
+        [
+            "wrong-type: `$ref:a.0` fails in some runs: in the output of `find`, it may be an object, which has no `[0]`"
+        ]
+    );
+    assert_eq!(found(&output(&object("0")), &call), [""; 0]);
+}

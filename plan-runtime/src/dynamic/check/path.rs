@@ -389,17 +389,26 @@ struct Member<'a> {
 ///
 /// Returns the reason for a missing part, and `true` if the part may be present outside of the schema.
 fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<Member<'a>, (UnresolvedReason, bool)> {
-    let has_part = match segment.selector {
-        Selector::Each => Types::LIST,
-        _ if index_of(&segment.selector).is_some() => Types::LIST.or(Types::OBJECT),
-        _ => Types::OBJECT,
+    let index = index_of(&segment.selector);
+    let name = match &segment.selector {
+        Selector::Key(key) => key.clone(),
+        Selector::Index(index) => index.to_string(),
+        Selector::Each => String::new(),
+    };
+    let has_part = |form: &Form<'_>| match index {
+        _ if segment.is_each() => Types::LIST,
+        Some(_) => match form.property(&name) {
+            Property::Unlisted | Property::Closed => Types::LIST,
+            Property::Type(_) | Property::Open => Types::LIST.or(Types::OBJECT),
+        },
+        None => Types::OBJECT,
     };
     let (mut others, mut is_unstated) = (Types::NONE, false);
     let is_known = |form: &&Form<'_>| !matches!(form, Form::Trusted | Form::Beyond(_));
     for form in ty.forms().iter().filter(is_known) {
         match form.types() {
             Types::ALL => is_unstated = true,
-            types => others = others.or(types.without(has_part).without(Types::NULL)),
+            types => others = others.or(types.without(has_part(form)).without(Types::NULL)),
         }
     }
     let found = |ty, presence| Member {
@@ -408,15 +417,11 @@ fn member<'a>(ty: &Type<'a>, segment: &Segment) -> Result<Member<'a>, (Unresolve
         others,
         is_unstated,
     };
-    let index = index_of(&segment.selector);
-    let name = match &segment.selector {
-        Selector::Key(key) => key.clone(),
-        Selector::Index(index) => index.to_string(),
-        Selector::Each if ty.types().overlaps(Types::LIST) => {
-            return Ok(found(ty.element(), Presence::Sure));
-        }
-        Selector::Each => return Err((UnresolvedReason::NoList, false)),
-    };
+    if segment.is_each() {
+        let is_list = ty.types().overlaps(Types::LIST);
+        let elements = is_list.then(|| found(ty.element(), Presence::Sure));
+        return elements.ok_or((UnresolvedReason::NoList, false));
+    }
     let mut part: Option<Type<'a>> = None;
     let mut presence = Presence::Sure;
     let (mut why, mut may_be_there) = (None, false);
