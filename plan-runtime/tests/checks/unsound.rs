@@ -228,3 +228,11 @@ fn an_element_of_a_list_or_an_object() {
     );
     assert_eq!(found(&output(&object("0")), &call), [""; 0]);
 }
+#[test]
+fn a_help_has_the_branches_of_accepted_values() {
+    let output = json!({"enum": ["red", "green"]});
+    let call = give("color", "$ref:a");
+    let findings = read(&tools(&output), &steps(&call)).to_string();
+    assert!(findings.contains(r#""==", "green"]"#), "{findings}");
+    assert!(!findings.contains(r#""==", "red"]"#), "{findings}");
+}

@@ -58,7 +58,10 @@ impl ValueCheck<'_> {
     fn branches(&self, known: &KnownOutputs<'_>, misfit: &Misfit<'_>) -> Option<String> {
         let (given, takes) = (misfit.given, misfit.takes);
         let shown = known.as_json(misfit.reference)?;
-        let accepts = |value: &Value| takes.forms().iter().any(|form| form.allows(value));
+        let accepts = |value: &Value| {
+            let mut forms = takes.forms().iter();
+            forms.any(|form| form.types().overlaps(Types::of(value)) && form.allows(value))
+        };
         let values = given.forms().iter().flat_map(|form| form.allowed());
         let values: Vec<&Value> = values
             .take(MOST_LISTED)
