@@ -654,3 +654,51 @@ fn values_are_compared_as_far_as_they_are_literal() {
         assert_eq!(findings[0].code, Code::NotAllowed, "{findings}");
     }
 }
+
+/// Each listed value and each member opens the schemas that it is compared with.
+#[test]
+fn comparisons_that_open_many_schemas_are_errors() {
+    let large = |forms: usize| -> Value {
+        let forms: Vec<Value> = (0..forms).map(|at| json!({"const": at})).collect();
+        json!({ "anyOf": forms })
+    };
+    let listed = |value: fn(usize) -> Value| {
+        let values: Vec<Value> = (0..300).map(value).collect();
+        json!({ "enum": values })
+    };
+    let names: Vec<String> = (0..400).map(|at| format!("p{at}")).collect();
+    let member = json!({"$ref": "#/$defs/large"});
+    let members = names.iter().map(|name| (name.clone(), member.clone()));
+    let members = json!({
+        "$defs": {"large": large(4000)},
+        "type": "object",
+        "properties": members.collect::<Map<_, _>>(),
+        "required": names,
+    });
+    for (gives, takes) in [
+        (
+            listed(|at| json!([at])),
+            json!({"type": "array", "items": large(10_000)}),
+        ),
+        (
+            listed(|at| json!({"m": at})),
+            json!({"type": "object", "properties": {"m": large(10_000)}}),
+        ),
+        (members, json!({"type": "object", "required": names})),
+    ] {
+        let takes = json!({"type": "object", "properties": {"x": takes}, "required": ["x"]});
+        let tools = Contracts::from_iter([
+            Contract::new("gives").output(gives),
+            Contract::new("takes").arguments(takes),
+        ]);
+        let text = json!([
+            {"id": "g", "tool": "gives", "arguments": {}},
+            {"id": "t", "tool": "takes", "arguments": {"x": "{{g.result}}"}},
+        ]);
+        let findings = Reader::new()
+            .tools(&tools)
+            .read(&text.to_string())
+            .unwrap_err();
+        assert_eq!(findings[0].code, Code::LimitPassed, "{findings}");
+    }
+}

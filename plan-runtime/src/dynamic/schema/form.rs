@@ -243,6 +243,11 @@ impl<'a> Form<'a> {
         if lists.any(|list| list.iter().any(|required| required == name)) {
             return Presence::Sure;
         }
+        self.presence_of_optional(name)
+    }
+
+    /// Returns the presence of a member that no schema requires.
+    pub(super) fn presence_of_optional(&self, name: &str) -> Presence {
         let says = |schema: &&Schema<'a>| {
             let properties = schema.object("properties");
             properties.is_some_and(|properties| properties.contains_key(name))

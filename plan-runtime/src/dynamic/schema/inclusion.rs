@@ -181,7 +181,7 @@ impl Inclusion<'_> {
 
     /// Compares the values of these kinds.
     fn kind(&mut self, form: &Form<'_>, part: Types, takes: &Type<'_>) -> Found {
-        self.work.spend(takes.forms().len())?;
+        self.work.spend(takes.width())?;
         let others = takes.forms().iter();
         let mut others: Vec<_> = others.filter(|it| it.types().overlaps(part)).collect();
         let all = |forms: &mut dyn Iterator<Item = &&Form<'_>>| {
@@ -288,21 +288,27 @@ impl Inclusion<'_> {
     /// Compares two objects except for one member.
     fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>, but: Option<&str>) -> Found {
         let required = takes.required();
+        let sure: HashSet<&str> = given.required().into_iter().collect();
         let names = given.names();
-        self.work.spend(required.len() + names.len())?;
+        self.work.spend(required.len() + sure.len() + names.len())?;
         let mut first = First::default();
         for name in &required {
             let missing = |always| {
                 let name = (*name).to_owned();
                 Mismatch::of(Reason::Missing { name, always })
             };
-            let found = match given.property(name) {
+            let property = given.property(name);
+            if let Property::Type(ty) = &property {
+                self.work.spend(ty.cost())?;
+            }
+            let found = match property {
                 Property::Closed | Property::Unlisted => Some(missing(true)),
                 Property::Type(ty) if ty.forms().is_empty() || ty.types().is_empty() => {
                     Some(missing(true))
                 }
                 Property::Open => Some(Mismatch::of(Reason::Presence((*name).to_owned()))),
-                Property::Type(_) => match given.presence(name) {
+                Property::Type(_) if sure.contains(name) => None,
+                Property::Type(_) => match given.presence_of_optional(name) {
                     Presence::Sure => None,
                     Presence::Maybe => Some(missing(false)),
                     Presence::Unknown => Some(Mismatch::of(Reason::Presence((*name).to_owned()))),
@@ -317,6 +323,7 @@ impl Inclusion<'_> {
             let Property::Type(part) = given.property(name) else {
                 continue;
             };
+            self.work.spend(part.cost())?;
             if part.types().is_empty() {
                 continue;
             }

@@ -21,7 +21,7 @@ impl Inclusion<'_> {
         let values = values.into_iter().filter(|it| !(nullable && it.is_null()));
         for (index, value) in values.enumerate() {
             if index % VALUES == 0 {
-                self.work.spend(takes.forms().len())?;
+                self.work.spend(takes.width())?;
             }
             if self.value(value, takes)? {
                 always = false;
@@ -64,10 +64,11 @@ impl Inclusion<'_> {
         match value {
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    if let Element::Type(ty) = form.element(Some(index))
-                        && !self.value(item, &ty)?
-                    {
-                        return Ok(false);
+                    if let Element::Type(ty) = form.element(Some(index)) {
+                        self.work.spend(1 + ty.known()?.cost())?;
+                        if !self.value(item, &ty)? {
+                            return Ok(false);
+                        }
                     }
                 }
             }
@@ -79,6 +80,7 @@ impl Inclusion<'_> {
                 for (name, member) in members {
                     let fits = match form.property(name) {
                         Property::Type(ty) => {
+                            self.work.spend(1 + ty.known()?.cost())?;
                             let is_left_out = member.is_null() && !required.contains(&&**name);
                             is_left_out || self.value(member, &ty)?
                         }

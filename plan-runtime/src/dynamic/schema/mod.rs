@@ -197,6 +197,12 @@ impl<'a> Type<'a> {
         self.cost
     }
 
+    /// Returns the work of comparing a value with each form.
+    pub(super) fn width(&self) -> usize {
+        let forms = self.forms.iter();
+        forms.map(|form| 1 + form.schemas().len()).sum()
+    }
+
     /// Returns the reason why the type is unknown.
     pub(super) fn beyond(&self) -> Option<&TooMuchWork> {
         self.forms.iter().find_map(|form| match form {
