@@ -199,9 +199,10 @@ impl<'a> Deserializer<'a> for Node<'_, 'a> {
             },
             None => self.settle(&slot)?,
         };
-        let read = match node.is_nothing() {
-            true => visitor.visit_none(),
-            false => visitor.visit_some(node),
+        let read = if node.is_nothing() {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(node)
         };
         // A type can fail after its value was read, such as an internally tagged enum.
         read.map_err(|error| {

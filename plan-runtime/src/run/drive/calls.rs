@@ -69,9 +69,10 @@ impl<'x> Calls<'x> {
         if let Err(error) = self.scene.values.held.charge(action, true) {
             return self.called(self.scene.values.of_plain(call, scope), Err(error));
         }
-        let given = match HANDS {
-            true => self.scene.values.give(scope, step, true),
-            false => None,
+        let given = if HANDS {
+            self.scene.values.give(scope, step, true)
+        } else {
+            None
         };
         let tool = self.tools.as_ref().and_then(|tools| tools.number(number));
         let again = self.tasks.ended_call(tool);
