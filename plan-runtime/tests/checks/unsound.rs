@@ -165,6 +165,7 @@ fn elements_of_a_written_list() {
         (r#"["a", "b"]"#, "strings", "$ref:l"),
         (r#"["a", "b"]"#, "string", "$ref:l.0"),
         (r#"[{"to": "a"}, {"to": "b"}]"#, "mails", "$ref:l"),
+        (r#"[{"to": "a"}, {"to": "b"}]"#, "string", "$ref:l.0.to"),
     ] {
         assert_eq!(found(items, tool, reference), [""; 0], "{items}");
     }

@@ -141,6 +141,13 @@ impl<'a> Form<'a> {
         match self {
             Self::Beyond(why) => return Property::Type(Type::unknown(why.clone())),
             Self::Trusted => return Property::Type(Type::trusted()),
+            Self::Literal(value) => {
+                let Some(name) = name else {
+                    return Property::Open;
+                };
+                let member = value.get(name).cloned();
+                return member.map_or(Property::Closed, |it| Property::Type(Type::literal(it)));
+            }
             _ => {}
         }
         if let Self::Members(members) = self {
@@ -236,7 +243,7 @@ impl<'a> Form<'a> {
     }
 
     pub(in crate::dynamic) fn presence(&self, name: &str) -> Presence {
-        if let Self::Members(_) | Self::Trusted = self {
+        if let Self::Members(_) | Self::Trusted | Self::Literal(_) = self {
             return Presence::Sure;
         }
         let mut lists = self.schemas().iter().map(|schema| schema.list("required"));
