@@ -1,8 +1,9 @@
 //! The errors of blocks, and of called plans: the enclosing plan names the steps that failed inside.
 
 use super::Error;
+use super::path::Elements;
 use super::path::StepPath;
-use super::run::{Cause, Elements, FailedStep, Interrupt, LeftWork, RunError, StepError, Undoing};
+use super::run::{Cause, FailedStep, Interrupt, LeftWork, RunError, StepError, Undoing};
 use crate::plan::Role;
 use crate::print::MessageName;
 use std::sync::Arc;

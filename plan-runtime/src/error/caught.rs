@@ -1,6 +1,7 @@
 //! Conversion of a step's error to a failure, which is a value.
 
-use super::run::{self, Elements, RunError, StepError};
+use super::path::Elements;
+use super::run::{self, RunError, StepError};
 use crate::failure::Failure;
 use crate::print::{Cut, Line, MOST, some_shown};
 

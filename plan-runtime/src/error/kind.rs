@@ -23,6 +23,6 @@ pub enum RunErrorKind {
     Journal,
     /// The output of the plan could not be computed from the outputs of its steps.
     Output,
-    /// Code panicked that is not part of a step.
+    /// Code outside the steps panicked.
     Panic,
 }

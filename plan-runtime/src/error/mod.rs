@@ -6,11 +6,12 @@ mod json;
 mod kind;
 mod path;
 mod run;
+mod text;
 
 pub(crate) use block::BlockPlace;
 pub use kind::RunErrorKind;
-pub(crate) use path::StepPath;
-pub(crate) use run::{Cause, Elements, Interrupt, LeftWork, Undoing, elements};
+pub(crate) use path::{Elements, StepPath, elements};
+pub(crate) use run::{Cause, Interrupt, LeftWork, Undoing};
 pub use run::{FailedStep, RunError, StepError};
 
 use crate::print::{Cut, Line, Lines, MOST};
@@ -104,7 +105,7 @@ impl Error {
         self
     }
 
-    /// Sets the meaning of the error, as a record has it.
+    /// Sets the permanence and the retry time of the error, from a record.
     pub(crate) fn meaning(self, permanent: bool, retry_after: Option<Duration>) -> Self {
         Self {
             permanent,

@@ -1,12 +1,10 @@
 //! The errors of steps and runs.
 
-use super::{Error, StepPath, on_one_line};
+use super::{Error, StepPath};
 use crate::failure::Failure as CaughtFailure;
 use crate::journal::JournalError;
 use crate::plan::{Plan, Role, ToolInfo};
-use crate::print::{Cut, Line, MOST, MessageName, some_shown};
 use crate::resolve::{ErrorKind, Limit, ResolveError};
-use humantime::format_duration;
 use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
 use std::fmt;
@@ -215,37 +213,6 @@ impl StepError {
     }
 }
 
-/// Writes a tool's error with its causes, on one line. A line break appears as `\n`, and other characters that a terminal
-/// would not show as Rust escapes. A message of more than 4,000 characters is truncated.
-impl fmt::Display for StepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tool(error) => write!(f, "{}", on_one_line(error.as_std())),
-            Self::Panic(message) => write!(f, "panicked: {}", Cut(Line(message), MOST)),
-            Self::Arguments(error) | Self::Limit(error) => write!(f, "{error}"),
-            Self::Output(error) => write!(f, "its output cannot be encoded: {error}"),
-            Self::Timeout(limit) => write!(f, "took longer than {}", format_duration(*limit)),
-            Self::Deadline(limit) => {
-                write!(
-                    f,
-                    "took longer than {} over all attempts",
-                    format_duration(*limit)
-                )
-            }
-            Self::Fallback(error) => write!(f, "its fallback: {error}"),
-            Self::Refused(reason) => write!(f, "was refused: {}", Cut(Line(reason), MOST)),
-            Self::Failed(failure) => write!(f, "{failure}"),
-            Self::Block(run) => run.write_failures(f, ""),
-            Self::TooManyRounds(most) => write!(
-                f,
-                "its condition still holds after {most} rounds, which are the most (`at_most`)"
-            ),
-            Self::NoSignals => f.write_str("no value can come: nobody has the run's `Signals`"),
-            Self::Unknown => f.write_str("the program has no code that runs this step"),
-        }
-    }
-}
-
 impl StdError for StepError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
@@ -314,7 +281,7 @@ impl FailedStep {
     }
 
     /// Returns `true` if the failure repeats the exceeded limit of the run.
-    fn is_limit(&self) -> bool {
+    pub(super) fn is_limit(&self) -> bool {
         match &self.error {
             StepError::Limit(_) => true,
             StepError::Tool(error) => error
@@ -328,43 +295,6 @@ impl FailedStep {
     pub fn blocked(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.blocked.iter().map(|step| &*step.path)
     }
-}
-
-impl fmt::Display for FailedStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (step, element) = (&self.step, Elements(&self.element));
-        write!(f, "step `{step}{element}`")?;
-        if let Some(tool) = self.tool() {
-            write!(f, " ({})", MessageName(tool))?;
-        }
-        write!(f, ": {}", self.error)?;
-        if self.blocked.is_empty() {
-            return Ok(());
-        }
-        write!(f, " (this blocked {})", some_shown(&self.blocked))
-    }
-}
-
-/// The index of an element in each list: `[2][0]`.
-pub(crate) struct Elements<'e>(pub(crate) &'e [usize]);
-
-impl fmt::Display for Elements<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|index| write!(f, "[{index}]"))
-    }
-}
-
-/// Returns the elements at the beginning of a string in the format of [`Elements`], and the rest. Returns `None` if an element
-/// has another format.
-pub(crate) fn elements(mut text: &str) -> Option<(Vec<usize>, &str)> {
-    let mut elements = Vec::new();
-    while let Some(rest) = text.strip_prefix('[') {
-        let (index, rest) = rest.split_once(']')?;
-        let element = index.parse().ok()?;
-        elements.push(element);
-        text = (index == usize::to_string(&element)).then_some(rest)?;
-    }
-    Some((elements, text))
 }
 
 /// The reason for a run's early end.
@@ -408,18 +338,18 @@ pub(crate) enum Interrupt {
 /// let cause = failure.error().as_tool().unwrap();
 /// assert!(cause.downcast_ref::<std::num::ParseIntError>().is_some());
 /// ```
-pub struct RunError(Box<Inner>);
+pub struct RunError(pub(super) Box<Inner>);
 
 #[derive(Debug)]
-struct Inner {
-    plan: String,
-    cause: Cause,
+pub(super) struct Inner {
+    pub(super) plan: String,
+    pub(super) cause: Cause,
     /// In order: the work in the order of the plan, then undo steps, then always steps.
-    failures: Vec<FailedStep>,
-    undoing: Undoing,
+    pub(super) failures: Vec<FailedStep>,
+    pub(super) undoing: Undoing,
     /// `true` if the run has not started a step.
     unstarted: bool,
-    text: OnceLock<String>,
+    pub(super) text: OnceLock<String>,
 }
 
 /// The undone steps, in the order of their undoing, and the steps that were not undone.
@@ -477,7 +407,7 @@ impl RunError {
         self
     }
 
-    /// Marks the error as one before the first step.
+    /// Marks the error as an error from before the first step.
     pub(crate) fn before_the_start(mut self) -> Self {
         self.0.unstarted = true;
         self
@@ -540,7 +470,7 @@ impl RunError {
     }
 
     /// Returns `true` if an exceeded limit has ended the run.
-    fn exceeds_limit(&self) -> bool {
+    pub(super) fn exceeds_limit(&self) -> bool {
         matches!(
             self.0.cause,
             Cause::Interrupted(Interrupt::Limit(_) | Interrupt::Recorded(_))
@@ -610,13 +540,6 @@ impl RunError {
     }
 }
 
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Cached, since each enclosing error formats the errors inside it.
-        f.write_str(self.0.text.get_or_init(|| ErrorText(self).to_string()))
-    }
-}
-
 /// The recorded message of an error that [leaves work](StepError::leaves_work), without its type.
 #[derive(Debug)]
 pub(crate) struct LeftWork(pub(crate) String);
@@ -628,117 +551,6 @@ impl fmt::Display for LeftWork {
 }
 
 impl std::error::Error for LeftWork {}
-
-/// The message of an error, which the error formats once.
-struct ErrorText<'e>(&'e RunError);
-
-impl fmt::Display for ErrorText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(error) = self;
-        // A journal without the run has no name of a plan.
-        if let Cause::Journal(error) = &error.0.cause
-            && let JournalError::Unknown { .. } = **error
-        {
-            return error.fmt(f);
-        }
-        let plan = MessageName(error.plan());
-        write!(f, "plan `{plan}` ")?;
-        match &error.0.cause {
-            Cause::Inputs(inputs) => write!(f, "cannot start: {inputs}")?,
-            Cause::NoSignals(why) => write!(f, "cannot start: {}", Line(why))?,
-            Cause::Unfit(mistakes) => write!(f, "cannot start: {}", Line(mistakes.join("; ")))?,
-            Cause::Journal(error) => write!(f, "cannot start: {error}")?,
-            Cause::Plan(message) => write!(f, "cannot run: {}", Line(message))?,
-            Cause::Output(output) => write!(f, "failed: its output: {output}")?,
-            Cause::Panicked(panic) => write!(f, "{}", Line(panic))?,
-            Cause::Steps => f.write_str("failed")?,
-            Cause::Interrupted(Interrupt::Cancelled) => f.write_str("was cancelled")?,
-            Cause::Interrupted(Interrupt::Deadline(limit)) => {
-                write!(f, "took longer than {}", format_duration(*limit))?;
-            }
-            Cause::Interrupted(Interrupt::Outer) => {
-                f.write_str("took longer than the call that it is part of may take")?;
-            }
-            Cause::Interrupted(Interrupt::Limit(place) | Interrupt::Recorded(place)) => {
-                write!(f, "was ended: {place}")?;
-            }
-            Cause::Interrupted(Interrupt::Outside(why)) => write!(f, "was ended: {why}")?,
-            Cause::Interrupted(Interrupt::Journal(error)) => {
-                let advice = match **error {
-                    JournalError::Changed { .. } => "resume it with its original plans",
-                    JournalError::Misfit { .. } => {
-                        "resume it with a plan whose types match the recorded values, or start a new run under another ID"
-                    }
-                    JournalError::Ended { .. } => {
-                        "start it with the plan and the options of its end, or start a new run under another ID"
-                    }
-                    _ => "start it again to resume from its records",
-                };
-                write!(f, "stopped: {error}; {advice}")?;
-            }
-            Cause::Interrupted(Interrupt::Nested(plans)) => write!(
-                f,
-                "is nested too deeply: {plans} plans are already inside each other, which is the most; end the recursion earlier, or write a loop in a tool"
-            )?,
-        }
-        error.write_failures(
-            f,
-            match error.0.cause {
-                Cause::Steps => ": ",
-                _ => "; ",
-            },
-        )
-    }
-}
-
-impl RunError {
-    /// Writes all failures, the first one after this separator, and the outcomes of the steps that have undo steps.
-    fn write_failures(&self, f: &mut fmt::Formatter<'_>, mut separator: &str) -> fmt::Result {
-        for failure in self.failures() {
-            if self.exceeds_limit() && failure.is_limit() {
-                continue;
-            }
-            write!(f, "{separator}{failure}")?;
-            separator = "; ";
-        }
-        write!(f, "{}", UndoingText(&self.0.undoing, separator))
-    }
-}
-
-/// The undone steps and the steps that were not undone, each list after this sign.
-struct UndoingText<'e>(&'e Undoing, &'e str);
-
-impl fmt::Display for UndoingText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(Undoing { undone, not_undone }, separator) = self;
-        for (steps, what) in [(undone, "undone"), (not_undone, "not undone")] {
-            if !steps.is_empty() {
-                write!(f, "{separator}{what}: {}", some_shown(steps))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Debug for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.0.cause, self.failures()) {
-            _ if f.alternate() => fmt::Debug::fmt(&self.0, f),
-            (_, failures @ [_, _, ..]) => {
-                write!(f, "plan `{}` failed:", MessageName(self.plan()))?;
-                failures.iter().try_for_each(|it| write!(f, "\n    {it}"))?;
-                write!(f, "{}", UndoingText(&self.0.undoing, "\n    "))
-            }
-            (Cause::Unfit(mistakes), _) if mistakes.len() > 1 => {
-                write!(f, "plan `{}` cannot start:", MessageName(self.plan()))?;
-                mistakes
-                    .iter()
-                    .try_for_each(|it| write!(f, "\n    {}", Line(it)))
-            }
-            _ => fmt::Display::fmt(self, f),
-        }
-    }
-}
 
 impl StdError for RunError {
     /// Returns the tool's error of the first failure, if its tool failed.
@@ -755,20 +567,6 @@ impl StdError for RunError {
             Cause::Inputs(error) => Some(error),
             Cause::Output(error) => Some(error),
             Cause::Unfit(_) | Cause::NoSignals(_) | Cause::Plan(_) => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::elements;
-
-    #[test]
-    fn an_index_is_written_in_one_way() {
-        assert_eq!(elements("[0][12].x"), Some((vec![0, 12], ".x")));
-        assert_eq!(elements(".x"), Some((vec![], ".x")));
-        for wrong in ["[01]", "[+1]", "[]", "[x]", "[1", "[-1]"] {
-            assert_eq!(elements(wrong), None, "{wrong}");
         }
     }
 }

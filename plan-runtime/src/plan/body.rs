@@ -3,7 +3,7 @@
 use super::{Await, Plan, RustText, Step, Template, ToolInfo};
 use std::sync::Arc;
 
-/// The work of a step: an action, or a choice between bodies, or a body for each element of a list, or a wait.
+/// The work of a step: an action, a choice between bodies, a body for each element of a list, a block, a loop, or a wait.
 ///
 /// ```
 /// use plan_runtime::plan::{Action, Body, For, Reference, Source};
@@ -138,8 +138,8 @@ impl Condition {
 pub struct For {
     /// The pattern between `for` and `in`, as written.
     pub pattern: RustText,
-    /// An array, each of whose elements is a local value of one round ([`Source::Local`](super::Source::Local)), or an object, each
-    /// of whose members is one as `[key, value]`.
+    /// An array or an object. The body runs once for each element of the array, or once for each member of the object as `[key, value]`. This element
+    /// or member is a local value of the body ([`Source::Local`](super::Source::Local)).
     pub list: Template,
     /// The body for each element.
     pub body: Body,
@@ -157,8 +157,8 @@ impl Body {
         actions
     }
 
-    /// Returns the count of numbers that actions and blocks use up: one for each of them. A block's number is followed by
-    /// those of the actions and blocks inside.
+    /// Returns the number of actions and blocks in the body. Each of them has a number, and the numbers of the actions and blocks inside a block
+    /// follow the number of the block.
     pub(crate) fn count(&self) -> usize {
         let mut count = 0;
         self.visit_all(&mut |part| {

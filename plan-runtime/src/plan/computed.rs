@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A Rust expression over outputs and inputs: its source string, its sources and, in a `plan!`, its code.
 ///
 /// All parts of a computed value are immutable, so that the string always describes the code. The code reads its inputs and steps by their
-/// indices. If a plan has another input or step at such an index, or if a name in the string now means another one, the plan cannot run, and
+/// indices. If a plan has another input or step at such an index, or if a name in the string now means another input or step, the plan cannot run, and
 /// [`Executable::mistake`](super::Executable::mistake) returns the reason. The plan also cannot run if the type of an input has changed, or
 /// the variables of an enclosing `for` or `if let`.
 ///
@@ -51,7 +51,7 @@ pub(crate) struct Compiled {
     pub(crate) code: &'static dyn Code<Computed>,
     pub(crate) form: Form<'static>,
     pub(crate) names: Arc<CompiledNames>,
-    /// The local values around, from the outermost on.
+    /// The enclosing local values, the outermost first.
     pub(crate) locals: Vec<LocalValue<'static>>,
 }
 
@@ -85,8 +85,8 @@ pub(crate) struct LocalValue<'p> {
 
 /// The format of a value in a string: the part after the colon in `{:>8}`, or empty for `{}`. It dereferences to a `str`.
 ///
-/// A format from `plan!` contains the code that writes values in this format. Any other format has no code, and only the
-/// empty format can do without: it writes a string unchanged, and other values as JSON.
+/// A format from `plan!` contains the code that writes values in this format. Any other format has no code. Without code, only the empty format
+/// works: it writes a string unchanged, and other values as JSON.
 #[derive(Clone, Debug, Default)]
 pub struct FormatSpec {
     text: Box<str>,
@@ -108,7 +108,7 @@ impl<In> fmt::Debug for dyn Code<In> {
 }
 
 impl Computed {
-    /// Creates an expression without code, which cannot be computed. The order of its sources and repetitions have no effect.
+    /// Creates an expression without code, which cannot be computed. The order and the repetitions of its sources have no effect.
     pub fn new(written: impl Into<RustText>, reads: impl IntoIterator<Item = Source>) -> Self {
         Self {
             reads: BTreeSet::from_iter(reads).into_iter().collect(),

@@ -73,50 +73,10 @@ impl Handing {
             inside(again, &mut of_output);
         }
         readings.push(of_output);
-
         let all = || readings.iter().flatten();
-        let mut of_inputs = vec![0_usize; plan.inputs.len()];
-        for (source, _) in all() {
-            if let Source::Input(place) = source
-                && let Some(count) = of_inputs.get_mut(*place)
-            {
-                *count += 1;
-            }
-        }
-        let mut of_steps = vec![ReadBy::default(); plan.steps.len()];
-        for (place, here) in readings.iter().enumerate() {
-            let step = plan.steps.get(place);
-            // The last entry is the plan's own output, which takes values like a call.
-            let takes = step.is_none_or(is_one_call);
-            for (source, how) in here {
-                if let Source::Step(place) = source
-                    && let Some(read) = of_steps.get_mut(*place)
-                {
-                    read.count += 1;
-                    read.whole |= *how != Reading::Json;
-                    read.json |= *how == Reading::Json;
-                    read.taken |= takes && *how == Reading::Whole;
-                }
-            }
-        }
-        let keep = |(step, read): (&Step, &ReadBy)| match read {
-            ReadBy { whole: true, .. } if !gives_whole(step) => Keep::Json,
-            ReadBy {
-                whole: true,
-                json: true,
-                ..
-            } => Keep::Both,
-            ReadBy {
-                taken: true,
-                count: 1,
-                ..
-            } => Keep::Single,
-            ReadBy { whole: true, .. } => Keep::Whole,
-            ReadBy { whole: false, .. } => Keep::Json,
-        };
-        let keeps: Vec<Keep> = plan.steps.iter().zip(&of_steps).map(keep).collect();
+
         let mut handing = Self {
-            keeps,
+            keeps: keeps(plan, &readings),
             takes: Vec::new(),
             alone: vec![Box::default(); plan.steps.len()],
         };
@@ -131,27 +91,36 @@ impl Handing {
             readings.any(|(source, how)| *how == Reading::Whole && handing.is_kept(*source))
         };
         handing.takes = readings.iter().map(takes).collect();
-        for (place, step) in plan.steps.iter().enumerate() {
-            if !is_one_call(step) {
-                continue;
+        let mut of_inputs = vec![0_usize; plan.inputs.len()];
+        for (source, _) in all() {
+            if let Source::Input(place) = source
+                && let Some(count) = of_inputs.get_mut(*place)
+            {
+                *count += 1;
             }
-            let here = &readings[place];
-            let alone = here.iter().filter(|(source, how)| {
-                let once = || here.iter().filter(|(read, _)| read == source).count() == 1;
-                *how == Reading::Whole
-                    && handing.is_kept(*source)
-                    && match source {
-                        Source::Step(_) => once(),
-                        Source::Input(input) => of_inputs.get(*input) == Some(&1),
-                        Source::Local(_) => false,
-                    }
-            });
-            let alone: Box<[Source]> = alone.map(|(source, _)| *source).collect();
-            if !alone.is_empty() {
-                handing.alone[place] = alone;
+        }
+        for (place, step) in plan.steps.iter().enumerate() {
+            if is_one_call(step) {
+                handing.alone[place] = handing.read_once(&readings[place], &of_inputs);
             }
         }
         Some(Arc::new(handing))
+    }
+
+    /// Returns the whole values that these readings of a step read once, and no other step reads. `of_inputs` has the number of readers of
+    /// each input.
+    fn read_once(&self, readings: &[(Source, Reading)], of_inputs: &[usize]) -> Box<[Source]> {
+        let alone = readings.iter().filter(|(source, how)| {
+            let once = || readings.iter().filter(|(read, _)| read == source).count() == 1;
+            *how == Reading::Whole
+                && self.is_kept(*source)
+                && match source {
+                    Source::Step(_) => once(),
+                    Source::Input(input) => of_inputs.get(*input) == Some(&1),
+                    Source::Local(_) => false,
+                }
+        });
+        alone.map(|(source, _)| *source).collect()
     }
 
     fn is_kept(&self, source: Source) -> bool {
@@ -176,6 +145,38 @@ impl Handing {
     pub(crate) fn alone(&self, step: usize) -> &[Source] {
         self.alone.get(step).map_or(&[], |alone| alone)
     }
+}
+
+/// Returns the stored form of the output of each step, from the readings of each step and of the plan's output.
+fn keeps(plan: &Plan, readings: &[Vec<(Source, Reading)>]) -> Vec<Keep> {
+    let mut of_steps = vec![ReadBy::default(); plan.steps.len()];
+    for (place, here) in readings.iter().enumerate() {
+        let step = plan.steps.get(place);
+        // The last entry is the plan's own output, which takes values like a call.
+        let takes = step.is_none_or(is_one_call);
+        for (source, how) in here {
+            if let Source::Step(place) = source
+                && let Some(read) = of_steps.get_mut(*place)
+            {
+                read.count += 1;
+                read.whole |= *how != Reading::Json;
+                read.json |= *how == Reading::Json;
+                read.taken |= takes && *how == Reading::Whole;
+            }
+        }
+    }
+    let keep = |(step, read): (&Step, &ReadBy)| match read {
+        ReadBy { whole: false, .. } => Keep::Json,
+        ReadBy { whole: true, .. } if !gives_whole(step) => Keep::Json,
+        ReadBy { json: true, .. } => Keep::Both,
+        ReadBy {
+            taken: true,
+            count: 1,
+            ..
+        } => Keep::Single,
+        ReadBy { .. } => Keep::Whole,
+    };
+    plan.steps.iter().zip(&of_steps).map(keep).collect()
 }
 
 /// The readers of a step's output.

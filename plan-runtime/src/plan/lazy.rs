@@ -109,7 +109,7 @@ impl LazyPlan {
             return &**made;
         }
         let maker = self.maker();
-        // If this thread waited, another one may have made it.
+        // If this thread has waited, another thread may have created the plan.
         let made = self
             .plan
             .get_or_init(|| Box::new(((self.make)(), OnceLock::new())));

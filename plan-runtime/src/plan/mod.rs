@@ -56,8 +56,10 @@ mod display;
 mod executable;
 mod graph;
 mod handing;
+mod inner_plan;
 pub(crate) mod json;
 mod lazy;
+mod masked;
 mod missing;
 mod operator;
 mod pattern;
@@ -85,6 +87,7 @@ pub(crate) use computed::{Compiled, CompiledNames, Form, LocalValue};
 pub use executable::Executable;
 pub(crate) use executable::{Checked, Converted, Graph, number};
 pub(crate) use handing::{AsJson, Handing, Keep};
+pub(crate) use inner_plan::InnerPlan;
 pub use lazy::LazyPlan;
 pub(crate) use missing::{Has, MissingTool};
 #[cfg(feature = "html")]
@@ -98,7 +101,7 @@ pub(crate) use root::Plan;
 pub use rust_text::RustText;
 #[cfg(feature = "dynamic")]
 pub(crate) use secrecy::KnownTool;
-pub(crate) use secrecy::{InnerPlan, Secrecy};
+pub(crate) use secrecy::Secrecy;
 pub use template::{Entry, Key, Number, Part, Tag, Template, Test};
 pub(crate) use tool_type::ToolType;
 

@@ -49,7 +49,7 @@ pub struct Policy {
     /// Amounts that are resolved at the start of the step, and that replace the fields above. Their templates read only inputs. A time is a string
     /// such as `"1m 30s"`, or a [`Duration`] as serde writes it.
     pub given: Vec<(Amount, Template)>,
-    /// The constants that the other amounts are, as written.
+    /// The amounts that the author wrote as constants, with the notation of each constant.
     pub(crate) named: Vec<(Amount, RustText)>,
 }
 
@@ -92,7 +92,7 @@ impl Amount {
 /// The failures that null replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Optional {
-    /// The failure is the plan's.
+    /// A failure of the step fails the plan.
     #[default]
     No,
     /// The step's output is null.
@@ -152,7 +152,7 @@ impl Policy {
         deadline: Duration => Some;
         /// Sets the failures that null replaces.
         optional: Optional;
-        /// Makes failures values.
+        /// Sets the failures that become values.
         catch: Catch;
         /// Runs at most this many elements of a `for` concurrently.
         concurrency: usize => Some;

@@ -5,14 +5,15 @@
 //! | [`Source`] | an output, an input, or a local value |
 //! | [`Segment`] | one part of the path: a [`Selector`] (a member, an element, every element), and the effect of a missing value |
 //! | [`Absent`] | the effect of a missing part: an error, a default, or the end of the reference |
-//! | `optional` | `?`: `true` if null ends the reference. The source has one, and each part |
+//! | `optional` | `?`: `true` if null ends the reference. The source and each part have this flag |
 //! | [`Reference::otherwise`] | the replacement for a reference that has ended |
 //!
 //! A run inspects one part at a time, and never the next one. Missing and null differ: in `rows[0]?` a list without
 //! elements is an error, and an element that is null ends the reference.
 //!
-//! `plan!` takes the parts from its author's notation, and `check/decode/mod.rs` adds the serde properties of a field: its name, a part of
-//! its own or none, and its default, which is computed once, with the plan. Readers of JSON find all of these in the document.
+//! `plan!` takes the parts from its author's notation. `check/decode/mod.rs` adds the serde properties of a field: its JSON name, its default, and
+//! whether the field has a part of its own in the path. The default is computed once, when the plan is decoded. Readers of JSON find all of these in
+//! the document.
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source. The rest after `[..]` is a path, and so is the rest after
 //! the name that a pattern gives to a part of a value. `written.rs` prints paths, and compares them with an author's notation.
 

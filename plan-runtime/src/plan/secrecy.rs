@@ -4,13 +4,11 @@
 //! secrets has no `Secrecy`, and its runs pay nothing. A journal does not learn which values are secret: it encrypts all strings of a run.
 
 use super::{
-    Action, Block, Body, BodyPart, Catch, Condition, Entry, Key, Loop, OK, Part, Plan, Reference,
-    Role, Selector, Source, Step, Tag, Template, ToolInfo, outcome_of,
+    Action, Block, Body, BodyPart, Catch, Condition, Entry, InnerPlan, Key, Loop, OK, Plan,
+    Reference, Role, Selector, Source, Tag, Template, ToolInfo, outcome_of,
 };
-use crate::shape::{MASK, Secrets};
+use crate::shape::Secrets;
 use std::collections::HashMap;
-use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
 /// The secrets in the runs of a plan.
@@ -28,42 +26,6 @@ pub(crate) struct Secrecy {
     /// The secrets of the plan's output, and `true` if the output reads a secret.
     output: Secrets,
     output_touched: bool,
-}
-
-/// The plan behind a tool, if the tool is a plan. The name of the tool determines the plan, so all values of this type
-/// are equal.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct InnerPlan(Option<&'static AnyPlan>);
-
-type AnyPlan = dyn Deref<Target = Plan> + Send + Sync;
-
-impl InnerPlan {
-    pub(crate) fn of<P: Deref<Target = Plan> + Send + Sync>(plan: Option<&'static P>) -> Self {
-        Self(plan.map(|plan| plan as &AnyPlan))
-    }
-
-    /// Returns `true` if the tool is a plan, without creating the plan.
-    pub(crate) fn is_some(self) -> bool {
-        self.0.is_some()
-    }
-
-    pub(crate) fn plan(self) -> Option<&'static Plan> {
-        self.0.map(|plan| &**plan)
-    }
-}
-
-impl PartialEq for InnerPlan {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for InnerPlan {}
-
-impl fmt::Debug for InnerPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.is_some())
-    }
 }
 
 /// The secrets of a tool, if the caller has more details than the plan.
@@ -457,7 +419,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             }
         };
         self.touched |= !secrets.is_empty();
-        // A value that refers to another twice has twice its parts.
+        // A value that contains another value twice also contains the secret parts of the other value twice.
         secrets.bounded()
     }
 
@@ -481,89 +443,5 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             1 => found.in_list(),
             _ => found.as_one(),
         }
-    }
-}
-
-impl Plan {
-    /// Returns the plan with `"(secret)"` in place of each secret argument in the plan itself, or `None` without such
-    /// arguments.
-    pub(crate) fn without_secrets(&self) -> Option<Self> {
-        let has_secrets = |step: &Step| {
-            let mut found = false;
-            step.body.visit_all(&mut |part| {
-                if let BodyPart::Action(Action {
-                    tool: Some(tool), ..
-                }) = part
-                {
-                    found |= !tool.secret_arguments.is_empty();
-                }
-            });
-            found
-        };
-        if !self.steps.iter().any(has_secrets) {
-            return None;
-        }
-        let mut plan = self.clone();
-        plan.steps
-            .iter_mut()
-            .for_each(|step| hide_in(&mut step.body));
-        Some(plan)
-    }
-}
-
-fn hide_in(body: &mut Body) {
-    match body {
-        Body::Action(action) => {
-            if let Some(tool) = &action.tool {
-                hide(&mut action.args, &tool.secret_arguments);
-            }
-        }
-        Body::If(branches) => branches
-            .iter_mut()
-            .for_each(|branch| hide_in(&mut branch.body)),
-        Body::For(each) => hide_in(&mut each.body),
-        Body::Block(_) | Body::Loop(_) => {
-            let steps = body
-                .block_mut()
-                .into_iter()
-                .flat_map(|it| &mut it.plan.steps);
-            steps.for_each(|step| hide_in(&mut step.body));
-        }
-        Body::Await(_) => {}
-    }
-}
-
-fn hide(template: &mut Template, secrets: &Secrets) {
-    if secrets.is_empty() {
-        return;
-    }
-    let mask = || Template::String(MASK.into());
-    match template {
-        Template::Bool(_) | Template::Number(_) | Template::String(_) if secrets.is_whole() => {
-            *template = mask();
-        }
-        Template::List(items) => {
-            for (place, item) in items.iter_mut().enumerate() {
-                hide(item, &secrets.at(&place.to_string()));
-            }
-        }
-        Template::Object(entries) => {
-            for Entry { key, value } in entries {
-                match key {
-                    Key::Name(name) => hide(value, &secrets.at(name)),
-                    Key::Flattened | Key::Inner => hide(value, secrets),
-                }
-            }
-        }
-        Template::Tagged(Tag::None, Some(content)) => hide(content, secrets),
-        Template::Tagged(_, Some(content)) => hide(content, &secrets.as_one()),
-        Template::Text(parts) if secrets.is_whole() => {
-            for part in parts {
-                if let Part::Literal(text) = part {
-                    *text = MASK.into();
-                }
-            }
-        }
-        _ => {}
     }
 }

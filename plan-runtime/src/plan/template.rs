@@ -60,8 +60,7 @@ pub enum Template {
 ///
 /// - Operators stop at the first operand that decides. Each operand of [`All`](Self::All), [`Any`](Self::Any) and
 ///   [`Not`](Self::Not) has to be `true` or `false`.
-/// - Numbers compare exactly, as integers or not; strings compare by their bytes; objects compare independently of the order of
-///   their members.
+/// - Numbers compare exactly, so `1` equals `1.0`. Strings compare by their bytes. Objects compare independently of the order of their members.
 /// - Values of two kinds, such as a number and a string, are not equal. Only two numbers, two strings, or two of
 ///   `false` and `true` have an order: any other comparison by order fails the step.
 ///

@@ -4,7 +4,7 @@ use super::{Body, Entry, Key, Part, Reference, Role, Source, Step, Template};
 use crate::print::{Quoted, is_word};
 use std::fmt::Write;
 
-/// A reference, and where in the arguments it is.
+/// A reference, and its position in the arguments.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Use<'a> {

@@ -14,6 +14,38 @@ fn ids(runs: &[RunSummary]) -> Vec<&str> {
     runs.iter().map(|run| &*run.id).collect()
 }
 
+/// Checks the summaries of runs that began in this order after this time. One of the runs has an owner.
+fn summaries_fit(runs: &[RunSummary], owned: &str, before: SystemTime) {
+    let much = Duration::from_secs(10);
+    let mut last = 0;
+    for run in runs {
+        let number = run.number;
+        assert!(
+            number > last,
+            "the numbers of runs grow, but {number} came after {last}"
+        );
+        last = number;
+        assert!(
+            run.began + much >= before && run.began <= SystemTime::now() + much,
+            "a list has the start of a run, but that is {:?}",
+            run.began
+        );
+        let has_ended = run.ended.is_some_and(|ended| ended + much >= run.began);
+        let is_running = run.state == RunState::Running;
+        assert!(
+            has_ended != is_running,
+            "a list has the end of each run that has ended, but that of a {:?} run is {:?}",
+            run.state,
+            run.ended
+        );
+        let rule = "a list tells if a run has an owner";
+        same(run.is_owned, run.id == owned, rule);
+        let rule = "a run that no server gave up does not wait";
+        same(run.waits, false, rule);
+        same(&run.refusal, &None, "a run that could begin has no refusal");
+    }
+}
+
 impl<S: Store, F: FnMut() -> S> Suite<F> {
     pub(super) fn lists(&self) {
         let (one, other) = (self.open(), self.open());
@@ -69,36 +101,14 @@ impl<S: Store, F: FnMut() -> S> Suite<F> {
             let rule = "a run that nobody has described is not listed";
             same(unknown.len(), 0, rule);
         }
-        let summaries = runs.each_ref().map(|id| other.summary(id));
-        let much = Duration::from_secs(10);
-        let mut last = 0;
-        for (run, plan) in summaries.iter().zip([0, 1, 0, 1, 0]) {
-            let number = run.number;
-            assert!(
-                number > last,
-                "the numbers of runs grow, but {number} came after {last}"
+        for (id, plan) in runs.iter().zip([0, 1, 0, 1, 0]) {
+            same(
+                &other.summary(id).plan,
+                &plans[plan],
+                "a list names the plan",
             );
-            last = number;
-            same(&run.plan, &plans[plan], "a list names the plan");
-            assert!(
-                run.began + much >= before && run.began <= SystemTime::now() + much,
-                "a list has the start of a run, but that is {:?}",
-                run.began
-            );
-            let has_ended = run.ended.is_some_and(|ended| ended + much >= run.began);
-            let is_running = run.state == RunState::Running;
-            assert!(
-                has_ended != is_running,
-                "a list has the end of each run that has ended, but that of a {:?} run is {:?}",
-                run.state,
-                run.ended
-            );
-            let rule = "a list tells if a run has an owner";
-            same(run.is_owned, run.id == *owned, rule);
-            let rule = "a run that no server gave up does not wait";
-            same(run.waits, false, rule);
-            same(&run.refusal, &None, "a run that could begin has no refusal");
         }
+        summaries_fit(&runs.each_ref().map(|id| other.summary(id)), owned, before);
         one.release(&owner);
         one.release(&unnamed);
         let rule = "a run that was given up has no owner";

@@ -16,7 +16,7 @@ use std::fmt::{Display, Formatter, Result, Write};
 
 /// Names other than words are in quotes. Rust code that could be mistaken for more than a type, a pattern or a value is in quotes as well
 /// (`code("…")`, `computed("…")`). Rust code that reads like a [`Test`], which is data, is in braces: `{ list.len() }`. Line breaks and invisible
-/// characters are escapes (`\u{202e}`). So each line is as it appears, and plans that behave differently print differently, unless they differ in
+/// characters are escapes (`\u{202e}`). So no line can imitate another line, and plans that behave differently print differently, unless they differ in
 /// [secrets](crate::Shape#secrets).
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {

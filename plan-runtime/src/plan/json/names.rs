@@ -1,4 +1,4 @@
-//! The names of the members of plan JSON: those that are written are those that are read.
+//! The names of the members of plan JSON, which the writer and the reader share.
 
 use crate::plan::{Amount, Test};
 

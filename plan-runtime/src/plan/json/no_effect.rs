@@ -12,108 +12,113 @@ pub(crate) fn meaningless(
     role: Role,
     origin: Origin,
 ) -> Vec<(&'static str, &'static str)> {
-    let mut found = Vec::new();
+    let in_role = meaningless_in_role(policy, role);
+    if !in_role.is_empty() {
+        return in_role;
+    }
     let repeats = is_broken
         || match origin {
             Origin::Written => matches!(body, Body::For(_)),
             Origin::Recorded => body.repeats(),
         };
     let loops = is_broken || matches!(body, Body::Loop(_));
-    if role != Role::Work {
-        for (is_set, name, undo, always) in [
-            (
-                policy.optional != Optional::No,
-                names::OPTIONAL,
-                "`optional` has no effect on an undo step",
-                "`optional` has no effect on an always step",
-            ),
-            (
-                policy.catch != Catch::No,
-                names::CATCH,
-                "`catch` has no effect on an undo step",
-                "`catch` has no effect on an always step",
-            ),
-            (
-                policy.fallback.is_some(),
-                names::FALLBACK,
-                "`fallback` has no effect on an undo step",
-                "`fallback` has no effect on an always step",
-            ),
-        ] {
-            if is_set {
-                found.push((name, if role == Role::Always { always } else { undo }));
-            }
-        }
-        if !found.is_empty() {
-            return found;
-        }
-    }
-    if policy.attempts == 0 && policy.gives(Amount::Attempts).is_none() {
-        found.push((names::ATTEMPTS, "a step is tried at least once"));
-    }
-    if matches!(body, Body::Await(_))
-        && (policy.attempts > 1 || policy.gives(Amount::Attempts).is_some())
-    {
-        found.push((names::ATTEMPTS, "a wait has no attempts"));
-    }
-    if policy.concurrency == Some(0) {
-        found.push((
+    let gives = |amount| policy.gives(amount).is_some();
+    let waits_with_attempts =
+        matches!(body, Body::Await(_)) && (policy.attempts > 1 || gives(Amount::Attempts));
+    let catches = (policy.catch, policy.optional);
+    let rules = [
+        (
+            policy.attempts == 0 && !gives(Amount::Attempts),
+            names::ATTEMPTS,
+            "a step is tried at least once",
+        ),
+        (
+            waits_with_attempts,
+            names::ATTEMPTS,
+            "a wait has no attempts",
+        ),
+        (
+            policy.concurrency == Some(0),
             names::CONCURRENCY,
             "at least one element must run at a time",
-        ));
-    }
-    if (policy.concurrency.is_some() || policy.gives(Amount::Concurrency).is_some()) && !repeats {
-        found.push((
+        ),
+        (
+            (policy.concurrency.is_some() || gives(Amount::Concurrency)) && !repeats,
             names::CONCURRENCY,
             "`concurrency` is for the elements of a `for`",
-        ));
-    }
-    for (is_set, name, message) in [
+        ),
         (
-            policy.at_most.is_some() || policy.gives(Amount::AtMost).is_some(),
+            (policy.at_most.is_some() || gives(Amount::AtMost)) && !loops,
             names::AT_MOST,
             "`at_most` needs a `loop`",
         ),
         (
-            policy.every.is_some() || policy.gives(Amount::Every).is_some(),
+            (policy.every.is_some() || gives(Amount::Every)) && !loops,
             names::EVERY,
             "`every` needs a `loop`",
         ),
         (
-            policy.collect,
+            policy.collect && !loops,
             names::COLLECT,
             "`collect` needs a `loop`: a `for` gives a list already",
         ),
-    ] {
-        if is_set && !loops {
-            found.push((name, message));
-        }
-    }
-    if policy.at_most == Some(0) && policy.gives(Amount::AtMost).is_none() {
-        found.push((names::AT_MOST, "a loop has at least one round"));
-    }
-    if policy.optional == Optional::Each && !repeats {
-        found.push((
+        (
+            policy.at_most == Some(0) && !gives(Amount::AtMost),
+            names::AT_MOST,
+            "a loop has at least one round",
+        ),
+        (
+            policy.optional == Optional::Each && !repeats,
             names::OPTIONAL,
             "`optional` is `each`, which is for the elements of a `for`",
-        ));
-    }
-    if policy.catch == Catch::Each && !repeats {
-        found.push((
+        ),
+        (
+            policy.catch == Catch::Each && !repeats,
             names::CATCH,
             "`catch` is `each`, which is for the elements of a `for`",
-        ));
-    }
-    for (catch, optional) in [
-        (Catch::Whole, Optional::Whole),
-        (Catch::Each, Optional::Each),
-    ] {
-        if (policy.catch, policy.optional) == (catch, optional) {
-            found.push((names::OPTIONAL, "`catch` leaves no failure for `optional`"));
-        }
-    }
-    if policy.catch == Catch::Whole && policy.fallback.is_some() {
-        found.push((names::FALLBACK, "`catch` leaves no failure for `fallback`"));
-    }
-    found
+        ),
+        (
+            catches == (Catch::Whole, Optional::Whole) || catches == (Catch::Each, Optional::Each),
+            names::OPTIONAL,
+            "`catch` leaves no failure for `optional`",
+        ),
+        (
+            policy.catch == Catch::Whole && policy.fallback.is_some(),
+            names::FALLBACK,
+            "`catch` leaves no failure for `fallback`",
+        ),
+    ];
+    applying(rules)
+}
+
+/// Returns the members of a policy that have no effect on an undo step or an always step.
+fn meaningless_in_role(policy: &Policy, role: Role) -> Vec<(&'static str, &'static str)> {
+    let (optional, catch, fallback) = match role {
+        Role::Work => return Vec::new(),
+        Role::Undo(_) => (
+            "`optional` has no effect on an undo step",
+            "`catch` has no effect on an undo step",
+            "`fallback` has no effect on an undo step",
+        ),
+        Role::Always => (
+            "`optional` has no effect on an always step",
+            "`catch` has no effect on an always step",
+            "`fallback` has no effect on an always step",
+        ),
+    };
+    applying([
+        (policy.optional != Optional::No, names::OPTIONAL, optional),
+        (policy.catch != Catch::No, names::CATCH, catch),
+        (policy.fallback.is_some(), names::FALLBACK, fallback),
+    ])
+}
+
+/// Returns the members and messages of the rules that apply.
+fn applying<const N: usize>(
+    rules: [(bool, &'static str, &'static str); N],
+) -> Vec<(&'static str, &'static str)> {
+    let applying = rules.into_iter().filter(|(applies, ..)| *applies);
+    applying
+        .map(|(_, member, message)| (member, message))
+        .collect()
 }

@@ -15,7 +15,7 @@ pub(in crate::plan) enum View<'a> {
     List(&'a [Template]),
     Object(Vec<ObjectMember<'a>>),
     Reference(&'a Reference),
-    /// No literal is next to another.
+    /// Two literals are never adjacent.
     Text(Vec<TextPart<'a>>),
     Test(&'a Test),
     Computed(&'a Computed),

@@ -1,12 +1,13 @@
 //! Conversion of a plan to the content of its diagram.
 
+use super::drawing::{Drawing, LocalNode, ReadingNode, Scoping, variable};
 use super::model::{Content, Edge, EdgeKind, End, Group, NodeKind, PictureNode};
 use super::path;
 use super::text::{EXPRESSION, id, typed, wrapped};
 use crate::plan::display::{PatternText, ToolName, bound};
 use crate::plan::{
-    Action, Block, Body, Bound, Condition, InPlan, Key, Optional, Plan, Reference, Role, Source,
-    Step, Template, ToolInfo, root_name, written,
+    Action, Block, Body, Bound, Branch, Condition, For, InPlan, Key, Optional, Plan, Role, Source,
+    Step, Template, ToolInfo,
 };
 use crate::print::{Code, Line, Name, short_to};
 use std::collections::HashMap;
@@ -52,85 +53,6 @@ struct Builder<'p> {
     ids: HashMap<String, usize>,
     /// The names of the plans that are being drawn: none is drawn inside itself.
     around: Vec<String>,
-}
-
-/// A template, and the end of the edges for its references. It is connected after all nodes that it may refer to exist.
-struct ReadingNode<'p> {
-    template: &'p Template,
-    /// The prefix of each path.
-    prefix: &'static str,
-    to: End,
-    locals: Vec<LocalNode>,
-}
-
-/// A local value.
-#[derive(Clone, Copy)]
-struct LocalNode {
-    /// The node that binds it.
-    node: usize,
-    /// The index of its pattern in the plan's list.
-    pattern: usize,
-}
-
-/// The state of drawing a plan.
-struct Drawing<'p> {
-    plan: &'p Plan,
-    /// The prefix of all its nodes' IDs.
-    prefix: String,
-    inputs: Vec<usize>,
-    readers: Vec<ReadingNode<'p>>,
-    patterns: Vec<Bound>,
-}
-
-impl<'p> Drawing<'p> {
-    fn read(&mut self, template: &'p Template, to: End, locals: &[LocalNode]) {
-        self.readers.push(ReadingNode {
-            template,
-            prefix: "",
-            to,
-            locals: locals.to_vec(),
-        });
-    }
-
-    /// Stores a pattern, and returns its index.
-    fn pattern(&mut self, bound: Bound) -> usize {
-        self.patterns.push(bound);
-        self.patterns.len() - 1
-    }
-}
-
-/// Returns the notation of a reference to a local value, starting at the name of its variable. It is the author's notation if
-/// that starts with the name.
-fn variable(reference: &Reference, bound: Option<&Bound>) -> String {
-    match (
-        bound.and_then(|bound| bound.start(reference.path())),
-        reference.as_written(),
-    ) {
-        (Some((name, _)), Some(text)) if root_name(text) == name => text.to_owned(),
-        (Some((name, rest)), _) => written(name, rest),
-        (None, Some(text)) => text.to_owned(),
-        (None, None) => path(reference, None),
-    }
-}
-
-/// The position of a step's part in the diagram.
-#[derive(Clone)]
-struct Scoping<'s> {
-    step: &'s str,
-    group: usize,
-    locals: Vec<LocalNode>,
-    /// The patterns that bind them.
-    patterns: Vec<Bound>,
-    dashed: bool,
-}
-
-impl Scoping<'_> {
-    fn of<'a, T>(&'a self, drawing: &'a Drawing<'_>, part: T) -> InPlan<'a, T> {
-        InPlan {
-            locals: &self.patterns,
-            ..InPlan::new(drawing.plan, part)
-        }
-    }
 }
 
 impl<'p> Builder<'p> {
@@ -261,57 +183,8 @@ impl<'p> Builder<'p> {
                 let lines = vec![called(drawing, action, place)];
                 self.action(drawing, action, lines, inner("call"), place)
             }
-            Body::If(branches) if !branches.is_empty() => {
-                let mut first = None;
-                let mut before = None;
-                for branch in branches {
-                    let mut place = place.clone();
-                    let line = format!("if {}", place.of(drawing, &branch.conditions[..]));
-                    // An `else` has no condition.
-                    let begins = if branch.conditions.is_empty() && before.is_some() {
-                        self.part(drawing, &branch.body, &place)
-                    } else {
-                        let line = wrapped(&short_to(&line, EXPRESSION));
-                        let node =
-                            self.node(inner("if"), NodeKind::Condition, line, place.group, false);
-                        for condition in &branch.conditions {
-                            drawing.read(condition.template(), End::Node(node), &place.locals);
-                            if let Condition::Let { pattern, value } = condition {
-                                let pattern = drawing.pattern(Bound::pattern(pattern, value));
-                                place.locals.push(LocalNode { node, pattern });
-                            }
-                        }
-                        place.patterns = bound(&place.patterns, &branch.conditions);
-                        let then = self.part(drawing, &branch.body, &place);
-                        self.connect(End::Node(node), then, EdgeKind::Flow, "then".into());
-                        End::Node(node)
-                    };
-                    if let Some(before) = before {
-                        self.connect(before, begins, EdgeKind::Flow, "else".into());
-                    }
-                    before = Some(begins);
-                    first = first.or(before);
-                }
-                first.unwrap_or(End::Node(0))
-            }
-            Body::For(each) => {
-                let line = format!(
-                    "for {} in {}",
-                    Code(&each.pattern),
-                    PatternText(place.of(drawing, &each.list))
-                );
-                let line = wrapped(&short_to(&line, EXPRESSION));
-                let node = self.node(inner("for"), NodeKind::Loop, line, place.group, false);
-                drawing.read(&each.list, End::Node(node), &place.locals);
-                let mut place = place.clone();
-                let bound = Bound::pattern(&each.pattern, &each.list);
-                let pattern = drawing.pattern(bound.clone());
-                place.locals.push(LocalNode { node, pattern });
-                place.patterns.push(bound);
-                let begins = self.part(drawing, &each.body, &place);
-                self.connect(End::Node(node), begins, EdgeKind::Flow, "each".into());
-                End::Node(node)
-            }
+            Body::If(branches) if !branches.is_empty() => self.branches(drawing, branches, place),
+            Body::For(each) => self.for_each(drawing, each, place),
             Body::Block(block) if !is_empty(&block.plan) => {
                 let lines = vec!["block".to_owned()];
                 let frame = self.group(inner("block"), lines, place.group, false);
@@ -343,6 +216,74 @@ impl<'p> Builder<'p> {
                 End::Node(self.node(inner("call"), NodeKind::Computed, line, place.group, false))
             }
         }
+    }
+
+    /// Draws the branches of an `if`, and returns their first end.
+    fn branches(
+        &mut self,
+        drawing: &mut Drawing<'p>,
+        branches: &'p [Branch],
+        place: &Scoping<'_>,
+    ) -> End {
+        let (mut first, mut before) = (None, None);
+        for branch in branches {
+            // An `else` has no condition.
+            let begins = if branch.conditions.is_empty() && before.is_some() {
+                self.part(drawing, &branch.body, place)
+            } else {
+                self.branch(drawing, branch, place.clone())
+            };
+            if let Some(before) = before {
+                self.connect(before, begins, EdgeKind::Flow, "else".into());
+            }
+            before = Some(begins);
+            first = first.or(before);
+        }
+        first.unwrap_or(End::Node(0))
+    }
+
+    /// Draws a branch with its conditions.
+    fn branch(
+        &mut self,
+        drawing: &mut Drawing<'p>,
+        branch: &'p Branch,
+        mut place: Scoping<'_>,
+    ) -> End {
+        let line = format!("if {}", place.of(drawing, &branch.conditions[..]));
+        let line = wrapped(&short_to(&line, EXPRESSION));
+        let id = format!("{}_if", place.step);
+        let node = self.node(id, NodeKind::Condition, line, place.group, false);
+        for condition in &branch.conditions {
+            drawing.read(condition.template(), End::Node(node), &place.locals);
+            if let Condition::Let { pattern, value } = condition {
+                let pattern = drawing.pattern(Bound::pattern(pattern, value));
+                place.locals.push(LocalNode { node, pattern });
+            }
+        }
+        place.patterns = bound(&place.patterns, &branch.conditions);
+        let then = self.part(drawing, &branch.body, &place);
+        self.connect(End::Node(node), then, EdgeKind::Flow, "then".into());
+        End::Node(node)
+    }
+
+    fn for_each(&mut self, drawing: &mut Drawing<'p>, each: &'p For, place: &Scoping<'_>) -> End {
+        let line = format!(
+            "for {} in {}",
+            Code(&each.pattern),
+            PatternText(place.of(drawing, &each.list))
+        );
+        let line = wrapped(&short_to(&line, EXPRESSION));
+        let id = format!("{}_for", place.step);
+        let node = self.node(id, NodeKind::Loop, line, place.group, false);
+        drawing.read(&each.list, End::Node(node), &place.locals);
+        let mut place = place.clone();
+        let bound = Bound::pattern(&each.pattern, &each.list);
+        let pattern = drawing.pattern(bound.clone());
+        place.locals.push(LocalNode { node, pattern });
+        place.patterns.push(bound);
+        let begins = self.part(drawing, &each.body, &place);
+        self.connect(End::Node(node), begins, EdgeKind::Flow, "each".into());
+        End::Node(node)
     }
 
     /// Draws a call: a node, or a plan in a frame.

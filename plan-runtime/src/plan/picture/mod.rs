@@ -4,6 +4,7 @@
 
 mod build;
 mod dot;
+mod drawing;
 mod mermaid;
 mod model;
 mod text;

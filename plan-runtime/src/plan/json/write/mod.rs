@@ -15,7 +15,7 @@ use std::collections::HashSet;
 #[derive(Clone, Copy)]
 pub(crate) struct InPlan<'a, T> {
     pub(in crate::plan) plan: Option<&'a Plan>,
-    /// The names of its steps and inputs, where many parts of it are written.
+    /// The names of the plan's steps and inputs, if the caller writes many parts of the plan.
     pub(in crate::plan) names: Option<&'a HashSet<&'a str>>,
     /// The patterns around the part, the outermost first, if the caller has them.
     pub(in crate::plan) locals: &'a [Bound],
