@@ -34,8 +34,7 @@ impl Graph {
     /// Adds a step, which leads to the steps in this list.
     ///
     /// # Panics
-    ///
-    /// If there are 2³² edges or more.
+    /// Panics if there are 2³² edges or more.
     pub fn push<L>(&mut self, list: L)
     where
         L: IntoIterator<Item: Borrow<usize>>,

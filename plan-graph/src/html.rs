@@ -55,7 +55,7 @@ impl Html {
         Tag { html: self, name }
     }
 
-    /// Writes a text.
+    /// Writes escaped text.
     pub fn text(&mut self, text: impl Display) {
         (self.escape)(format_args!("{text}"), &mut self.out);
     }

@@ -185,7 +185,7 @@ proptest! {
             return Ok(());
         };
         prop_assert_eq!(closure(&lists(&reduced)), closure(&of));
-        // No edge is left out too many, and none too few.
+        // The reduced graph lacks exactly the dispensable edges.
         let mut paths = graph.paths();
         for (from, list) in of.iter().enumerate() {
             let mut kept: BTreeSet<usize> = list.iter().copied().collect();

@@ -101,8 +101,7 @@ impl<W: Write> Safe<W> {
     /// Writes a trusted string without escapes.
     ///
     /// # Errors
-    ///
-    /// The other writer fails.
+    /// Returns an error if the other writer fails.
     pub fn as_it_is(&mut self, text: &str) -> Result {
         self.sight.marks = 0;
         self.out.write_str(text)

@@ -131,7 +131,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// Hands over the blocks that are not in another.
+    /// Calls `f` with each block that is not inside another block.
     pub(crate) fn blocks<'b>(&'b self, f: &mut impl FnMut(&'b Block)) {
         match self {
             Self::Block(block) => f(block),
@@ -206,7 +206,7 @@ pub(crate) fn typed(branches: &[Branch]) -> Option<&Body> {
     typed.next().map(|branch| &branch.body)
 }
 
-/// Returns `true` if a branch is a value, or ends with one: the other branches have the type.
+/// Returns `true` if a branch is a value or ends with a value. The other branches then determine the type.
 pub(crate) fn is_value(branch: &Branch) -> bool {
     match &branch.body {
         Body::Compute(_) => true,

@@ -1,4 +1,4 @@
-//! Which steps wait for which.
+//! The dependencies between steps.
 
 use crate::ast::{Role, Step};
 use crate::names::{Names, Source};
@@ -9,7 +9,7 @@ use syn::Ident;
 pub(crate) struct StepGraph {
     /// The dependencies of each step, each with its name in the source: references first, then `#[after]`.
     edges: Vec<Vec<(usize, Ident)>>,
-    /// For each step, how many of them are references.
+    /// For each step, the number of its dependencies that are references.
     references: Vec<usize>,
     /// The dependencies without names.
     plain: plan_graph::Graph,
@@ -59,7 +59,7 @@ impl StepGraph {
         self.reached(step)[needed]
     }
 
-    /// Returns for each step whether a step needs it, directly or through others.
+    /// Returns a list that is `true` for each step that this step needs, directly or through other steps.
     pub(crate) fn reached(&self, step: usize) -> Vec<bool> {
         self.plain.reachable(step)
     }

@@ -144,7 +144,7 @@ pub(crate) fn derive(
         _ => None,
     };
     let is_unit = matches!(output.data, Data::Struct(Style::Unit, _));
-    // The answer is the answer for the only type inside.
+    // A transparent struct answers like the type of its only field.
     let question = |method: &str| {
         let method = Ident::new(method, Span::call_site());
         let answer = match inner {

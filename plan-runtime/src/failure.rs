@@ -47,7 +47,7 @@ pub struct Failure {
     /// | `VALUE` | Rust code in a value failed |
     /// | `PANIC` | a tool, or Rust code in a value, panicked |
     /// | `TIMEOUT`, `DEADLINE` | the attempt or the step took too long |
-    /// | `TOO_MANY_ROUNDS` | the condition of a `loop` still held after the most rounds |
+    /// | `TOO_MANY_ROUNDS` | the condition of a `loop` still held after the maximum number of rounds |
     /// | `NO_SIGNALS` | all [`Signals`](crate::run::Signals) for the awaited value were dropped |
     /// | `REFUSED` | a [gate](crate::run::Gate) refused the call |
     /// | `CANCELLED` | the run was cancelled |

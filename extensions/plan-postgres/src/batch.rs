@@ -201,7 +201,7 @@ impl Batch {
     async fn attempt(&self, line: &Line, owner: &str) -> Result<Committed, Failure> {
         let columns = Columns::new(self);
         // The connection may be lost between a commit and its answer, so a second attempt writes the records with equal numbers, and reads the stored
-        // numbers. If a run has no owner but this claim's epoch, the first attempt released the run.
+        // numbers. If a run has no owner, and its epoch is still the epoch of this claim, the first attempt released the run.
         let is_again = Cell::new(false);
         let write = async |session: &Session| {
             let is_again = is_again.replace(true);

@@ -158,6 +158,6 @@ fn has_io_source(error: &tokio_postgres::Error) -> bool {
         }
         source = error.source();
     }
-    // An unexpected message of the server is an error without a code and a source, too.
+    // An unexpected message of the server is an error without a code and a source as well.
     false
 }

@@ -91,7 +91,7 @@ SELECT number, key, body FROM (
     ) page
 ) page WHERE before < $4 ORDER BY number";
 
-/// The lock ensures that each message has another number. A refused message has no number, since a run with an untaken
+/// The lock ensures that each message has a distinct number. A refused message has no number, since a run with an untaken
 /// message cannot rest.
 const SEND: &str = "
 WITH run AS (

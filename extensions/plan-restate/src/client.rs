@@ -126,7 +126,7 @@ impl<E: RequestExecutor> Client<E> {
         self
     }
 
-    /// Sets the time of retries while the server cannot be reached. The default is [`PATIENCE`].
+    /// Sets the time limit for the retries of a request while the server cannot be reached. The default is [`PATIENCE`].
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;

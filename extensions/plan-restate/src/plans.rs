@@ -180,8 +180,8 @@ fn ended(result: &Result<Value, RunError>, report: &Report) -> Result<Json<Ended
             (None, Some(failed))
         }
     };
-    // The report is for people. A run can end without a report that is too large, or whose values are nested too deep
-    // for a JSON reader.
+    // The report is only for people. So the run ends without its report if the report is too large, or if its values are nested too deep for a JSON
+    // reader.
     let is_large = too_large("", size(&output) + report.get().len()).is_some();
     let report = if is_large || serde_json::from_str::<Value>(report.get()).is_err() {
         to_raw_value(&Value::Null)?

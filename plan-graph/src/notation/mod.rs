@@ -203,7 +203,7 @@ notation! {
         "x" Format(parts: Vec<PartData<S>>),
         /// A Rust expression that reads these sources, as the author wrote the expression.
         "c" Computed(reads: Vec<SourceData>, written: S, code: Constant),
-        /// A Rust expression, which is a form as well if the constant permits the form.
+        /// A Rust expression with its form as a test. A run uses the form if the constant permits it, and otherwise the code of the expression.
         "q" Test(answers: Constant, form: FormData<S>, computed: Box<TemplateData<S>>),
         _ Scalar(ScalarData<S>),
     }

@@ -1,5 +1,5 @@
-//! Nodes of the notation: a trait with one direction for each side, the nodes of every notation, and a macro that
-//! writes both directions of another node from one description.
+//! Nodes of the notation: a trait with a method to write and a method to read, its implementations for basic types, and a macro that implements both
+//! methods from one description of a node.
 
 use std::fmt::Write as _;
 use std::str::FromStr;

@@ -22,7 +22,7 @@ struct Chain<'c, 'a> {
     /// The type at the end of the path.
     ty: TypeId,
     path: Vec<SegmentData<String>>,
-    /// A constant for whether the reference has led to a flattened field. Only a field after a `?` needs the constant.
+    /// A constant that is `true` if the reference has led to a flattened field. Only a field after a `?` needs the constant.
     flattened: Option<TokenStream>,
     /// The fields before a key: the known facts about each type, and the name of the field.
     fields: Vec<(Ident, String)>,

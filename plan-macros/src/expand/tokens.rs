@@ -1,5 +1,5 @@
-//! Expressions as lists of tokens. A `TokenStream` asks rustc whenever something is added to it, which most of an expansion's time
-//! would go into; a list asks once for each pair of brackets.
+//! Expressions as lists of tokens. Each addition to a `TokenStream` is a request to rustc, and these requests would take most of the time of an
+//! expansion. A list needs only one request for each pair of brackets.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt};
@@ -10,7 +10,7 @@ pub(super) fn located(mut name: Ident, at: Span) -> Ident {
     name
 }
 
-/// TokenList, each with its own span.
+/// A list of tokens, each with its own span.
 #[derive(Clone, Default)]
 pub(super) struct TokenList(Vec<TokenTree>);
 

@@ -147,8 +147,8 @@ pub(super) fn type_of_step(step: &Step, names: &Names<'_>) -> Ident {
     format_ident!("__PlanStep{number}", span = place_of_step(step))
 }
 
-/// Returns `true` if the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it
-/// again: null has either reason.
+/// Returns `true` if the output type of a body is an `Option` because no branch may be taken. If the output is an `Option` for another reason as
+/// well, the output has only one `Option`, because one null stands for both reasons.
 pub(super) fn may_be_absent(body: &Body) -> bool {
     let branches = match body {
         Body::If(branches) => branches,

@@ -116,7 +116,7 @@ pub(super) enum Look<'a> {
     Field,
     /// For a field. The variable with this name gets the known facts about the type.
     See(&'a Ident),
-    /// For an element of a list whose length this takes.
+    /// For an element of a list. The variable with this name gets the length of the list.
     Element(&'a Ident),
     /// For anything else.
     Other,

@@ -1,4 +1,4 @@
-//! The type of a plan that is an expression, as an editor shows it: one of the expansion itself, so that no path leads into the runtime crate.
+//! The type of a plan in the expression form, for editors. The expansion declares the type itself, so that no path leads into the runtime crate.
 
 use super::before;
 use crate::syntax::{PlanTokens, Statement};

@@ -33,7 +33,7 @@ pub(super) fn label(tokens: &TokenStream) -> Option<Mistake> {
     })
 }
 
-/// Returns the error of braces that contain no steps, and several calls or an attribute.
+/// Returns the error of braces that contain several calls or an attribute instead of steps.
 pub(crate) fn content(tokens: &TokenStream) -> Option<Mistake> {
     words::calls(tokens).or_else(|| attribute(tokens))
 }

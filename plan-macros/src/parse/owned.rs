@@ -13,7 +13,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "BTreeMap", "BTreeSet", "HashMap", "HashSet",
 ];
 
-/// Reports each type without a size where a value needs a size, and returns whether there are none.
+/// Reports each type without a size in a position that needs a size. Returns `true` if there is no such type.
 pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
     let mut found = Vec::new();
     unsized_in(ty, &mut found);

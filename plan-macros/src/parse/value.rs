@@ -16,8 +16,7 @@ use syn::{Expr, ExprMacro, Macro, Member};
 /// The tokens that may follow a value in a list.
 pub(super) const NEXT: &str = "`,` or the end of the value";
 
-/// Reads a value that is all of `tokens`. A message about a missing value points at `end`; the next parameter names what follows
-/// a value here.
+/// Reads a value that is all of `tokens`. A message about a missing value points at `end`. `next` describes the tokens that may follow a value here.
 pub(super) fn all(tokens: TokenStream, end: Span, next: &str, report: &mut Report) -> Value {
     let (item, rest) = syntax::value(tokens);
     let value = read(item, end, next, report);

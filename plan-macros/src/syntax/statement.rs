@@ -101,7 +101,7 @@ impl StepTokens {
     }
 }
 
-/// `step_is_name` is whether an input is named `step`.
+/// Splits the tokens of a plan into statements. `step_is_name` is `true` if an input has the name `step`.
 pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();
     while !tokens.is_empty() {
@@ -257,7 +257,7 @@ fn assigns_later(tokens: &Tokens) -> bool {
         && tokens.peek_ident(at - 2).is_none_or(|word| word != "step")
 }
 
-/// Takes the last token if it is the first one of the next statement: the semicolon is after it, not before it.
+/// Takes the last token if it begins the next statement, because the author wrote the semicolon one token too late.
 fn start_of_next(taken: &mut Tokens, next: &Tokens) -> Option<TokenTree> {
     let is_start = match taken.peek_last()? {
         TokenTree::Ident(word) => {

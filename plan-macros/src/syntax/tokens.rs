@@ -5,7 +5,7 @@ use quote::quote_spanned;
 use std::collections::VecDeque;
 use syn::parse::{ParseStream, Parser};
 
-/// A queue of token trees with the few looks ahead that finding the ends of statements needs.
+/// A queue of token trees. Its methods look ahead as far as necessary to find the ends of statements.
 #[derive(Clone)]
 pub(crate) struct Tokens {
     queue: VecDeque<TokenTree>,
@@ -148,7 +148,7 @@ impl Tokens {
             && self.is_punct(ahead + 1, '>')
     }
 
-    /// Opens the next group if it has no delimiters: what another macro captured, such as `$vis`.
+    /// Opens the next group if it has no delimiters. Such a group contains tokens that another macro captured, such as `$vis`.
     pub(crate) fn ungroup(&mut self) {
         if let Some(group) = self.peek_group(0, Delimiter::None) {
             let inside: Vec<TokenTree> = group.stream().into_iter().collect();

@@ -146,7 +146,7 @@ fn bounded(
     generics
 }
 
-/// Reports arguments that a tool cannot have, and returns whether they have types that serde can read.
+/// Reports arguments that a tool cannot have. Returns `true` if serde can read the types of all arguments.
 fn check_fields(input: &DeriveInput, report: &mut Report) -> bool {
     let fields = match &input.data {
         Data::Struct(data) => &data.fields,

@@ -388,7 +388,7 @@ fn output(item: &mut ItemFn, report: &mut Report) -> Option<Type> {
     }
 }
 
-/// Attributes that a parameter has for the field that becomes of it.
+/// Returns `true` for an attribute that belongs to the field of the parameter in the generated struct.
 pub(super) fn is_for_struct(attr: &Attribute) -> bool {
     ["doc", "serde", "shape"]
         .iter()

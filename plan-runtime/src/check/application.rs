@@ -1,9 +1,9 @@
 //! The bounds of a plan's tools on its application, and rustc's errors for an application that does not satisfy them.
 //!
-//! The bound of the first tool comes before all others: if it fails, the type that the others need is unknown, and rustc reports no errors about
-//! them. That type is unknown if two implementations could apply and neither does, so the implementations with `Never` exist. But with two
-//! candidates, rustc does not report the exact missing capability. So tools with a [`Call`] for all applications with a capability have only one
-//! candidate, and rustc names the capability.
+//! rustc checks the bound of the first tool before the bounds of the other tools. If the first bound fails, a type in the other bounds is unknown,
+//! and rustc reports no errors about these bounds. The type is unknown only if two implementations could apply and neither does, so the
+//! implementations with `Never` exist. But with two candidates, rustc does not report the exact missing capability. So a tool with a [`Call`] for all
+//! applications with a capability has only one candidate, and rustc names the capability.
 
 use super::run::{Request, Started};
 use crate::run::Mock;

@@ -208,7 +208,8 @@ where
     type Given = <Value as CanBe<To>>::Given;
 }
 
-// Nothing is of this kind: with one thing alone that an `Option` allows, the compiler would name it where another does not fit.
+// This implementation never applies. With only one implementation for `Option`, rustc would name this implementation in an error about a value that
+// does not fit.
 #[diagnostic::do_not_recommend]
 impl<To> Allows<UntypedJson, Unclear, Unclear> for Option<To> {
     type Kind = UntypedJson;

@@ -28,7 +28,7 @@ pub enum Answer {
     Json(Option<Value>),
 }
 
-/// Types whose values are equal exactly where their JSON is, and are null only if they are an `Option`.
+/// Types whose values are equal exactly if their JSON is equal, and whose JSON is null only for an `Option`.
 pub trait Closed {
     /// Returns `true` if the type is closed. An enum may implement its own comparison.
     fn is_closed() -> bool {
@@ -143,7 +143,8 @@ closed_inside! {
     [T: NeverNull] Option<T>: T;
 }
 
-/// The questions about a type `T`, or about two types. Each has a function with its name, which takes cursors, and a method with the answer.
+/// The questions about a type `T`, or about two types. Each question has a function, which has its own name and takes cursors, and a method that
+/// returns the answer.
 ///
 /// Each method has a unique name: if an error leaves a type unknown, methods with one name would cause a second error.
 macro_rules! asked {

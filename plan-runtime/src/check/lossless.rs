@@ -198,7 +198,7 @@ impl<T: Lossless> Lossless for Option<T> {
     }
 }
 
-/// The answer if values of a type are handed over, computed once.
+/// A cache for the answer to one question: `true` if a run hands over the values of a type.
 pub type Known = OnceLock<bool>;
 
 /// A question about `T`.
@@ -209,7 +209,7 @@ impl<T> Hand<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// The answers where `T` has nothing special about it.
+/// The default answers, for a type without inherent answers.
 pub trait NotHandedOver {
     /// The type in question.
     type Subject;

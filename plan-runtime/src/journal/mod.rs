@@ -43,8 +43,8 @@ use std::sync::Arc;
 ///   [`JournalError::Lost`], and leave no trace.
 /// - *Once.* A key is written once. A second write of a key is an error, and changes nothing.
 /// - *Failure.* After a failed write with a claim, all later writes with that claim fail, so that the records have no gap.
-/// - *Dropped futures.* If the future of a claim is dropped, the journal releases the claim. Any other write may or may not happen after the first
-///   poll of its future. The writes of `append` and `end` always happen.
+/// - *Dropped futures.* If the future of a claim is dropped, the journal releases the claim. The writes of `append` and `end` happen even if their
+///   futures are dropped. Any other write may or may not happen if its future is dropped after the first poll.
 ///
 /// [`conformance`] tests all rules except those about the end of a process.
 pub trait Journal: Send + Sync {

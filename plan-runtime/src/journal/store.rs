@@ -25,7 +25,8 @@ pub trait Store: Journal {
     /// than the one in `rest`.
     fn rest(&self, claim: &Claim, rest: Rest);
 
-    /// Lets a refused run rest, and stores the reason in its summary. A run with a living owner, or a run that has ended, does not change. A run that this journal has released before has no owner.
+    /// Lets a refused run rest, and stores the reason in its summary. A run with a living owner, or a run that has ended, does not change. A run that this journal value has already released counts
+    /// as a run without an owner.
     fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()>;
 
     /// Ends the rests of refused runs.

@@ -40,7 +40,7 @@ impl MachineState {
         }
     }
 
-    /// Adds a scope. The owner of the scope is in the scope around.
+    /// Adds a scope. `around` contains the owner of the scope and the enclosing scope, or `None` for the whole plan.
     pub(super) fn open_scope(
         &mut self,
         row: RowId,
@@ -123,7 +123,8 @@ impl MachineState {
         self.runs.add(new)
     }
 
-    /// Frees the values of a scope that is over for good, and of the scopes in it. Its row is free as soon as the driver has taken all commands.
+    /// Frees the values of a scope that is over for good, and of the scopes in it. The row of the scope is free as soon as the driver has taken all
+    /// commands.
     pub(super) fn release(&mut self, scope: ScopeId) {
         self.released.push(scope);
         let mut open = vec![scope];

@@ -24,7 +24,7 @@ impl MachineState {
         });
     }
 
-    /// Counts elements of a list, or a round. Returns `false` if the run is over.
+    /// Counts elements of a list, or a round. Returns `false` if the run exceeds its capacity, and ends.
     pub(super) fn count_elements(&mut self, run: RunId, element: u32, count: u32) -> bool {
         let it = &self.runs[run];
         let left = self.capacity.elements.checked_sub(u64::from(count));
@@ -146,7 +146,7 @@ impl MachineState {
         Some((run, attempt))
     }
 
-    /// Takes a run that may ask again: one for each decision, or all if the driver has no call to decide about.
+    /// Takes a deferred run that may ask again. For each decision, one run may ask. If the driver has no call to decide about, all runs may ask.
     pub(super) fn next_deferred(&mut self) -> Option<RunId> {
         while self.asked == 0 || self.decided > 0 {
             let run = self.deferred.pop_front()?;

@@ -1,4 +1,4 @@
-//! The machine: the short way of plain steps, events, and the next command.
+//! The machine: the fast path for plain steps, events, and the next command.
 
 use super::arena::First;
 use super::event::{CallEnd, Command, Event, StepPlace, StepStatus};
@@ -30,8 +30,8 @@ pub(super) struct Core {
 
 /// A run. Each event changes the state of the run, and the state determines the next command.
 ///
-/// A driver may hand over an event after any command. The driver takes all commands from time to time: only then are the rows of ended scopes and calls free. The machine ignores
-/// events of calls that it is about to drop.
+/// A driver may hand over an event after any command. The driver must take all commands from time to time, because only then does the machine free the rows of ended scopes and
+/// calls. The machine ignores events of calls that it is about to drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     pub(super) core: Core,
@@ -45,7 +45,7 @@ impl Machine {
         Self::with_capacity(tables, reaction, bound, Capacity::DEFAULT)
     }
 
-    /// Creates a run with other sizes of its tables. The scope of the plan always has room.
+    /// Creates a run with this capacity. A capacity that is too small for the scope of the plan is raised.
     pub fn with_capacity(
         tables: &Arc<Tables>,
         reaction: Reaction,
@@ -104,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// Handles the success of a plain call, by the short way.
+    /// Handles the success of a plain call, on the fast path.
     #[inline(always)]
     fn plain_ended(&mut self, slot: u32) {
         let core = &mut self.core;
@@ -158,7 +158,8 @@ impl Machine {
         self.work_off();
     }
 
-    /// Returns the next command. Without `may_start`, no call starts: a driver that shares its permits with others has none left.
+    /// Returns the next command. If `may_start` is `false`, no call starts. A driver that shares its permits with other drivers passes `false` if no
+    /// permit is left.
     #[inline(always)]
     pub fn next(&mut self, may_start: bool) -> Option<Command> {
         let core = &mut self.core;
@@ -174,7 +175,7 @@ impl Machine {
         self.next_cold(may_start)
     }
 
-    /// Starts a plain step. The steps of the plan itself have the numbers of their slots.
+    /// Starts a plain step. In the scope of the whole plan, the number of a step equals the number of its slot.
     #[inline(always)]
     fn start_plain(&mut self, slot: StepSlot, step: StepId) -> Option<Command> {
         let core = &mut self.core;
@@ -248,7 +249,7 @@ impl Machine {
         None
     }
 
-    /// Starts the first in line, for which there is a permit.
+    /// Starts the first entry in line, which has a permit.
     fn begin(&mut self, first: First) {
         let core = &mut self.core;
         let run = match first {
@@ -266,8 +267,8 @@ impl Machine {
         }
     }
 
-    /// Returns where in the plan the next attempt starts, if an attempt may start. The list has two numbers for each scope, from the outermost scope: the index of the step in the
-    /// scope and of the job in the step. A driver that shares its permits with others compares these lists.
+    /// Returns the position of the next attempt in the plan, if an attempt may start. The list has two numbers for each scope, from the outermost scope: the index of the step in the
+    /// scope and of the job in the step. A driver that shares its permits with other drivers compares these lists.
     pub fn first(&mut self) -> Option<Vec<usize>> {
         let core = &mut self.core;
         if core.state.calling >= self.bound {
@@ -322,7 +323,7 @@ impl Machine {
         self.core.over != Over::No
     }
 
-    /// Returns a look at the run.
+    /// Returns a view of the run.
     pub fn view(&self) -> MachineView<'_> {
         self.core.state.view()
     }

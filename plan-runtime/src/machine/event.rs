@@ -10,21 +10,25 @@ pub enum Event {
     Ended(CallId, CallEnd),
     /// A call will certainly end later, so a scope that is cut waits for the call. The machine ignores the event of a call that does not run.
     Certain(CallId),
-    /// An attempt of a call starts now, and its call has another id. The event is the answer to [`Command::Admit`]. Without a permit, the event means [`Event::Allowed`].
+    /// The attempt starts now, and the machine starts its call under a new id. This event answers [`Command::Admit`]. If no permit is left, the machine handles this
+    /// event like [`Event::Allowed`].
     Admitted(CallId),
-    /// A call has waited for the driver. The machine asks again when the attempt is next and has a permit.
+    /// A call no longer has to wait for the driver. The machine asks again when the attempt is first in line and has a permit.
     Allowed(CallId),
-    /// The driver decides about as many calls as it can at one time. The machine asks again only after the driver has decided about another call.
+    /// The driver cannot decide about the call now, because too many calls already wait for decisions. The machine asks again only after the driver
+    /// has decided about another call.
     Deferred(CallId),
-    /// A call that started was not made, and waits for its admission again. A driver withdraws a call only in a view, and never admits the call again.
+    /// The driver did not make a call that the machine has started, so the call waits for its admission again. Only a driver that views a recorded run
+    /// withdraws calls, and this driver never admits the call again.
     Withdrawn(CallId),
-    /// A call is a plan, and no longer counts as a call. The machine ignores the event if the step has another body.
+    /// A call has turned out to be a plan, and no longer counts as a call. The machine ignores the event if the body of the step is not
+    /// [`NodeBody::Open`](super::NodeBody::Open).
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
     Answered(QuestionId, Answer),
     /// A timer has fired.
     Fired(CallId),
-    /// The running calls can no longer end. If something has failed, the calls of the work are dropped.
+    /// The running calls can no longer end. If the work of a scope has failed, the machine cuts the run.
     Exhausted,
     /// The run was cancelled.
     Cancelled,
@@ -52,7 +56,8 @@ pub struct CallError {
     pub error: ErrorId,
     /// `true` if another attempt may help.
     pub transient: bool,
-    /// `true` if another value may not replace the failure, unless the failure itself becomes the value.
+    /// `true` if [`Recovery::Replace`](super::Recovery::Replace) must not absorb the failure. [`Recovery::Catch`](super::Recovery::Catch) may absorb
+    /// it.
     pub lasting: bool,
 }
 
@@ -81,8 +86,9 @@ pub struct QuestionId {
 /// A task for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Decide whether an attempt of a call with a permit starts now. The answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. Until
-    /// [`Event::Allowed`], the call waits for the driver. The attempt does not count as a call that runs.
+    /// Decide whether an attempt of a call, which has a permit, starts now. The answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. A
+    /// driver that lets the call wait sends [`Event::Allowed`] at the end of the wait, and the machine asks again. Until then, the attempt does not
+    /// count as a running call.
     Admit(CallId, StepPlace),
     /// Start a call.
     Start(CallId, StepPlace),
@@ -97,8 +103,8 @@ pub enum Command {
     Drop(CallId),
     /// Drop the values of a scope that has ended permanently. At the end of a run, the driver drops all remaining values.
     Free(ScopeId),
-    /// A step has ended. Only a machine that reports the ends of steps has this command, and not for plain steps that
-    /// succeed or are dropped.
+    /// A step has ended. Only a machine with [`Machine::telling`](super::Machine::telling) returns this command, and not for plain steps that succeed
+    /// or are dropped.
     Settled(ScopeId, StepSlot, StepStatus),
     /// The work of a scope has failed, and its undo steps are next. Only a machine that reports the ends of steps has
     /// this command.

@@ -28,7 +28,7 @@ pub enum Reason {
     Timeout,
     /// The element or the loop has reached its time limit.
     Deadline,
-    /// The condition of a loop held after the most rounds.
+    /// The condition of a loop still held after the maximum number of rounds.
     TooManyRounds(u32),
     /// The run needs more than it may have.
     Full(Full),
@@ -90,7 +90,7 @@ pub enum FailureRole {
     Undo,
     /// The step always runs, or is inside such a step.
     Always,
-    /// Another failure counts, and this failure leaves work.
+    /// Another failure counts, but this failure is lasting: it leaves effects that nothing has undone.
     Left,
 }
 
@@ -103,7 +103,8 @@ pub struct StepFailure {
     pub reason: Reason,
     /// `true` if another attempt may help.
     pub transient: bool,
-    /// `true` if another value may not replace the failure, unless the failure itself becomes the value.
+    /// `true` if [`Recovery::Replace`](super::Recovery::Replace) must not absorb the failure. [`Recovery::Catch`](super::Recovery::Catch) may absorb
+    /// it.
     pub lasting: bool,
     /// The number of attempts.
     pub attempts: u32,
@@ -174,15 +175,14 @@ impl Failures {
         self.not_undone.extend(other.not_undone);
     }
 
-    /// Adds the work that a caught failure leaves.
+    /// Adds the lasting parts of an absorbed failure.
     pub(super) fn add_absorbed(&mut self, failures: Self) {
         if failures.is_lasting() {
             self.add(failures.of_undo_steps());
         }
     }
 
-    /// Keeps only the results of the undo steps and the failures that leave work, for a scope in which another failure
-    /// counts.
+    /// Keeps only the results of undo steps and the lasting failures, for a scope in which another failure counts.
     pub(super) fn of_undo_steps(mut self) -> Self {
         self.steps
             .retain(|it| it.role == FailureRole::Undo || it.lasting);

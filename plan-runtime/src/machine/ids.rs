@@ -42,7 +42,7 @@ ids! {
     /// A place in the arena of steps: one run of a step. A driver keeps the output of a step at its slot.
     pub struct StepSlot;
 
-    /// The run of a scope: of a plan, a block, an element or a round.
+    /// The run of a scope: of a plan, a block or a round.
     pub struct ScopeId;
 
     /// A call, a wait or a timer that a driver has started. The id of a plain call is its slot.
@@ -60,7 +60,8 @@ ids! {
     /// The run of a step that is not plain.
     pub(super) struct RunId;
 
-    /// The row of an attempt in the run of its step. The number of an attempt is another thing: the first attempt of each element has the number 1.
+    /// The row of an attempt in the run of its step. The number of an attempt differs from its row: the first attempt of each element has the number
+    /// 1.
     pub(super) struct AttemptId;
 }
 
@@ -78,7 +79,7 @@ impl ScopeId {
     pub const ROOT: Self = Self(0);
 }
 
-/// A vector that one kind of id indexes. A free row serves again.
+/// A vector that one kind of id indexes. `add` reuses free rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table<I, T> {
     pub(super) rows: Vec<T>,
@@ -95,7 +96,8 @@ impl<I, T> Default for Table<I, T> {
 }
 
 impl<I: Id, T> Table<I, T> {
-    /// Adds a row. A table has at most as many rows as there are slots, unless its owner counts the rows.
+    /// Adds a row. No table has more rows than the arena has slots, except tables whose owners limit the number of rows. So a `u32` can count the
+    /// rows.
     pub(super) fn add(&mut self, row: T) -> I {
         if let Some(id) = self.free.pop() {
             self[id] = row;

@@ -1,8 +1,9 @@
 //! The core of a run: which step is next. Events go in, and commands come out.
 //!
 //! A [`Machine`] decides the order of a run. The machine has no values, no futures and no clock: a driver has these. The driver hands over events with [`Machine::handle`] and takes
-//! commands with [`Machine::next`]. Another machine reaches the same state if its driver repeats the events, and takes as many commands after each event: rows of ended scopes and
-//! calls are used again only after the driver has taken all commands. So a driver resumes a run by repeating recorded events.
+//! commands with [`Machine::next`]. Another machine reaches an equal state if its driver passes equal events, and takes an equal number of commands after each event. The number
+//! of commands matters, because the machine reuses the rows of ended scopes and calls only after the driver has taken all commands. So a driver resumes a run by repeating
+//! recorded events.
 //!
 //! | file | contents |
 //! |---|---|
@@ -11,7 +12,7 @@
 //! | `state.rs`, `parts.rs`, `ready.rs`, `rows.rs` | the state of a run and its parts: each step in eight bytes, scopes, steps that are not plain, attempts, calls, questions |
 //! | `arena.rs` | the scopes of a run, and the order in which steps, attempts and elements start |
 //! | `calls.rs` | calls, waits, timers and questions that a driver has |
-//! | `engine.rs` | the machine: the short way of plain steps, and the next command |
+//! | `engine.rs` | the machine: the fast path for plain steps, and the next command |
 //! | `events.rs` | events and their consequences |
 //! | `scope.rs` | transitions of scopes: work, undo steps, always steps |
 //! | `runs.rs` | transitions of steps that are not plain: branches, lists, rounds |
@@ -19,11 +20,13 @@
 //! | `exceed.rs` | the end of a run that exceeds its capacity, or whose time has passed |
 //! | `view.rs` | a view of a run: trails and results |
 //!
-//! A step is plain if it is a call or a value with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
+//! A step of the work is plain if it is a call or a value with one attempt, without a [`Recovery`], and with the default [`Timing`]. Dependencies and undo steps
+//! do not matter. In the loop of a driver, a plain step costs one event and one command.
 //!
 //! # Steps
 //!
-//! A step is ready when the last step that it needs has ended. A plain step of the plan itself enters a bit set, and any other step enters the line of its scope. The first ready step in the order of the plan starts if fewer calls run than the bound allows. Completed, skipped and recovered steps make the steps ready that need them. A failed step blocks these steps.
+//! A step is ready when the last step that it needs has ended. A plain step of the plan itself enters a bit set, and any other step enters the line of its scope. The first ready step in the order of the plan starts if fewer calls run than the bound allows. If a step completes, is skipped or recovers, the steps that need it may become ready. If a step fails, the
+//! steps that need it are blocked.
 //!
 //! A step that is not plain may ask for its amounts, such as the number of its attempts. Then the machine enters the body of the step, up to a call, a wait, a scope or a question. A `for` asks for the length of its list and queues one element for each item. A `loop` opens one scope for each round, and asks for its condition after the round.
 //!
@@ -31,7 +34,8 @@
 //!
 //! # Scopes
 //!
-//! The run, a block, an element, a round and a called plan are scopes. A scope makes its inputs, does its work, makes its output, undoes its work if the work has failed, and runs its always steps. Then the scope has ended. A scope that has succeeded and has something to undo is kept: the scope returns to its undo phase if a scope around it fails.
+//! The run, a block, a round and a called plan are scopes. A scope makes its inputs, does its work, makes its output, undoes its work if the work has failed, and runs its always steps. Then the scope has ended. A scope that has succeeded and may have to be undone is kept. A kept scope returns to its undo phase if an enclosing scope
+//! fails.
 //!
 //! The undo phase visits each step of the work after all steps that need it. If the step has completed, its undo step runs first. Then the kept scopes inside the step return to their undo phases: elements together, rounds from the last to the first. Undo steps that do not need each other run together.
 //!
@@ -43,11 +47,11 @@
 //!
 //! There are three ways to end a scope before its time. Each does more than the one before:
 //!
-//! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Calls that run keep running, and a scope inside that runs does all of its work.
-//! - To *cut* a scope: the scope stops, its calls are dropped, except those whose ends are certain, and the scopes inside are cut. Undo steps and always steps run.
+//! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Running calls continue, and a running inner scope does all of its work.
+//! - To *cut* a scope: the scope stops, its calls are dropped, except calls with certain ends ([`Event::Certain`]), and the scopes inside are cut. Undo steps and always steps run.
 //! - To *drop* a scope: everything inside ends at once. No undo step and no always step runs.
 //!
-//! A failure stops its scope, or cuts it, as the [`Reaction`] of the run has it. A cancellation or a time limit cuts. A run that exceeds its [`Capacity`] or its time for undo steps is dropped.
+//! A failure stops its scope, cuts its scope, or lets independent steps continue. The [`Reaction`] of the run decides. A cancellation or a time limit cuts. A run that exceeds its [`Capacity`] or its time for undo steps is dropped.
 //!
 //! # Calls
 //!

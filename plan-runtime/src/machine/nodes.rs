@@ -4,7 +4,7 @@ use plan_graph::Graph;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The steps of a plan, a block or a round. A step starts before later steps of its scope that may start too. A plain step takes a few bytes.
+/// The steps of a plan, a block or a round. If several steps of a scope may start, the first step in the list starts first. A plain step takes a few bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nodes {
     labels: Vec<u32>,
@@ -224,9 +224,9 @@ impl NodeBlock {
 pub enum BadNodes {
     /// No plan has this index in the list of plans.
     NoPlan(usize),
-    /// A step of this label names a step of its scope that does not exist, or that is no work and has an undo step.
+    /// The step with this label waits for a step that its scope does not have, or undoes a step that is not work.
     NoStep(u32),
-    /// Steps of the scope of the step with this label wait for each other.
+    /// The step with this label waits for itself, directly or through other steps of its scope.
     Circle(u32),
     /// The step of this label names a step that it cannot wait for. Undo steps follow the order of the undone steps,
     /// and only always steps wait for always steps.

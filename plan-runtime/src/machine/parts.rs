@@ -157,7 +157,8 @@ pub(super) struct LinePlace {
 /// The run of a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ScopeRun {
-    /// In the work: steps that are ready or run. Then steps that are not undone, then always steps that are not over.
+    /// The number of open steps. In the phase `Work`: the steps that are ready or run. In the phase `Undo`: the steps that are not undone. In the
+    /// phase `Always`: the always steps that have not ended.
     pub(super) open: u32,
     /// The difference between a step and its slot.
     pub(super) shift: u32,
@@ -171,7 +172,7 @@ pub(super) struct ScopeRun {
     pub(super) cutoff: Option<Cutoff>,
     pub(super) owner: Option<Owner>,
     pub(super) depth: u32,
-    /// The called plans around the scope, with the scope itself.
+    /// The number of called plans around the scope, including the scope itself.
     pub(super) plans: u32,
     /// The question for the inputs or the value of the scope.
     pub(super) question: Option<QuestionId>,
@@ -231,7 +232,7 @@ impl ScopeRun {
     }
 }
 
-/// An element or a round, as the enclosing element and its index there. `WHOLE` is no element.
+/// The position of an element or a round: the enclosing element, or `WHOLE` without one, and the index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ElementRow {
     pub(super) around: u32,
@@ -365,7 +366,7 @@ impl StepRun {
         self.elements.len() as u32
     }
 
-    /// Notes the failure of an element. The failure of the first element in the list counts, and the results of all undo steps.
+    /// Records the failure of an element. Only the failure of the first element in the list counts. The results of all undo steps are kept.
     pub(super) fn note(&mut self, element: u32, failures: Failures) {
         let noted = self.failed.as_ref().map(|noted| noted.0);
         let is_first =

@@ -22,7 +22,7 @@ impl ReadySet {
         }
     }
 
-    /// Makes room for as many slots.
+    /// Makes room for this number of slots.
     pub(super) fn grow(&mut self, slots: usize) {
         let mut words = slots.div_ceil(64).max(1);
         for level in 0.. {

@@ -3,7 +3,7 @@
 use super::event::{Pause, QuestionId};
 use super::ids::{AttemptId, BodyId, CallId, RunId, ScopeId};
 
-/// Ids of plain calls are below.
+/// The lowest id of a call that is not plain. The ids of plain calls are lower.
 pub(super) const COLD_CALLS: u32 = 1 << 31;
 
 /// A call, a wait or a timer of a step that is not plain.
@@ -38,7 +38,7 @@ enum RowState {
 pub(super) struct CallTable {
     rows: Vec<RowState>,
     free: Vec<u32>,
-    /// Rows that become free as soon as the driver has taken all commands. A command may drop the call.
+    /// Rows that become free as soon as the driver has taken all commands. Before that, a queued command may still drop the call of a row.
     closed: Vec<u32>,
     open: u32,
     /// The most calls, waits and timers at one time.
@@ -177,7 +177,8 @@ struct QuestionRow {
     open: Option<OpenQuestion>,
 }
 
-/// The questions of a run. Each step and each scope has a list of its open questions, so that a cancellation does not look at the questions of others.
+/// The questions of a run. Each step and each scope has a list of its open questions, so that a cancellation does not visit the questions of other
+/// steps and scopes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Questions {
     rows: Vec<QuestionRow>,

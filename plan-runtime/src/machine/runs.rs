@@ -337,7 +337,7 @@ impl Core {
         }
     }
 
-    /// Begins the round after a round.
+    /// Begins the next round of a loop.
     pub(super) fn next_round(&mut self, run: RunId, attempt: AttemptId, is_kept: bool) {
         let element = self.state.runs[run].attempts[attempt].element;
         if !self.state.count_elements(run, element, 1) {

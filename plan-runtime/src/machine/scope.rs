@@ -11,7 +11,7 @@ use super::tables::StepBody;
 use std::sync::Arc;
 
 impl Core {
-    /// Begins a scope: the run, a block, an element, a round or a called plan.
+    /// Begins a scope: the run, a block, a round or a called plan.
     pub(super) fn begin_scope(
         &mut self,
         row: RowId,
@@ -110,7 +110,7 @@ impl Core {
         let hot = &mut self.state.hot[slot];
         hot.set(status);
         let (is_work, is_always) = (hot.is_work(), hot.is_always());
-        // A plain call that has succeeded comes from the driver.
+        // The driver already knows that a plain call has succeeded.
         if !(hot.is_plain() && status == StepStatus::Completed) {
             self.tell(Command::Settled(scope, slot, status));
         }
@@ -162,7 +162,7 @@ impl Core {
     fn work_failed(&mut self, scope: ScopeId, by: StepId) {
         let tables = Arc::clone(&self.state.tables);
         self.state.scopes[scope].has_failed = true;
-        // The first failed step in the plan blocks a step that needs several failed steps.
+        // If a step needs several failed steps, the first of them in the plan is its blocker.
         let mut open = vec![by];
         while let Some(step) = open.pop() {
             for &reader in tables.readers(step) {
@@ -241,7 +241,7 @@ impl Core {
         self.todo.push_back(Todo::Scope(scope));
     }
 
-    /// Ends a scope before its time. If the work has ended, that changes nothing.
+    /// Ends a scope before its time. This method has no effect once the scope runs its undo steps or always steps.
     pub(super) fn cut_scope(&mut self, scope: ScopeId, cutoff: Cutoff) {
         let it = &mut self.state.scopes[scope];
         if it.phase == Phase::Inputs {
@@ -264,7 +264,7 @@ impl Core {
         }
     }
 
-    /// Begins the next phase of a scope, if the phase has ended.
+    /// Begins the next phase of a scope, if its current phase has ended.
     pub(super) fn settle_scope(&mut self, scope: ScopeId) {
         let it = &mut self.state.scopes[scope];
         if it.open != 0 {
@@ -332,7 +332,8 @@ impl Core {
         }
     }
 
-    /// Begins to undo a scope: each step after all steps that need it. So steps count their readers that are not undone.
+    /// Begins to undo a scope. A step is undone after all steps that need it, so `not_undone` counts the readers of each step that are not undone
+    /// yet.
     pub(super) fn begin_undo(&mut self, scope: ScopeId) {
         let tables = Arc::clone(&self.state.tables);
         let it = &mut self.state.scopes[scope];

@@ -21,7 +21,8 @@ pub enum Reaction {
     Cancel,
 }
 
-/// The most that a run may have of each thing. A run that needs more is over at once: its calls are dropped, nothing is undone, and no fallback applies.
+/// The maximum numbers of scopes, steps, calls and elements of a run. A run that needs more ends at once: its calls are dropped, nothing is undone, and
+/// no fallback applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Scopes that exist at one time.
@@ -50,7 +51,7 @@ impl Capacity {
     };
 }
 
-/// The part of a run that is too much: an attempt of an element of a step.
+/// The attempt that exceeds the capacity of its run, with its element and its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overflow {
     pub(super) full: Full,
@@ -103,7 +104,7 @@ pub(super) struct MachineState {
     pub(super) calling: u32,
     /// The bounds of the run. The scopes, slots and elements are the rest that the run may still have.
     pub(super) capacity: Capacity,
-    // A run of plain steps does not look at the rest.
+    // The fast path for plain steps uses none of the following fields.
     /// Scopes that are over for good. The driver may forget these.
     pub(super) freed: Vec<ScopeId>,
     /// Scopes whose rows are free once the driver has taken all commands.
@@ -119,8 +120,7 @@ pub(super) struct MachineState {
     pub(super) asked: u32,
     /// Runs whose next calls the driver could not decide about.
     pub(super) deferred: VecDeque<RunId>,
-    /// The calls that the driver has decided, or no longer has to decide, since the last deferred run may have asked
-    /// again.
+    /// The number of calls that the driver has decided about, or no longer has to decide about. For each of them, one deferred run may ask again.
     pub(super) decided: u32,
     pub(super) out: VecDeque<Command>,
     /// The run needs more than it may have.

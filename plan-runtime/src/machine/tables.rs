@@ -1,4 +1,4 @@
-//! A plan as flat tables. The steps of all scopes are numbered through, and the steps of one scope follow each other.
+//! A plan as flat tables. The steps of all scopes have consecutive numbers, and the steps of one scope are adjacent.
 
 use super::event::StepStatus;
 use super::ids::{BodyId, ColdId, RowId, StepId, Table};
@@ -80,7 +80,7 @@ pub struct Tables {
     cold_steps: Vec<StepId>,
     pub(super) bodies: Table<BodyId, StepBody>,
     branches: Vec<BodyId>,
-    /// Steps that nothing in their scope comes before.
+    /// The steps of the work that need no other step.
     roots: Vec<StepId>,
     /// Steps with their undo steps: in order within a scope.
     undos: Vec<(StepId, StepId)>,
@@ -89,7 +89,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Creates the tables of the first plan. Each plan may call each plan, including itself.
+    /// Creates the tables of the first plan. Each plan may call any plan in the list, including itself.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Tables {
         let mut builder = TablesBuilder {
             tables: Self {
                 plans: number(plans.len())?,
-                // Each step ends where the next row begins.
+                // The edges of a step end where the edges of the next row begin, so the table has one row more than steps.
                 steps: vec![StepRow::default()],
                 ..Self::default()
             },
@@ -221,7 +221,7 @@ struct BodyPlace {
 
 struct TablesBuilder<'d> {
     tables: Tables,
-    /// The scopes that have rows without steps.
+    /// The scopes in line: their row numbers are known, and their rows are not added yet.
     scopes: VecDeque<&'d NodeBlock>,
     /// Scopes with the scopes right inside them.
     inside: Vec<(RowId, RowId)>,

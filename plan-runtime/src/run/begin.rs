@@ -13,14 +13,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// The begin of a run.
+/// The start of a run.
 pub(super) enum Start<'a> {
     Runs(Result<Vec<StoredValue>, Cause>),
     /// The run waits for its journal.
     Claims(Pin<Box<dyn Future<Output = Result<Begun, Cause>> + Send + 'a>>),
 }
 
-/// Begins a run in its journal, if it is to have one.
+/// Begins a run, in its journal if the options name a journal.
 pub(super) fn begin<'a>(
     executable: &Executable<'a>,
     inputs: Result<Vec<StoredValue>, Cause>,

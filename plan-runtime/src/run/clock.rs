@@ -86,7 +86,7 @@ impl Clock {
         }
     }
 
-    /// Returns `true` if the time until then is over.
+    /// Returns `true` if the run has reached the time `until`.
     pub(super) fn is_over(&self, until: Option<Duration>) -> bool {
         until.is_some_and(|until| until <= self.now())
     }

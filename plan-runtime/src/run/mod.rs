@@ -650,7 +650,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// documentation of [`Engine`] has an example.
     ///
     /// The engine supplies the time, the [seed](Self::seed) and the values of `await`. All values go through JSON. Called plans and Rust
-    /// code in plans run in this process. After a crash, observers get repeated events again.
+    /// code in plans run in this process. After a crash, observers receive the events of the repeated part of the run again.
     ///
     /// # Errors
     ///
@@ -791,7 +791,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         WithReport { run }
     }
 
-    /// Sets the secrets of the run, which may exceed the plan's.
+    /// Sets the secrets of the run. The run may have more secrets than its plan.
     #[cfg(feature = "dynamic")]
     #[track_caller]
     pub(crate) fn keeping(self, secrecy: Option<Arc<Secrecy>>) -> Self {

@@ -17,7 +17,7 @@ thread_local! {
 /// The most calls that one turn of the outermost run starts or polls again, so that no poll takes a millisecond. Other tasks of the thread have their turns after that.
 const STARTS: usize = 256;
 
-/// A run that is polled more often than this in one turn of the outermost run is blocked on by a tool, and would wait for ever.
+/// If a run is polled more often than this in one turn of the outermost run, a tool blocks on the run, and the run would wait forever.
 const POLLS: u32 = 16;
 
 /// The turn of a run's last poll, and the number of polls in that turn.
@@ -57,7 +57,7 @@ pub(super) fn may_start() -> bool {
 pub(super) struct Nested(());
 
 impl Nested {
-    /// Enters the run of a plan. Returns an interrupt if it would be too deep inside of others.
+    /// Enters the run of a plan. Returns an interrupt if the run would be too deep inside other runs.
     pub(super) fn enter() -> Result<Self, Interrupt> {
         let around = POLLED.get();
         if around == 0 {

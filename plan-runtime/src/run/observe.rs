@@ -84,7 +84,7 @@ pub trait Observer: Send + Sync {
     /// Called after a failed attempt, if another attempt follows after this time.
     fn retrying(&self, step: &StepRef<'_>, attempt: u32, wait: Duration) {}
 
-    /// Called when the step ends: it completed, failed, or was cancelled.
+    /// Called when the step ends: the step completed, recovered, failed, or was cancelled.
     fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {}
 
     /// Called when the step is skipped, because no condition of the step is true.

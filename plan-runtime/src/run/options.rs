@@ -27,7 +27,7 @@ pub const DEFAULT_CONCURRENCY: usize = 64;
 /// The time limit for undo steps and always steps after a run was cancelled, unless [`Run::grace_period`](super::Run::grace_period) sets another time.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
 
-/// Finds the plan that a call is.
+/// A function that returns the plan of an action, if the action calls a plan.
 pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
 /// Reads the output of a plan.
@@ -73,7 +73,7 @@ pub(super) struct Options<'a> {
     pub(super) durable: Option<Arc<Durable>>,
     /// The engine that makes the calls, unless the process makes the calls.
     pub(super) engine: Option<Arc<dyn Engine>>,
-    /// Finds the plans that calls are, unless the tools are plans.
+    /// Finds the plans behind calls by the names of the tools. `None` if the tools themselves contain their plans.
     pub(super) find: Option<FindPlan<'a>>,
     /// The counts of undone steps at the start of a call for a run on another machine.
     pub(super) undone: Undone,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// The time that a call may take after the end of its caller's time limit. After it, the caller has stopped waiting.
+/// The time that a call may take after the end of its caller's time limit, when the caller no longer waits for the call.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Makes a call, and converts its panics to errors.

@@ -24,7 +24,7 @@ struct Place(Mutex<Turn>);
 
 enum Turn {
     Waits(Waker),
-    /// A permit was handed over, which is still to be taken.
+    /// A permit was assigned, and has not been taken yet.
     Come,
 }
 
@@ -103,7 +103,7 @@ impl Permits {
         has_one
     }
 
-    /// Takes permits for calls that run already, as many as there are.
+    /// Takes the permits of calls that already run. If too few permits are free, takes all free permits.
     pub(super) fn count(&self, calls: usize) {
         let mut line = locked(&self.0);
         line.free = line.free.saturating_sub(calls);

@@ -36,7 +36,7 @@ impl<'a> Beginning<'a> {
 /// The end of a run that its journal has to write.
 pub(super) struct Ending {
     written: Written,
-    /// The output, as JSON that has its type.
+    /// The output as JSON, checked against its type.
     result: Result<Value, RunError>,
     report: Option<Report>,
     plan: String,

@@ -50,13 +50,13 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 impl Progress {
-    /// Progress bars on the standard error stream.
+    /// Creates progress bars on the standard error stream.
     #[must_use]
     pub fn new() -> Self {
         Self::on(ProgressDrawTarget::stderr())
     }
 
-    /// Progress bars elsewhere.
+    /// Creates progress bars on this target.
     #[must_use]
     pub fn on(target: ProgressDrawTarget) -> Self {
         Self {

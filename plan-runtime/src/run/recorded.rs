@@ -36,7 +36,8 @@ pub(super) fn interrupt(
     Some((durable.replay(number, recorded.ended), interrupt))
 }
 
-/// Returns the record of the end of a plan. A cancellation has no limit, and the limit of the recorded bytes is a message.
+/// Returns the record of the early end of a plan. The body is the time limit after a deadline, the message after too many recorded bytes, and null
+/// after a cancellation.
 pub(super) fn interrupt_body(
     interrupt: &Interrupt,
     now: Duration,

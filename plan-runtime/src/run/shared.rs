@@ -32,7 +32,8 @@ pub(super) struct SharedRun {
     pub(super) engine: Option<Arc<dyn Engine>>,
     /// `true` for each observer that has panicked, and is not notified again.
     pub(super) panicked: Vec<AtomicBool>,
-    /// The counts before the run was retried, and the count of the run. The records of these undo steps are gone.
+    /// The counts of undone steps from before the last retry of the run, and the number of retries. The retry has removed the records of these undo
+    /// steps.
     pub(super) before: Undone,
     pub(super) undone: Mutex<Undone>,
 }

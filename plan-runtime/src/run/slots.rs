@@ -21,7 +21,8 @@ pub(super) struct SlotQueue {
     is_late: bool,
 }
 
-/// The waker of one task after the other, so that a task that ends in its first poll costs no allocation. A wake for an earlier task polls a later task in vain.
+/// A waker that tasks use one after the other, so that a task that ends in its first poll costs no allocation. A wake for an earlier task only causes an
+/// unnecessary poll of a later task.
 pub(super) struct SlotWaker {
     alarm: Arc<Alarm>,
     waker: Waker,
@@ -68,7 +69,8 @@ impl SlotQueue {
         }
     }
 
-    /// Queues the woken slots: once a turn, so that a task that wakes itself does not keep the thread, and if `may_start` allows more. Otherwise, the run is polled again later.
+    /// Queues the woken slots, at most once in a turn, and only if `may_start` allows more work. So a task that wakes itself does not keep the thread busy. Returns `false` if
+    /// no slots were queued: the run is then polled again later if slots are still woken.
     pub(super) fn refill(&mut self, cx: &Context<'_>, may_start: impl FnOnce() -> bool) -> bool {
         let mut woken = locked(&self.woken.0);
         let (slots, run) = &mut *woken;

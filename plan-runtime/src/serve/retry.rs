@@ -151,7 +151,7 @@ impl Records {
             let number = usize::try_from(number).unwrap_or(usize::MAX);
             self.branches.insert(attempt.to_owned(), number);
         }
-        // A record of a time is no success of a step.
+        // The record of a time does not mean that the step has succeeded.
         let has_failed = has_failed || key.ends_with(BEGUN) || key.ends_with(LATE);
         // The record of a refusal by a gate counts as a failure.
         let is_failure = has_failed || key.contains('?') && body.get("refuse").is_some();
@@ -169,7 +169,8 @@ impl Records {
         Ok(())
     }
 
-    /// Returns the counts to record: the counts of the undo steps whose records are removed, and the count of the run.
+    /// Returns the counts to record: for each undone step, the number of its undo steps whose records are removed, and the number of retries of the
+    /// run.
     fn undone(&self) -> Result<String, JournalError> {
         let mut undone = match &self.before {
             None => Undone::new(),
@@ -235,7 +236,7 @@ impl Records {
             };
             let undo = format!("{prefix}{}{UNDONE}", Segment(&step.id));
             redone[undone] = self.all.contains_key(&undo);
-            // A part of the effect is undone. A repeated call is wrong then, and so is a kept call.
+            // If only a part of the effect was undone, a repeated call is wrong, and a kept call is wrong as well.
             self.is_unknown |= !redone[undone] && self.has_succeeded(prefix, step);
         }
         // The value of a block or a plan changes if a step in it is repeated.

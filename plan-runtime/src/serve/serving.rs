@@ -287,7 +287,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
             if pause.as_mut().poll(cx).is_pending() {
                 return;
             }
-            // The question comes after this moment, so that no arrival is lost.
+            // The next query starts after the wait for arrivals has begun, so that no arrival is lost.
             due.arrival.get_or_insert_with(|| journal.arrival());
             (due.pause, due.is_wanted) = (None, true);
         }

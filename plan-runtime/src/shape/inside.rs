@@ -1,8 +1,8 @@
 //! The types inside of a type.
 //!
 //! `Of::<Cons<T, Nil>>::NEW.step(types).step(types)` takes types off a list. Each step records the first type, and puts the parts of that type before
-//! the rest, so that it looks through types without a `Shape` as well. Several types have a method `step`, each a dereference of the one before, and
-//! Rust selects the first applicable method for the type.
+//! the rest of the list, so that the search also visits the parts of types without a `Shape`. Several types have a method `step`. Each of these types
+//! dereferences to the next, and Rust selects the first applicable method.
 //!
 //! The code of a generic type does not have the arguments for its parameters. It records facts about them under the names of types, and the code with
 //! the arguments records facts under these names. A type without any recorded fact counts as secret; see [`search`](super::search).

@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 /// A probe of `T`.
 pub struct Probe<T: ?Sized>(PhantomData<T>);
 
-/// The answers where `T` has nothing special about it.
+/// The default answers, for a type without inherent answers.
 pub trait NotProbed {
     /// The probed type.
     type Subject: ?Sized;

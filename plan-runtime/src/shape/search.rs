@@ -14,8 +14,8 @@ pub(crate) fn secrets_inside(inside: Inside, known: Types, output: bool) -> Secr
     Search::new(known, output).inside(inside).bounded()
 }
 
-/// The largest number of visits to a type whose JSON is that of another type. A type that contains itself contains a struct in between, which ends
-/// the search, or it has no JSON.
+/// The largest number of visits to a type whose JSON is that of another type. The limit matters only for a type that contains itself without a struct
+/// in between, and such a type has no JSON. A struct in between ends the search.
 const TIMES: usize = 8;
 
 struct Search {
@@ -119,7 +119,7 @@ impl Search {
                 .filter(|it| head(it) == path)
                 .collect();
             if all.is_empty() {
-                // If a crate declares nothing about a generic type, it declares nothing about its other types in the parameters.
+                // A crate that declares nothing about a generic type declares nothing about its own types in the parameters either.
                 let is_of_owner = crate_of(path) == owner && owner != self.types.asked_in;
                 return !is_harmless(path) && !is_of_owner;
             }

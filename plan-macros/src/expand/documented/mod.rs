@@ -23,7 +23,7 @@ use crate::docs;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// For whom documentation is written.
+/// The program that shows the documentation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Audience {
     /// rustdoc, and rustc, which throws it away.

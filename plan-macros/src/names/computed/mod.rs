@@ -1,7 +1,7 @@
-//! Which steps and inputs a Rust expression mentions: the names in it that it does not bind itself.
+//! The steps and inputs that a Rust expression mentions: the names that the expression does not bind itself.
 //!
-//! A mentioned name is a shared reference. It becomes what its author means: `count > 5` looks at `*count`, `zip(ids)` takes a clone,
-//! and `ids.len()` is left to Rust.
+//! A mentioned name is a shared reference. The expansion adapts each use to the meaning of the author: `count > 5` reads `*count`, `zip(ids)` takes a
+//! clone, and `ids.len()` stays unchanged.
 
 mod forms;
 mod lender;

@@ -36,7 +36,7 @@ impl WorkReader<'_> {
         }
         let mut conditions = Vec::new();
         for (number, pattern) in tested.iter().enumerate() {
-            // rustc finds out from the first of them whether there is an arm for each value.
+            // The first condition contains all arms, so rustc checks that each value has an arm.
             let others = if number == 0 { &patterns[1..] } else { &[] };
             let others = others.iter().map(|other| arm(other, false));
             let first = arm(pattern, true);
@@ -55,7 +55,7 @@ impl WorkReader<'_> {
     }
 }
 
-/// Returns the condition that holds for one arm, which `expr` is as Rust.
+/// Returns the condition of one arm. `expr` is the condition as a Rust expression.
 fn condition(place: &Expr, pattern: &Pat, expr: Expr) -> Condition {
     let (test, written) = equals(place, pattern).map_or_else(
         || (None, quote!(matches!(#place, #pattern))),

@@ -67,7 +67,7 @@ pub(super) fn conditions(
     }
 }
 
-/// Reads what `&&` joins, from left to right.
+/// Reads the operands of `&&`, from left to right.
 fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut Vec<Condition>) {
     conditions.push(match condition {
         Expr::Binary(both) if matches!(both.op, BinOp::And(_)) && both.attrs.is_empty() => {

@@ -1,7 +1,7 @@
 //! Tokens of a value, a type, a pattern or a path, as rustfmt writes them on one line.
 //!
 //! rustc puts spaces around the tokens that a macro made, and line breaks between those of a long value. This module decides between each
-//! two tokens whether a space belongs there. The tokens stay what they are, but a string over several lines is written on one.
+//! two tokens whether a space belongs there. The tokens do not change, except that a string over several lines is written on one line.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, TokenStream, TokenTree};
 use syn::{Expr, LitStr, Path};

@@ -101,7 +101,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             number = *next;
         }
 
-        // Once.
+        // The rule *Once* of `Journal`.
         let rule = "a key is written once";
         let again = wait(
             journal.append(&claim, "a".into(), "3".into()),

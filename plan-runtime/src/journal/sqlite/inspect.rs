@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, params, params_from_iter};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// The number of rows that are read together. Between them, nothing is kept open.
+/// The number of rows that are read together. Between two such reads, no statement is open.
 const PAGE: i64 = 128;
 
 macro_rules! cancelled {
@@ -23,7 +23,8 @@ macro_rules! cancelled {
     };
 }
 
-/// The condition for a cancelled run. Earlier versions wrote the column of a failed run, whose interrupt is recorded with a null.
+/// The condition for a cancelled run. Earlier versions marked a cancelled run as failed, so the condition also finds a failed run with the record of
+/// a cancellation, whose value is null.
 const CANCELLED: &str = cancelled!();
 
 /// The columns of a summary.
@@ -88,10 +89,10 @@ pub(super) fn summary(
     Ok(summary)
 }
 
-/// A question for the rows of a filter.
+/// A query for the rows of a filter.
 struct Rows {
     sql: String,
-    /// The parameters after the position and the most rows.
+    /// The parameters after the first two, which are the position and the maximum number of rows.
     values: Vec<Value>,
     is_newest_first: bool,
     is_owned: Option<bool>,

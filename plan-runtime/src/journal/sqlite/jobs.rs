@@ -16,7 +16,8 @@ const BATCH: usize = 256;
 /// The approximate number of bytes of a transaction.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// The most pauses of a transaction that has fewer jobs than the last one, and the least length of a pause.
+/// The most pauses of a transaction that waits for further jobs, because it has fewer jobs than the last transaction. `PAUSE` is the shortest length
+/// of a pause.
 const PAUSES: usize = 4;
 const PAUSE: Duration = Duration::from_micros(10);
 
@@ -142,7 +143,7 @@ impl From<rusqlite::Error> for Refused {
     }
 }
 
-/// The jobs that others queue.
+/// The jobs that other threads queue.
 pub(super) struct Jobs<'a> {
     queue: &'a mpsc::Receiver<Queued>,
     /// The number of jobs of the last transaction, and the bytes of this one.
@@ -181,7 +182,8 @@ impl<'a> Jobs<'a> {
         self.taken(queued).map(Some)
     }
 
-    /// Returns the next job of a transaction that has this many. Those who were woken after the last transaction are likely to queue as many jobs again.
+    /// Returns the next job of a transaction, which has `count` jobs so far. The method waits a short time for further jobs, because the tasks that the
+    /// last transaction has woken are likely to queue an equal number of jobs.
     pub(super) fn next(&mut self, count: usize) -> Option<Queued> {
         let next = if count >= BATCH || self.bytes >= BATCH_BYTES || self.is_closed {
             None

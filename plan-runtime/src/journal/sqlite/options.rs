@@ -42,7 +42,7 @@ impl SqliteOptions {
 
     /// Does not wait for the disk at each commit (`synchronous = NORMAL`).
     ///
-    /// A record then survives that the process is killed. If the machine loses power, or its system crashes, the last records may be lost,
+    /// A record then survives a kill of the process. If the machine loses power, or its system crashes, the last records may be lost,
     /// and the calls that they are about are made again. A record in the middle is not lost.
     pub fn normal(mut self) -> Self {
         self.is_normal = true;
@@ -51,7 +51,7 @@ impl SqliteOptions {
 
     /// Limits the size of the file, in bytes, rounded down to whole pages. A write that would make it larger fails, as it does on a full disk. The write-ahead log beside the file is not included.
     ///
-    /// A file that is larger already stays as large.
+    /// A file that already exceeds the limit does not shrink.
     pub fn max_bytes(mut self, max_bytes: u64) -> Self {
         self.max_bytes = Some(max_bytes);
         self

@@ -6,7 +6,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
 
-/// `user_version` of the databases that this version of the crate writes. A greater one is refused; for each smaller one there is a step in [`prepare`].
+/// `user_version` of the databases that this version of the crate writes. A database with a greater number is refused. For each smaller number,
+/// [`prepare`] has a migration.
 const VERSION: i64 = 3;
 
 /// `application_id`: the letters `plan`.
@@ -62,7 +63,7 @@ const WAITS: &str = "
 ALTER TABLE runs ADD COLUMN waits INTEGER NOT NULL DEFAULT 0; -- whether a step waits for a value while the run rests
 ";
 
-/// Opens a database. `path` is absolute, so that SQLite reads nothing into it.
+/// Opens a database. `path` is absolute, so that SQLite does not interpret it as a special name such as `:memory:`.
 pub(super) fn connect(path: &Path, creates: bool) -> Result<Connection, Cause> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, creates);
@@ -71,7 +72,7 @@ pub(super) fn connect(path: &Path, creates: bool) -> Result<Connection, Cause> {
     // Without this option, SQLite compiles a statement again for each bound value, in case the table's statistics (which do not exist) suggest
     // another query plan.
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // A damaged or hostile file is found out earlier, and its schema runs nothing.
+    // With these settings, SQLite detects a damaged file earlier, and the schema of a hostile file runs no functions with side effects.
     database.execute_batch("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;")?;
     Ok(database)
 }

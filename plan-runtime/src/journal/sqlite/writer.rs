@@ -193,7 +193,7 @@ impl Writer {
             change.execute("UPDATE runs SET owner = NULL WHERE owner = ?1", [owner])?;
             change.commit()
         };
-        // Otherwise others see that this owner has ended.
+        // If this fails, other owners still find that this owner has ended.
         let _ = { leave }();
     }
 }

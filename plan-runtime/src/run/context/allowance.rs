@@ -287,7 +287,7 @@ impl Limits {
 /// The bytes that one plan of a run holds, and the calls that it has made, as [`Limits`] count them.
 pub(in crate::run) struct Held {
     bytes: usize,
-    /// The calls and the attempts, until others count them as well.
+    /// The calls and the attempts, until this plan shares its counts with other plans.
     calls: Cell<usize>,
     attempts: Cell<usize>,
     /// `true` if the allowance counts for plans inside or around this plan as well.

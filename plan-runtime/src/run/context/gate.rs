@@ -163,7 +163,7 @@ impl PendingCall {
         &self.arguments
     }
 
-    /// Does not show these secrets.
+    /// Hides these secrets in the shown arguments.
     pub(in crate::run) fn hide(&mut self, secrets: &Secrets) {
         if !secrets.is_empty() {
             let shown = secrets.mask(self.arguments.clone());

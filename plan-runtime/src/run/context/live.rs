@@ -39,7 +39,7 @@ impl CallContext {
     /// process runs the run: a call that is repeated after a crash sleeps for the rest of the time.
     ///
     /// The tool [`Sleep`](crate::Sleep) only sleeps. During a `Sleep`, a [server](crate::guide::durable#a-process-that-serves-runs) can remove the run from memory. During this
-    /// method, it cannot.
+    /// method, the server cannot do so.
     pub async fn sleep(&self, time: Duration) {
         let Some(place) = &self.0 else {
             return ThreadTimer.sleep(time).await;

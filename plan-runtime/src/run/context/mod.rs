@@ -83,9 +83,9 @@ pub(super) struct CallPlace {
     pub(super) depth: usize,
     /// The position of the call in its plan and in the enclosing plans.
     pub(super) at: Vec<usize>,
-    /// The call of the plan that the step is of.
+    /// The call of the plan that contains the step.
     pub(super) outer: Option<CallContext>,
-    /// The name of the plan that the step is of, if a tool runs it inside its call.
+    /// The name of the plan that contains the step, if a tool runs the plan inside its call.
     pub(super) beside: Option<Arc<str>>,
     pub(super) plan: String,
     pub(super) step: String,
@@ -93,7 +93,7 @@ pub(super) struct CallPlace {
     /// The number of the action in its step.
     pub(super) action: usize,
     pub(super) attempt: u32,
-    /// The count of the step, or of the step that it undoes. For an always step, the count of the run.
+    /// The number of times that the step, or the step that it undoes, was undone. For an always step, the number of retries of the run.
     pub(super) times: u32,
     /// `true` for an always step.
     pub(super) is_always: bool,
@@ -114,7 +114,7 @@ pub(super) struct CallPlace {
 
 /// The call of a plan.
 pub(super) struct PlanCall {
-    /// `true` if code makes the arguments in a durable run.
+    /// `true` if the run is durable, and Rust code computes an argument.
     pub(super) computes: bool,
     /// The secrets in the arguments.
     pub(super) secrets: Option<Secrets>,

@@ -133,8 +133,7 @@ impl CallContext {
 /// The most polls of a plan in one poll of its call. With more, the tool blocks on the plan.
 const MOST_POLLS: u32 = 10_000;
 
-/// The largest number of polls of a call during which a waiting plan checks if the tool blocks on the plan, until the
-/// plan makes progress.
+/// In this number of polls of a call, a waiting plan checks if the tool blocks on the plan. Progress of the plan resets the count.
 const MOST_TURNS: u32 = 64;
 
 /// Determines if a tool blocks on a plan inside its call. The plan wakes itself whenever it waits. If all polls that follow belong to one poll of the

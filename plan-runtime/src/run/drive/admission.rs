@@ -31,7 +31,7 @@ pub(super) struct Waiting<'x> {
     pub(super) it: Starting<'x>,
     /// `true` if the call waits for its turn, and not for gates.
     pub(super) has_answers: bool,
-    /// The answer of the gates, whose record has its turn to come.
+    /// The answer of the gates, whose record still waits for its turn.
     pub(super) answer: Option<Decision>,
 }
 
@@ -50,12 +50,12 @@ pub(super) struct CallAdmission {
     /// `true` if the call counts in the limit of calls.
     pub(super) is_counted: bool,
     pub(super) question: Option<Box<Question>>,
-    /// The turn of the next attempt, which may be still to come.
+    /// The turn of the next attempt. The call may still wait for this turn.
     pub(super) turn: Option<Turn>,
 }
 
 impl<'x> Admission<'x> {
-    /// Returns `None` if no call has to wait. A viewed run has the answers of its gates, and no gates.
+    /// Creates the admission of a run. Returns `None` if no call has to wait. A view of a run has the recorded answers of gates, but no gates.
     pub(super) fn of(allowance: &Allowance, is_viewed: bool) -> Option<Self> {
         let (gates, throttles) = (allowance.gates(), allowance.throttles());
         let has_any = is_viewed || !(gates.is_empty() && throttles.is_empty());

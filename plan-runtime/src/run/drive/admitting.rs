@@ -108,7 +108,7 @@ impl<'x> Admitting<'_, 'x> {
         }
     }
 
-    /// Queues a call with an answer of the gates, which counts at the turn of its record.
+    /// Queues a call whose gates have answered. The answer takes effect at the turn of its record.
     fn wait_for_answer(&mut self, it: &Starting<'x>, known: Known) {
         let answer = match (known, &self.records) {
             (Known::Answered(recorded), Some(records)) => {
@@ -120,7 +120,8 @@ impl<'x> Admitting<'_, 'x> {
         self.wait_for_turn(*it, answer);
     }
 
-    /// Waits for the turn of an answer. An answer about all elements has one record, so the other calls wait for the call that waits for the record.
+    /// Waits for the turn of an answer. An answer about all elements has only one record. So one call waits for the turn of the record, and the calls
+    /// of the other elements wait for this call.
     fn wait_for_turn(&mut self, it: Starting<'x>, answer: Option<(Decision, TimerFuture)>) {
         let answer = answer.filter(|(answer, _)| !self.admission.is_answered(&it, answer));
         let (answer, wait) = answer.map_or_else(
@@ -157,10 +158,10 @@ impl<'x> Admitting<'_, 'x> {
         self.tasks.push_wait(of, Wait::Timer(wait, Pause::Backoff));
     }
 
-    /// Starts a call with a permit that the gates allow, unless the call has to wait for its turn.
+    /// Starts a call that has a permit and that the gates allow, unless the call has to wait for its turn.
     fn allowed(&mut self, it: &Starting<'x>) {
         let call = it.of.call;
-        // Without the wait, the run has ended.
+        // After an error, the run has ended.
         let Ok(wait) = self.take_turn(it) else {
             return;
         };
@@ -252,7 +253,7 @@ impl<'x> Admitting<'_, 'x> {
         self.scene.machine.handle(Event::Allowed(it.of.call));
     }
 
-    /// Replaces the arguments of a call by those of the gates.
+    /// Replaces the arguments of a call with the arguments from the gates.
     fn change(&mut self, it: &Starting<'x>, arguments: Value) -> Result<(), StepError> {
         let values = &mut self.scene.values;
         self.admission.forget_question(values, &it.of);
@@ -284,7 +285,7 @@ impl<'x> Admitting<'_, 'x> {
         self.wait_for_turn(it, answer);
     }
 
-    /// Ends the questions about the calls of a step's action, which are all allowed.
+    /// Ends the questions about all calls of a step's action, after an answer that allows these calls.
     fn stop_asking(&mut self, first: Starting<'x>) {
         let mut asked = self.admission.asked(&first);
         for it in &asked {
@@ -298,7 +299,8 @@ impl<'x> Admitting<'_, 'x> {
         }
     }
 
-    /// Returns `true` if the run is a view of a run with gates. A view has no gates, and starts calls without records until it finds an answer.
+    /// Returns `true` if the run is a view of a run with gates. A view has no gates, so only a recorded answer reveals the gates of the run. The
+    /// first time, this method withdraws the calls that the view has started without answers.
     fn views_gates(&mut self) -> bool {
         let durable = self.scene.run.durable.as_ref();
         if !durable.is_some_and(|it| it.is_viewed() && it.is_gated()) {

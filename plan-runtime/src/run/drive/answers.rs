@@ -42,7 +42,8 @@ impl<'x> Answering<'_, 'x> {
             Question::Output(ScopeId::ROOT) => {
                 return self.make_output(host).map(|()| Answer::Made);
             }
-            // If a call is the plan of the run itself, the machine asks for its inputs, which the run already has.
+            // If a call may be the plan of the run itself, the machine asks for the inputs of the whole plan as well. The run already has these
+            // inputs.
             Question::Inputs(ScopeId::ROOT) => return Ok(Answer::Made),
             _ => {}
         }
@@ -113,7 +114,7 @@ impl<'x> Answering<'_, 'x> {
         Ok(0)
     }
 
-    /// Tests conditions up to the first that does not hold.
+    /// Tests conditions up to the first false condition.
     fn all_hold(
         &mut self,
         of: &Site,
@@ -215,7 +216,7 @@ impl<'x> Answering<'_, 'x> {
         Ok(again)
     }
 
-    /// Takes the value of a round. The value counts together with the value of the condition.
+    /// Stores the value of a round. The limits count the value together with the value of the condition.
     fn round_made(&mut self, of: &Site, round: ScopeId, again: bool) -> Result<(), StepError> {
         let slot = of.slot();
         let value = std::mem::take(&mut self.0.values.inside(of).last);

@@ -65,7 +65,7 @@ impl<'x> Driver<'x> {
         if let Some(call) = around.as_ref().filter(|_| is_called) {
             inputs = recorded::inputs(&run, call, inputs);
         }
-        // Other services see the keys that contain the name, so the name has no secret.
+        // Other services see the keys that contain the name, so the name must not depend on secret inputs.
         let known = if secrecy.is_some() { &[] } else { &*inputs };
         let beside = beside_of.map(|outer| outer.beside(plan, known));
         if let (Some(durable), Some(call)) = (&run.durable, &around) {

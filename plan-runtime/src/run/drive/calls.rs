@@ -52,7 +52,7 @@ impl<'x> Calls<'x> {
         }
     }
 
-    /// Starts a plain call. A watch gets at most the times of the call. `HANDS` is `true` in a scope that hands over Rust values.
+    /// Starts a plain call. If the run has a watch, the watch needs only the times of the call. `HANDS` is `true` in a scope that hands over Rust values.
     #[inline(always)]
     fn start_plain<const HANDS: bool>(
         &mut self,
@@ -131,7 +131,8 @@ impl<'x> Calls<'x> {
         }
     }
 
-    /// Starts a plain call that a layer sees, or whose scope passes on Rust values, is in a called plan or has secrets.
+    /// Starts a plain call off the fast path: the run has a watch or an engine, or the scope of the call passes on Rust values, is in a called plan
+    /// or has secrets.
     #[inline(never)]
     fn start_watched(&mut self, call: CallId, scope: ScopeId, host: &mut dyn Host<'x>) {
         let of = self.scene.values.of_plain(call, scope);

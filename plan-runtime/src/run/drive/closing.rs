@@ -61,7 +61,7 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// Handles the output of a plain call. The step has ended if there is room for the output.
+    /// Handles the output of a plain call. The step ends, unless the output exceeds the limit on bytes.
     pub(super) fn plain_called(&mut self, of: &Site, output: &StoredValue) {
         let now = self.now();
         let has_ended = self.values.held.has_room(output.bytes());

@@ -21,16 +21,16 @@ pub(super) struct StepValues<'x> {
     pub(super) output: Option<StoredValue>,
     /// `true` if another value replaces the output.
     pub(super) is_replaced: bool,
-    /// The values of the last round and of all rounds.
+    /// The value of the last round.
     pub(super) last: Value,
     pub(super) rounds: Vec<Value>,
     /// The timers and the ends of the time limits of elements.
     pub(super) deadlines: BTreeMap<u32, (CallId, Duration)>,
-    /// The bytes that all values of the step count.
+    /// The bytes charged for all values of the step.
     pub(super) stored: usize,
-    /// The bytes among these that are outputs of calls.
+    /// The part of `stored` for the outputs of calls.
     pub(super) made: usize,
-    /// The bytes that the value of the last round counts.
+    /// The bytes charged for the value of the last round.
     pub(super) of_round: usize,
 }
 
@@ -118,8 +118,8 @@ impl<'x> StepValues<'x> {
         locals.extend(self.lets.get(&element).into_iter().flatten());
     }
 
-    /// Puts a value where it belongs. The last value of a list makes the list a value. If the failures of elements are caught, each other element is an `Ok`. Returns the bytes that
-    /// the local values around the value counted. `finished` gets the elements that have their values.
+    /// Stores the value of an element. The last value of a list completes the list, which is then the value of the enclosing element. If the step catches the failures of elements,
+    /// a value that is no failure becomes an `Ok`. Returns the bytes charged for the local values that are dropped. `finished` gets the elements that now have their values.
     pub(super) fn deliver(
         &mut self,
         mut element: u32,

@@ -33,7 +33,7 @@ impl Scene<'_> {
         let it = self.values.scope(of.scope);
         let step = &it.plan.steps[of.step];
         let outer = self.outer(of.scope).cloned();
-        // Before the end of the work, the time of an undo step or an always step includes the grace period.
+        // If the run has not been stopped, an undo step or an always step may also use the grace period.
         let is_last = step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last);
         let spare = is_last && self.stops.stopped.is_none();
         let spare = if spare {
@@ -121,13 +121,13 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns the name of the plan that a scope is, if a tool runs the plan inside its call.
+    /// Returns the name of the plan whose run this is, if a tool runs the plan inside its call and the scope is the whole plan.
     pub(super) fn beside_of(&self, scope: ScopeId) -> Option<&str> {
         let is_root = self.values.scope(scope).owner.is_none();
         self.beside.as_deref().filter(|_| is_root)
     }
 
-    /// Returns `true` if code makes an argument of a step's calls in a run with a journal.
+    /// Returns `true` if the run has a journal, and Rust code computes an argument of a call of the step.
     fn computes_inputs(&self, step: &Step) -> bool {
         let has_code = |action: &&Action| action.args.has_code();
         self.run.durable.is_some() && step.actions().iter().any(has_code)

@@ -10,7 +10,7 @@ use crate::plan::{
 };
 use std::sync::Arc;
 
-/// Finds the plan that a call may be.
+/// A function that returns the plan of an action, if the action may call a plan.
 pub(super) type Find<'f, 'p> = &'f dyn Fn(&Action) -> Option<(&'p Plan, Arc<Graph>)>;
 
 /// Returns the tables of a checked plan. With `admits`, the driver decides when each call may start. The graph of the plan keeps the tables for further runs, unless `find` may find plans.
@@ -29,7 +29,7 @@ pub(super) fn tables<'p>(
 /// Returns the plan of a tool that is a plan.
 fn known(action: &Action) -> Option<(&'static Plan, Arc<Graph>)> {
     let tool = action.tool.as_ref().filter(|tool| tool.plan.is_some())?;
-    // The plan is made by code of the program.
+    // Code of the program creates the plan, and may panic.
     let plan = catch(|| tool.plan.plan()).ok()??;
     let graph = Executable::new(plan).graph.ok()?;
     Some((plan, graph))
@@ -92,7 +92,8 @@ pub(super) fn bodies(step: &Step, first: usize) -> Vec<(&Body, usize)> {
     bodies
 }
 
-/// Returns the number of `if`s around a body, each in a branch of the `if` before. The number of the body is in the order of the source.
+/// Returns the number of nested `if`s directly around a body: a `for` between them resets the count. `body` is the number of the body in the order of
+/// the source.
 pub(super) fn ifs_around(step: &Step, body: u32) -> usize {
     let (mut open, mut number) = (vec![(&step.body, 0)], 0);
     while let Some((next, depth)) = open.pop() {
@@ -119,7 +120,7 @@ struct Converting<'f, 'p> {
     admits: bool,
     /// `true` during the conversion of a called plan.
     is_called: bool,
-    /// `true` if a call may be the first plan.
+    /// `true` if a call may call the first plan.
     is_recursive: bool,
 }
 

@@ -71,7 +71,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns `true` if the end of a time limit does not count now. With a journal, the end has a record first, and the limit of an attempt whose work has ended is no limit.
+    /// Returns `true` if the driver ignores the end of a time limit for now. With a journal, the end takes effect at the turn of its record, and does not affect an attempt
+    /// whose work has ended.
     fn ends_limit(&mut self, of: &Site) -> bool {
         let Some(records) = &mut self.records else {
             return false;
@@ -82,8 +83,8 @@ impl Calls<'_> {
             || inside.is_some_and(|scope| !works(scope))
     }
 
-    /// Applies the time limit of a call, after every call that was ready by then. Returns `false` if no time limit is
-    /// over.
+    /// Applies a time limit that has passed for a call. The driver calls this method after it has handled all calls that were ready by then. Returns
+    /// `false` if no time limit has passed.
     pub(super) fn pass_limit(&mut self) -> bool {
         let late = self.late.pop_front();
         late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
@@ -203,7 +204,7 @@ impl Calls<'_> {
         self.failed(of.call, error);
     }
 
-    /// Hands the end of a call over to the machine.
+    /// Passes the failure of a call to the machine.
     pub(super) fn failed(&mut self, call: CallId, error: StepError) {
         let end = CallEnd::Failed(self.scene.errors.keep(error));
         self.scene.machine.handle(Event::Ended(call, end));

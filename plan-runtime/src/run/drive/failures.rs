@@ -314,8 +314,8 @@ impl<'x> Errors<'x> {
             .find(|failure| matches!(failure.reason, Reason::Full(_)) || exceeds(failure))
     }
 
-    /// Returns the failure of a scope as the error of the attempt that has opened the scope. So many scopes are around the steps of the scope, which is a block, or the
-    /// call of a plan. A scope that was late has another error.
+    /// Returns the failure of a scope as the error of the attempt that has opened the scope. `around` is the number of scopes around the steps of the scope. `is_call`
+    /// is `true` if the scope is a called plan, and `false` for a block. `late` replaces the error of a scope that has reached its time limit.
     pub(super) fn scope_error(
         &self,
         view: MachineView<'_>,

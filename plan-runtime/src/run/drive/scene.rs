@@ -80,8 +80,8 @@ impl Scene<'_> {
         self.stops.passes(is_late) || self.stops.look_at_grace(&self.clock)
     }
 
-    /// Ends the run because of a cause that occurred while the run computed a value. Returns `false` without a cause. A passed time limit of a scope around the value is a cause that
-    /// has a timer.
+    /// Ends the run because of a cause that occurred while the run computed a value. Returns `false` without a cause. If the time limit of an enclosing scope has passed, the method
+    /// only returns `true`, because the timer of the limit reports the end.
     pub(super) fn is_interrupted(&mut self) -> bool {
         if self.stops.is_past.take() {
             return true;

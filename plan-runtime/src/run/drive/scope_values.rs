@@ -40,7 +40,8 @@ pub(super) struct ScopeValues<'x> {
     /// The code that starts the actions of a called plan, in the scope of the plan.
     pub(super) own: Option<Box<OwnStart<'x>>>,
     pub(super) secrecy: Option<Arc<Secrecy>>,
-    /// `true` if plain calls take the shortest way. The run has no layer then, and the scope has no secrets, no enclosing called plan and no Rust values.
+    /// `true` if plain calls take the fast path: the run has no watch, no journal and no engine, and the scope has no secrets, no enclosing called plan
+    /// and no Rust values.
     pub(super) is_plain: bool,
 }
 
@@ -78,7 +79,7 @@ impl<'x> ScopeValues<'x> {
         self.actions + self.graph.actions[step] as usize
     }
 
-    /// Returns `true` if plain calls need the plan around the scope or secrets.
+    /// Returns `true` if the scope is part of a called plan or has secrets.
     pub(super) fn is_more(&self) -> bool {
         self.called.is_some() || self.secrecy.is_some()
     }

@@ -208,7 +208,7 @@ impl<'x> Answering<'_, 'x> {
         })
     }
 
-    /// Returns the error of the value of a scope, which may be too large.
+    /// Returns the error of a scope whose value could not be made. Ends the run if the value exceeds a limit.
     fn no_output(&mut self, scope: ScopeId, error: ResolveError) -> StepError {
         if let Some(limit) = error.exceeded() {
             let place = match self.0.outer(scope) {

@@ -19,7 +19,7 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
-    /// Creates the permits of a plan of which this many calls run.
+    /// Creates the share of a plan. `calls` is the number of its running calls.
     pub(super) fn new(run: Arc<SharedRun>, calls: usize) -> Self {
         run.permits.count(calls);
         Self {

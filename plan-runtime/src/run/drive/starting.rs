@@ -43,7 +43,7 @@ impl<'x> Starting<'x> {
         Some(Self { of, action, number })
     }
 
-    /// Returns `true` for two calls of an action of a step, in elements of the step.
+    /// Returns `true` if both calls are calls of one action of a step, possibly for different elements.
     pub(super) fn makes_the_call_of(&self, other: &Starting<'_>) -> bool {
         self.number == other.number && self.of.slot() == other.of.slot()
     }

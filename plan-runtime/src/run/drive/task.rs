@@ -129,7 +129,7 @@ pub(super) struct More {
     pub(super) ticket: Ticket,
 }
 
-/// The things that a call has until its end, beside its arguments.
+/// The resources that a call holds until its end, besides its arguments.
 pub(super) struct Ticket {
     /// The turn of the call among the calls of its tool.
     pub(super) turn: Option<Turn>,

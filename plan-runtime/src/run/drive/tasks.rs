@@ -23,14 +23,14 @@ pub(super) struct Tasks<'x> {
     spare: SlotWaker,
     /// The slots of tasks that are not plain calls.
     of_calls: HashMap<CallId, usize>,
-    /// The slots of plain calls that ran when the last was dropped.
+    /// A cache of the slots of the plain calls that were running when a plain call was last dropped.
     plain: HashMap<CallId, usize>,
     /// The permits, if plans that calls run share these.
     pub(super) sharing: Option<Box<Sharing>>,
 }
 
 impl<'x> Tasks<'x> {
-    /// Creates the tasks of a run of which about this many run at one time.
+    /// Creates the tasks of a run. About `at_once` tasks run at one time.
     pub(super) fn new(sharing: Option<Box<Sharing>>, at_once: usize) -> Self {
         let queue = SlotQueue::default();
         Self {
@@ -104,7 +104,7 @@ impl<'x> Tasks<'x> {
         }
     }
 
-    /// Adds the call that the future of the next free slot has become.
+    /// Adds the call that reuses the future of the next free slot.
     #[inline(always)]
     pub(super) fn push_again(
         &mut self,

@@ -69,7 +69,7 @@ impl Calls<'_> {
         let time = match pause {
             Pause::Backoff => {
                 let wait = self.wait_between(&of, &policy);
-                // An attempt that would start after the time limit is not waited for.
+                // The run does not wait for an attempt that would start after the time limit.
                 if let Some((deadline, until)) = self.deadline_of(&of)
                     && self.scene.clock.now().saturating_add(wait) >= until
                 {

@@ -81,7 +81,8 @@ impl Watching<'_, '_> {
         }
     }
 
-    /// Records the start of a plain call. Returns `false` if the scope needs more than the report's times of the call.
+    /// Records the start of a plain call, if only the times of the call are needed. Returns `false` if the scope, a listener, a journal or an engine
+    /// needs more.
     #[inline(never)]
     pub(super) fn call(&mut self, scope: ScopeId, step: usize) -> bool {
         let is_more = self.values.scope(scope).is_more();

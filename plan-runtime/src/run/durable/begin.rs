@@ -68,7 +68,7 @@ pub(in crate::run) fn secrets_in_journal() -> Cause {
     )
 }
 
-/// A run that was begun, maybe again.
+/// A run that was started or resumed.
 pub(in crate::run) struct Begun {
     pub(in crate::run) durable: Arc<Durable>,
     pub(in crate::run) inputs: Inputs,
@@ -109,7 +109,7 @@ pub(in crate::run) async fn begin(
     };
     // The run releases its claim when it is dropped.
     let claimed = ClaimedRun::new(&journal, (&id, claim), &run);
-    // A clock that was set back does not make the run older than it is.
+    // If the clock was set back, the age is zero.
     let before = match &run.info {
         None => Duration::ZERO,
         Some(_) => SystemTime::now()
@@ -329,7 +329,8 @@ fn compare(
         read.map_err(|error| damaged(id, "plan", &error))
     };
     let (mut old, mut new) = (read(&known.document)?, read(&info.document)?);
-    // A renamed plan differs in its name only. Any other plan would take the run from the people who wait for it.
+    // A plan that was only renamed continues the run. A different plan is an error, since a caller may still wait for the result of the recorded
+    // plan.
     if known.plan != info.plan {
         for plan in [&mut old, &mut new] {
             plan.as_object_mut().map(|plan| plan.remove("name"));

@@ -92,7 +92,8 @@ const LEAVES: [&str; 4] = ["arguments", "condition", "list", "policy"];
 /// Describes the changes of steps that have already run. `next_key` returns the first key of a record that does not
 /// sort before a string.
 ///
-/// An author may change, add and remove steps without records, including those inside a block, where every run of the block counts. The value of a
+/// An author may change, add and remove steps without records. A step inside a block has no records only if no run of the block has records of the
+/// step. The value of a
 /// block may change as long as no call in the value has a record, since the run has not computed the value yet. The plans that steps call are
 /// compared at the call, with their own prefixes.
 pub(super) fn of_plans(
@@ -254,7 +255,7 @@ fn steps(plan: &Value) -> Vec<(&str, &Value)> {
         .collect()
 }
 
-/// Returns a step without the content of its blocks, which are collected.
+/// Returns a step without the content of its blocks, and adds the blocks to `blocks`.
 fn without_blocks<'v>(value: &'v Value, blocks: &mut Vec<&'v Value>) -> Value {
     match value {
         Value::Array(items) => {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A clock that runs on while no process has the run.
+/// A clock that continues while no process runs the run.
 pub(in crate::run) struct LastingClock {
     timer: Arc<dyn Timer>,
     /// The time at which this process took the run.

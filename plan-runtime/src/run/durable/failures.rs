@@ -21,7 +21,7 @@ pub(super) struct Failed {
     permanent: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     code: Option<String>,
-    /// The time until a retry, or the exceeded limit, in milliseconds.
+    /// The time until a retry, or the exceeded time limit, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
     /// Set if a plan inside the call left work that was not undone.
@@ -30,7 +30,7 @@ pub(super) struct Failed {
     /// Set if the message shows no value, since a value is secret.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     hushed: bool,
-    /// The failure that a tool returned, or which it needed.
+    /// The failure that the tool returned, or the failure of the step whose value this step needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<failure::Failure>,
     /// The error of a `?`. Records of earlier versions contain only its message.
@@ -147,7 +147,8 @@ fn of_millis(time: f64) -> Duration {
     Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
 }
 
-/// Returns the failures of a plan that a tool ran inside its call. The plan around the call names them, or a caught failure has the code of the first.
+/// Returns the failures of a plan that a tool ran inside its call. The error of the enclosing plan lists these failures, and a caught failure has the
+/// code of the first of them.
 fn plan_of(error: &StepError) -> Option<FailedPlan> {
     let error = error.as_tool()?;
     let run = error.downcast_ref::<RunError>();

@@ -75,10 +75,12 @@ pub(crate) const UNDONE: &str = "!undone";
 /// The end of the key of the inputs of a called plan, after the key of the attempt.
 pub(crate) const INPUTS: &str = "!inputs";
 
-/// The end of the key of the record with the branch whose block runs, after the key of the attempt. Only a step of which two branches have steps of one name has such a record.
+/// The end of the key of the record with the branch whose block runs, after the key of the attempt. Only a step has such a record if two of its branches contain steps with
+/// equal names.
 pub(crate) const BRANCH: &str = "!branch";
 
-/// The part of a key between the step or the element with the replacement, and the element and the attempt whose failure was recovered.
+/// The middle part of the key of a recovered failure. The step or the element that got the replacement comes before this part. The element and the
+/// attempt that failed come after it.
 pub(crate) const MADE_UP: &str = "!made_up";
 
 /// The end of the key of a record about a failed plan or block inside the run. A plan or block without undo steps and always steps has no such record.
@@ -255,7 +257,8 @@ impl Durable {
         self.state().failure.clone()
     }
 
-    /// Returns `true` if the consequences of events are written. The consequences of a failure of the journal have not happened.
+    /// Returns `true` if the run still writes records. After a failure of the journal, nothing is written, because the next start continues from the
+    /// records before the failure.
     fn writes(&self) -> bool {
         !self.is_closed() && self.failure().is_none()
     }
@@ -318,7 +321,8 @@ impl Durable {
         self.root.wake();
     }
 
-    /// Records the end of a part of the run, unless the record exists from before a crash. No call waits until the record is durable, which it is before the end of the run.
+    /// Records the end of a part of the run, unless the record exists from before a crash. No call waits for this record. The record is durable before the end of the run
+    /// is.
     pub(super) fn note_end(&self, key: String, body: String) {
         if !self.writes() {
             return;
@@ -381,7 +385,7 @@ impl Durable {
         let Ok(first) = state.turns.next() else {
             return false;
         };
-        // A wait has ended before a record of a later time.
+        // A wait ends before a record with a later time gets its turn.
         if let Some((wait, waker)) = state.waits.first()
             && first.as_ref().is_none_or(|(_, time, _)| wait.0 <= *time)
         {

@@ -172,7 +172,8 @@ impl Drop for Turn {
         let mut state = self.durable.state();
         let gone = state.turns.due.remove(&self.place);
         state.turns.take(self.place);
-        // The next record may have its turn now, and a plan inside a call may be dropped anywhere.
+        // The next record may have its turn now. A tool may drop a plan inside its call outside any poll of the run, so the drop has to wake the
+        // outermost plan.
         drop(state);
         drop(gone);
         self.durable.root.wake();

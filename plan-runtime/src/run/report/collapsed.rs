@@ -35,12 +35,12 @@ pub(super) struct Row<'r> {
     /// The report of the step in one of the plans.
     pub(super) step: &'r StepReport,
     pub(super) totals: Totals,
-    /// The start of the first and the end of the last of them.
+    /// The start of the first outcome, and in `ended` the end of the last outcome.
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
     /// The number of calls.
     pub(super) calls: usize,
-    /// The first that failed: its path, and how it ended.
+    /// The first failed outcome: its path and its status.
     pub(super) failed: Option<(String, &'r Status)>,
 }
 

@@ -39,7 +39,7 @@ struct State {
 /// A value that was sent.
 pub(in crate::run) struct Sent {
     pub(in crate::run) value: Value,
-    /// The bytes that it counts.
+    /// The bytes charged for the value.
     pub(in crate::run) bytes: usize,
 }
 
@@ -169,7 +169,7 @@ impl State {
 pub(in crate::run) struct Receiver(Arc<Inbox>);
 
 impl Receiver {
-    /// Creates the receiver of a run of this plan, if the run has one.
+    /// Creates the receiver of a run of this plan. `None` if the plan cannot run.
     pub(in crate::run) fn new(plan: Option<Arc<Plan>>) -> Self {
         Self(Arc::new(Inbox {
             plan,

@@ -213,7 +213,7 @@ pub enum SignalError {
     },
     /// The run has ended.
     Ended,
-    /// The journal of the run has not kept it.
+    /// The journal of the run has not stored the value.
     Journal(JournalError),
 }
 

@@ -70,7 +70,7 @@ impl Timer for ThreadTimer {
     }
 }
 
-/// Returns the value of a future, or the error of a time limit that is over before. A panic of the destructor of a late future is lost.
+/// Returns the value of a future, or the error of a time limit that passes first. A panic of the destructor of a late future is lost.
 pub(super) async fn before<F: Future + Unpin>(
     mut future: F,
     mut limit: Option<(TimerFuture, StepError)>,
