@@ -125,7 +125,11 @@ impl fmt::Display for ErrorText<'_> {
 
 impl RunError {
     /// Writes all failures, the first one after this separator, and the outcomes of the steps that have undo steps.
-    pub(super) fn write_failures(&self, f: &mut fmt::Formatter<'_>, mut separator: &str) -> fmt::Result {
+    pub(super) fn write_failures(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        mut separator: &str,
+    ) -> fmt::Result {
         for failure in self.failures() {
             if self.exceeds_limit() && failure.is_limit() {
                 continue;

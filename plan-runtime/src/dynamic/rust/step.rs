@@ -81,9 +81,8 @@ fn has_path_of_plans(template: &Template) -> bool {
 }
 
 impl<'p> SourceWriter<'p> {
-    /// Writes a step, after its doc comment and its attributes.
-    pub(super) fn step(&mut self, index: usize, step: &'p Step) -> Vec<Tree> {
-        self.step = Some(format!("{}{}", self.around, step.id));
+    /// Writes the doc comment and the attributes of a step.
+    fn attributes(&mut self, step: &'p Step) -> Vec<Tree> {
         let mut lines: Vec<Tree> = docs::lines(&step.intent)
             .into_iter()
             .map(Tree::Text)
@@ -140,6 +139,13 @@ impl<'p> SourceWriter<'p> {
             let attribute = Tree::list("#", Delimiter::Bracket, LayoutStyle::Beside, vec![given]);
             lines.push(attribute);
         }
+        lines
+    }
+
+    /// Writes a step, after its doc comment and its attributes.
+    pub(super) fn step(&mut self, index: usize, step: &'p Step) -> Vec<Tree> {
+        self.step = Some(format!("{}{}", self.around, step.id));
+        let mut lines = self.attributes(step);
         let name = self.names.steps[index].clone();
         let (ty, body) = match &step.body {
             Body::Action(Action {

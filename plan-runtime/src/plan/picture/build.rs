@@ -1,15 +1,14 @@
 //! Conversion of a plan to the content of its diagram.
 
-use super::drawing::{Drawing, LocalNode, ReadingNode, Scoping, variable};
-use super::model::{Content, Edge, EdgeKind, End, Group, NodeKind, PictureNode};
-use super::path;
+use super::drawing::{Drawing, LocalNode, ReadingNode, Scoping};
+use super::model::{Content, EdgeKind, End, Group, NodeKind, PictureNode};
 use super::text::{EXPRESSION, id, typed, wrapped};
 use crate::plan::display::{PatternText, ToolName, bound};
 use crate::plan::{
-    Action, Block, Body, Bound, Branch, Condition, For, InPlan, Key, Optional, Plan, Role, Source,
-    Step, Template, ToolInfo,
+    Action, Block, Body, Bound, Branch, Condition, For, InPlan, Key, Optional, Plan, Role, Step,
+    Template, ToolInfo,
 };
-use crate::print::{Code, Line, Name, short_to};
+use crate::print::{Code, Name, short_to};
 use std::collections::HashMap;
 
 /// The largest number of characters of an intent.
@@ -44,11 +43,11 @@ pub(super) fn content(plan: &Plan, nested: &[&Plan]) -> Content {
     builder.content
 }
 
-struct Builder<'p> {
-    content: Content,
+pub(super) struct Builder<'p> {
+    pub(super) content: Content,
     nested: &'p [&'p Plan],
     /// The index of each existing edge.
-    known: HashMap<(End, End, EdgeKind), usize>,
+    pub(super) known: HashMap<(End, End, EdgeKind), usize>,
     /// The number of nodes and groups that requested each ID.
     ids: HashMap<String, usize>,
     /// The names of the plans that are being drawn: none is drawn inside itself.
@@ -339,78 +338,6 @@ impl<'p> Builder<'p> {
         let plan = *self.nested.iter().find(|plan| plan.name == tool.name)?;
         let inside_itself = self.around.contains(&plan.name);
         (!is_empty(plan) && !inside_itself).then_some(plan)
-    }
-
-    fn read(&mut self, drawing: &Drawing<'p>, steps: &[End], reader: &ReadingNode<'p>) {
-        let mut found = Vec::new();
-        reader.template.each(&mut |template| match template {
-            Template::Reference(reference) => {
-                // A pattern may bind several variables, so their names are more precise than the pattern.
-                let path = match reference.source {
-                    Source::Local(local) => {
-                        let local = reader.locals.get(local);
-                        let bound = local.and_then(|it| drawing.patterns.get(it.pattern));
-                        variable(reference, bound)
-                    }
-                    source => path(reference, drawing.plan.name_of(source)),
-                };
-                found.push((reference.source, path));
-            }
-            Template::Computed(computed) => {
-                let reads = computed.reads().iter();
-                found.extend(reads.map(|source| (*source, String::new())));
-            }
-            _ => {}
-        });
-        for (source, path) in found {
-            let from = match source {
-                Source::Step(step) => steps.get(step).copied(),
-                Source::Input(input) => drawing.inputs.get(input).copied().map(End::Node),
-                Source::Local(local) => reader.locals.get(local).map(|it| End::Node(it.node)),
-            };
-            let Some(from) = from else { continue };
-            // The conditions of a branch are one node, and use the variables of the earlier ones.
-            if from == reader.to && matches!(source, Source::Local(_)) {
-                continue;
-            }
-            let line = if path.is_empty() {
-                reader.prefix.trim_end().to_owned()
-            } else {
-                format!(
-                    "{}{}",
-                    reader.prefix,
-                    short_to(&Line(&path).to_string(), EXPRESSION)
-                )
-            };
-            // The loop's round already has an edge, so a loop's local value needs no further edge.
-            let flow = self.known.contains_key(&(from, reader.to, EdgeKind::Flow));
-            let kind = if flow && matches!(source, Source::Local(_)) {
-                EdgeKind::Flow
-            } else {
-                EdgeKind::Data
-            };
-            self.connect(from, reader.to, kind, line);
-        }
-    }
-
-    /// Adds an edge, or adds a line to the existing edge.
-    fn connect(&mut self, from: End, to: End, kind: EdgeKind, line: String) {
-        let (from, to) = self.content.apart(from, to);
-        let edges = &mut self.content.edges;
-        let place = *self.known.entry((from, to, kind)).or_insert(edges.len());
-        if place == edges.len() {
-            let lines = Vec::new();
-            edges.push(Edge {
-                from,
-                to,
-                kind,
-                lines,
-            });
-        }
-        let lines = &mut edges[place].lines;
-        if !line.is_empty() && !lines.contains(&line) {
-            lines.push(line);
-        }
     }
 
     fn node(

@@ -5,6 +5,7 @@
 mod build;
 mod dot;
 mod drawing;
+mod edges;
 mod mermaid;
 mod model;
 mod text;
