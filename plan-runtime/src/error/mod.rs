@@ -248,7 +248,7 @@ impl fmt::Debug for Error {
         }
         write!(f, "{}", Line(&self.error))?;
         if self.permanent {
-            f.write_str(" (permanent)")?;
+            f.write_str("; the error is permanent")?;
         }
         if self.source().is_some() {
             f.write_str("\n\nCaused by:")?;

@@ -59,7 +59,7 @@ fn causes_are_kept_and_written() {
     );
     assert_eq!(
         format!("{error:?}"),
-        "saving (permanent)\n\nCaused by:\n    writing the page\n    disk is full"
+        "saving; the error is permanent\n\nCaused by:\n    writing the page\n    disk is full"
     );
     assert!(error.downcast_ref::<io::Error>().is_some());
     assert_eq!(error.source().unwrap().to_string(), "writing the page");
