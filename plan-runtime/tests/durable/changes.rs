@@ -105,7 +105,7 @@ fn edits() -> Vec<Edit> {
         edit("a step is added in a block", |plan| block(plan)["steps"].as_array_mut().unwrap().push(act("three", 9))),
         edit("the name of a plan", |plan| plan["name"] = "other".into()),
         edit("an argument of the first", |plan| plan["steps"][0]["arguments"]["object"]["n"] = 8.into())
-            .until("first", "step `first` has already run, but was changed: its `arguments` changed from {\"object\":{\"n\":1}} to {\"object\":{\"n\":8}}"),
+            .until("first", "step `first` has already run, but was changed: its argument `n` changed from 1 to 8"),
         edit("the tool of the first", |plan| plan["steps"][0]["tool"]["name"] = "undo".into())
             .until("first", "step `first` has already run, but was changed: its `tool` changed from {\"name\":\"act\"} to {\"name\":\"undo\"}"),
         edit("the first is gone", |plan| { remove(plan, 0); plan["steps"][0].as_object_mut().unwrap().remove("after"); })
@@ -279,7 +279,7 @@ fn a_plan_that_is_called_is_compared_with_what_has_run_of_it() {
                 assert_eq!(
                     error.to_string(),
                     format!(
-                        "plan `outer` stopped: the run calls plan `inner`, which was changed: step `{step}` has already run, but was changed: its `arguments` changed from {{\"object\":{{\"n\":{before}}}}} to {{\"object\":{{\"n\":8}}}}; resume it with its original plans"
+                        "plan `outer` stopped: the run calls plan `inner`, which was changed: step `{step}` has already run, but was changed: its argument `n` changed from {before} to 8; resume it with its original plans"
                     )
                 );
                 assert_eq!(called, "");

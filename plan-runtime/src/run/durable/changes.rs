@@ -294,12 +294,58 @@ fn mentions(value: &Value, id: &str) -> bool {
 }
 
 fn was(key: &str, old: &Value, new: &Value, shown: Shown) -> String {
-    let key = MessageName(key);
     if shown == Shown::Names {
-        return format!("its `{key}` changed");
+        return format!("its `{}` changed", MessageName(key));
     }
-    let shown = |value: &Value| Cut(value, 200).to_string();
-    format!("its `{key}` changed from {} to {}", shown(old), shown(new))
+    let (member, (old, new)) = match changed_argument(old, new) {
+        Some((name, pair)) if key == "arguments" => {
+            (format!("argument `{}`", MessageName(name)), pair)
+        }
+        _ => (format!("`{}`", MessageName(key)), (old, new)),
+    };
+    format!(
+        "its {member} changed from {} to {}",
+        written(old),
+        written(new)
+    )
+}
+
+/// Returns the first argument that differs between two objects with equal names, with its two values.
+fn changed_argument<'v>(
+    old: &'v Value,
+    new: &'v Value,
+) -> Option<(&'v str, (&'v Value, &'v Value))> {
+    let named = |value: &'v Value| value.get("object")?.as_object();
+    let (old, new) = (named(old)?, named(new)?);
+    if !old.keys().eq(new.keys()) {
+        return None;
+    }
+    let mut pairs = old.iter().zip(new.values());
+    let ((name, old), new) = pairs.find(|((_, old), new)| old != new)?;
+    Some((name, (old, new)))
+}
+
+/// Returns the notation of a recorded value in `plan!`, or its JSON.
+fn written(value: &Value) -> String {
+    let text = |value: &Value, member| Some(value.get(member)?.as_str()?.to_owned());
+    let in_plan = match value.as_object().and_then(|members| members.iter().next()) {
+        Some((kind, computed)) if kind == "computed" => text(computed, "written"),
+        Some((kind, reference)) if kind == "reference" => {
+            text(reference, "written").or_else(|| {
+                let name = text(reference, "step").or_else(|| text(reference, "input"))?;
+                let path = text(reference, "pointer")?;
+                let is_plain = path
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '/'));
+                is_plain.then(|| name + &path.replace('/', "."))
+            })
+        }
+        _ => None,
+    };
+    match in_plan {
+        Some(text) => format!("`{}`", Cut(Line(&text), 200)),
+        None => Cut(value, 200).to_string(),
+    }
 }
 
 /// Returns the difference between two versions of a step, in words, apart from its blocks.
@@ -346,5 +392,56 @@ fn without_words(value: &Value) -> Value {
             Value::Object(members.collect())
         }
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shown, was};
+    use serde_json::json;
+
+    #[test]
+    fn a_changed_argument_is_shown_as_in_a_plan() {
+        let object = |n| json!({"object": {"m": true, "n": n}});
+        let read = |path| json!({"reference": {"step": "mail", "pointer": path}});
+        let computed = json!({"computed": {"written": "mail.id + 1", "reads": [{"step": "mail"}]}});
+        for (value, shown) in [
+            (read("/from/name"), "`mail.from.name`"),
+            (read(""), "`mail`"),
+            (computed, "`mail.id + 1`"),
+            (
+                read("/a~1b"),
+                r#"{"reference":{"pointer":"/a~1b","step":"mail"}}"#,
+            ),
+            (json!([2]), "[2]"),
+        ] {
+            let change = was(
+                "arguments",
+                &object(json!(1)),
+                &object(value),
+                Shown::Values,
+            );
+            assert_eq!(
+                change,
+                format!("its argument `n` changed from 1 to {shown}")
+            );
+        }
+        let change = was(
+            "arguments",
+            &json!({"object": {}}),
+            &object(json!(1)),
+            Shown::Values,
+        );
+        assert!(
+            change.starts_with("its `arguments` changed from"),
+            "{change}"
+        );
+        let change = was(
+            "arguments",
+            &object(json!(1)),
+            &object(json!(2)),
+            Shown::Names,
+        );
+        assert_eq!(change, "its `arguments` changed");
     }
 }
