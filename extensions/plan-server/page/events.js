@@ -1,7 +1,7 @@
 import { $, h, say } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
-import { Refused, api, request, told } from "./server.js";
+import { Refused, api, parsed, request, told } from "./server.js";
 
 export const connection = (text) => say($("connection"), text);
 const pause = (ms, signal) => new Promise((resolve) => {
@@ -68,13 +68,13 @@ const events = async (body, each, alive) => {
     for (const line of lines) {
       if (line === "") {
         if (data.length && size <= LIMITS.event) {
-          let parsed;
+          let happened;
           try {
-            parsed = JSON.parse(data.join("\n"));
+            happened = parsed(data.join("\n"));
           } catch {
-            parsed = undefined;
+            happened = undefined;
           }
-          if (parsed !== undefined || name === "end") each(name || "message", parsed);
+          if (happened !== undefined || name === "end") each(name || "message", happened);
         } else if (name === "end") each(name, null);
         [name, data, size] = ["", [], 0];
         continue;
