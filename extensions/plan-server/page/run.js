@@ -13,7 +13,7 @@ $("live").classList.add("live");
 
 export const openRun = (id) => {
   closeRun();
-  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: 0, ahead: 0, picture: undefined, opened: new Set() });
+  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Set() });
   live.abort = new AbortController();
   for (const place of ["together", "questions", "waits", "timeline", "result", "undone", "given", "run-title", "run-facts", "run-wrong", "step-title", "step-state", "step-details"]) {
     $(place).replaceChildren();

@@ -67,7 +67,7 @@ export const waitedFor = (planned, report) => {
 };
 // The times of a step in words, with the time of a person apart from the time of the tool.
 export const times = (planned, report) => {
-  if (planned?.waits && !planned.tool) return report?.duration_ms >= 0 ? `waited ${took(report.duration_ms)} for a person` : "";
+  if (planned?.waits && !planned.tool) return report?.duration_ms >= 0 ? `waited ${took(report.duration_ms)} for a value` : "";
   const waited = waitedFor(planned, report);
   if (!waited) return "";
   const spent = report.attempts.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);

@@ -189,7 +189,7 @@ pub(crate) async fn decide(
         "allow" => Decision::Allow,
         "allow_step" => Decision::AllowStep,
         "refuse" => Decision::Refuse(match asked.reason.as_deref().map(str::trim) {
-            None | Some("") => "somebody decided so".to_owned(),
+            None | Some("") => "no reason was given".to_owned(),
             Some(reason) => reason.chars().take(2_000).collect(),
         }),
         other => {
