@@ -1,7 +1,7 @@
 import { $, h, say } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
-import { Refused, api, parsed, request, told } from "./server.js";
+import { Refused, api, parsed, request } from "./server.js";
 
 export const connection = (text) => say($("connection"), text);
 const pause = (ms, signal) => new Promise((resolve) => {
@@ -31,7 +31,7 @@ export const follow = async (signal, happened) => {
       if (signal.aborted) break;
       if (error.status === 404) {
         say($("run-title"), "This run does not exist");
-        $("run-wrong").replaceChildren(h("p", { class: "error" }, told(error)));
+        $("run-wrong").replaceChildren(h("p", { class: "error" }, "The address is wrong, or the server has deleted the run. The server deletes the oldest runs when its database is full."));
         break;
       }
       if (error.status === 401) break;
