@@ -1,4 +1,4 @@
-import { $, h, say } from "./dom.js";
+import { $, h, hide, say } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
 import { Refused, api, parsed, request } from "./server.js";
@@ -31,6 +31,7 @@ export const follow = async (signal, happened) => {
       if (signal.aborted) break;
       if (error.status === 404) {
         say($("run-title"), "This run does not exist");
+        hide($("run-parts"), true);
         $("run-wrong").replaceChildren(h("p", { class: "error" }, "The address is wrong, or the server has deleted the run. The server deletes the oldest runs when its database is full."));
         break;
       }

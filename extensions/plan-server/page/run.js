@@ -20,6 +20,7 @@ export const openRun = (id) => {
     $(place).keyed = undefined;
   }
   for (const place of ["asked", "undone-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
+  hide($("run-parts"), false);
   say($("run-title"), "Run");
   $("result").replaceChildren(h("p", { class: "none" }, "There is no output yet."));
   setPicture();

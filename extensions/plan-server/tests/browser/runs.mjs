@@ -149,6 +149,13 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
   await page.click("#runs a");
   await says(page, "#run-wrong", "not today");
+  // A run that does not exist has no output and no steps, and its page does not promise them.
+  await page.evaluate(() => (location.hash = "#/runs/r9999"));
+  await says(page, "#run-title", "This run does not exist");
+  assert.equal(await page.$eval("#run-parts", (it) => it.hidden), true);
+  page.wrong = page.wrong.filter((it) => !/404/.test(it));
+  await page.goBack();
+  await says(page, "#result", "The run failed");
   await close(page);
 }));
 
