@@ -11,7 +11,7 @@ const drafts = new Map();
 
 // `load` returns the arguments as JSON text, `allow` gets the changed text, and `back` is called when the form closes.
 export const changing = (key, name, { load, allow, back }) => {
-  const one = field({ name: "Arguments", type: "a JSON object", required: true, kind: "json" }, name);
+  const one = field({ name: "Changed arguments", type: "a JSON object", required: true, kind: "json" }, name);
   one.control.rows = 8;
   one.control.value = drafts.get(key) ?? "";
   one.control.addEventListener("input", () => drafts.set(key, one.control.value));

@@ -19,7 +19,7 @@ const choices = (id, runs) => {
 // Sorts the members of objects, so that equal values are equal text.
 const sorted = (value) => {
   if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== "object") return value;
+  if (value === null || typeof value !== "object" || JSON.isRawJSON?.(value)) return value;
   return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
 };
 const differ = (a, b) => JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
@@ -32,7 +32,7 @@ const inputs = (a, b) => {
   const same = names.length - other.length;
   return [other.length ? table("Inputs that differ", ["Input", "First run", "Second run"], other.slice(0, LIMITS.rows).map((name) => ({ cells: [bdi(name, 200),
     valueOf(a.inputs?.[name], `${name} of the first run`), valueOf(b.inputs?.[name], `${name} of the second run`)] })), other.length - LIMITS.rows) : null,
-    h("p", { class: "hint" }, names.length === 0 ? "The plan has no inputs." : same === 0 ? "No input is equal." : `${plural(same, "input")} ${same === 1 ? "is" : "are"} equal.`)].flat();
+    h("p", { class: "hint" }, names.length === 0 ? "The plan has no inputs." : same === 0 ? "All inputs differ." : `${plural(same, other.length ? "other input" : "input")} ${same === 1 ? "is" : "are"} equal in both runs.`)].flat();
 };
 
 // Times differ by more than a fifth, and by at least 100 ms.
@@ -57,9 +57,12 @@ const steps = (a, b) => {
   const all = ids.map((id) => [id, first.get(id), second.get(id)]).map(([id, one, two]) => [id, one, two, differences(one, two)]);
   const other = all.filter(([, , , found]) => found.length);
   const same = all.length - other.length;
+  if (!all.length) return h("p", { class: "hint" }, "There are no steps to compare.");
   return [other.length ? table("Steps that differ", ["Step", "First run", "Second run", "Differs in"], other.slice(0, LIMITS.rows).map(([id, one, two, found]) => ({ cells: [
     bdi(id, 200), stepOf(one, "first run"), stepOf(two, "second run"), found.join(", ")] })), other.length - LIMITS.rows) : null,
-    h("p", { class: "hint" }, `${same === 0 ? "All steps differ" : `${plural(same, "step")} ${same === 1 ? "does" : "do"} not differ`}. A time differs if it has changed by more than a fifth and by at least 100 ms.`)].flat();
+    h("p", { class: "hint" }, same === 0 ? "All steps differ." : `${plural(same, other.length ? "other step" : "step")} ${same === 1 ? "has" : "have"} an equal status, output and error, and a similar time, in both runs.`,
+      " Times are similar if they differ by less than 100 ms, or by at most a fifth. The arguments of calls are not compared.",
+      all.some((step) => step.slice(1, 3).some((one) => one?.status === "completed" && one.output === undefined)) ? " Some outputs are too large for this page, and are not compared." : "")].flat();
 };
 
 let asking = null;

@@ -1,7 +1,7 @@
 import { $, UNSEEN, announce, bdi, block, cut, h, hide, list, plural, prose, say, seen, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
-import { api, capital, noticed, told } from "./server.js";
+import { api, noticed, told } from "./server.js";
 import { keep } from "./store.js";
 
 export const text = $("text");
@@ -202,8 +202,7 @@ const listFindings = (dialect, why, failed, any) => {
   const errors = editor.findings.filter(({ severity }) => severity === "error").length;
   const warnings = editor.findings.length - errors;
   const counts = [errors && plural(errors, "error"), warnings && plural(warnings, "warning")].filter(Boolean).join(", ");
-  const read = dialect ? ` ${capital(String(dialect).slice(0, 40).replaceAll(/[_-]/g, " ").replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase())}.` : "";
-  say($("findings-count"), why || (any ? `${counts || "Nothing found"}.${read}` : "The text is empty."));
+  say($("findings-count"), why || (any ? `${counts || "No errors and no warnings"}.${dialect ? ` Format: ${cut(dialect, 40)}.` : ""}` : "The text is empty."));
   $("findings-count").classList.toggle("wrong", Boolean(why));
   if (errors) text.setAttribute("aria-invalid", "true");
   else text.removeAttribute("aria-invalid");
@@ -253,8 +252,8 @@ text.addEventListener("keydown", (event) => {
 
 // What the plan would do.
 export const steps = () => list(editor.plan?.steps).filter((step) => step && typeof step === "object");
-const LEGEND = () => h("ul", { class: "legend" }, h("li", { class: "reads" }, "only reads"), h("li", { class: "acts" }, "changes something"),
-  h("li", { class: "waits" }, "waits for an answer"), h("li", { class: "undo" }, "undoes a step"), h("li", { class: "affected" }, "would not run if the chosen step failed"));
+const LEGEND = () => h("ul", { class: "legend" }, h("li", { class: "reads" }, "only reads"), h("li", { class: "acts" }, "may change something"),
+  h("li", { class: "waits" }, "waits for a value"), h("li", { class: "undo" }, "undoes a step"), h("li", { class: "affected" }, "would not run if the chosen step failed"));
 const showPlan = () => {
   const { plan } = editor;
   editorPicture.put(plan?.svg, LEGEND());
@@ -264,7 +263,7 @@ const showPlan = () => {
     const rows = all.slice(0, LIMITS.rows).map((step) => ({
       "data-step": step.path,
       cells: [h("button", { type: "button", class: "link", "aria-pressed": "false", onclick: () => chooseStep(editor.chosen === step.path ? null : step.path) }, bdi(step.path, 200)),
-        step.tool ? h("code", {}, cut(step.tool, 200)) : "–", step.read_only ? "yes" : "no", step.waits ? "yes" : "no", names(step.needs), names(step.affects)],
+        step.tool ? h("code", {}, cut(step.tool, 200)) : "–", step.read_only ? "yes" : "no", step.waits ? "yes" : "no", names(step.needs), names(step.affects, step.affects_count)],
     }));
     $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Only reads", "Waits", "Needs", "Blocks if it fails"], rows, all.length - rows.length));
   } else {
@@ -275,11 +274,11 @@ const showPlan = () => {
   chooseStep(all.some((step) => step.path === editor.chosen) ? editor.chosen : null);
   editor.changed();
 };
-const names = (paths) => {
-  const all = list(paths);
-  if (!all.length) return "–";
-  const shown = all.slice(0, 12).flatMap((path, at) => [at ? ", " : "", bdi(path, 100)]);
-  return h("span", {}, shown, all.length > shown.length / 2 && all.length > 12 ? ` and ${all.length - 12} more` : "");
+// The server sends the first names, and the number of all.
+const names = (paths, count = list(paths).length) => {
+  const shown = list(paths).slice(0, 12);
+  if (!shown.length) return "–";
+  return h("span", {}, shown.flatMap((path, at) => [at ? ", " : "", bdi(path, 100)]), count > shown.length ? ` and ${(count - shown.length).toLocaleString()} more` : "");
 };
 const chooseStep = (path) => {
   editor.chosen = path;
@@ -289,7 +288,7 @@ const chooseStep = (path) => {
     row.classList.toggle("chosen", row.dataset.step === path);
     row.querySelector("button")?.setAttribute("aria-pressed", String(row.dataset.step === path));
   }
-  if (step) announce(`${path}: ${list(step.affects).length ? `a failure would keep ${plural(list(step.affects).length, "step")} from running` : "a failure would keep no other step from running"}`);
+  if (step) announce(`${path}: a failure would keep ${step.affects_count ? plural(step.affects_count, "step") : "no other step"} from running`);
 };
 
 // ---- Samples. ----

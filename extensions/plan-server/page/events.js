@@ -1,7 +1,7 @@
-import { $, h, say } from "./dom.js";
+import { $, h, hide, say } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
-import { Refused, api, request, told } from "./server.js";
+import { Refused, api, parsed, request } from "./server.js";
 
 export const connection = (text) => say($("connection"), text);
 const pause = (ms, signal) => new Promise((resolve) => {
@@ -31,7 +31,8 @@ export const follow = async (signal, happened) => {
       if (signal.aborted) break;
       if (error.status === 404) {
         say($("run-title"), "This run does not exist");
-        $("run-wrong").replaceChildren(h("p", { class: "error" }, told(error)));
+        hide($("run-parts"), true);
+        $("run-wrong").replaceChildren(h("p", { class: "error" }, "The address is wrong, or the server has deleted the run. The server deletes the oldest runs when its database is full."));
         break;
       }
       if (error.status === 401) break;
@@ -68,13 +69,13 @@ const events = async (body, each, alive) => {
     for (const line of lines) {
       if (line === "") {
         if (data.length && size <= LIMITS.event) {
-          let parsed;
+          let happened;
           try {
-            parsed = JSON.parse(data.join("\n"));
+            happened = parsed(data.join("\n"));
           } catch {
-            parsed = undefined;
+            happened = undefined;
           }
-          if (parsed !== undefined || name === "end") each(name || "message", parsed);
+          if (happened !== undefined || name === "end") each(name || "message", happened);
         } else if (name === "end") each(name, null);
         [name, data, size] = ["", [], 0];
         continue;

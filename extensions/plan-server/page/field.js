@@ -1,4 +1,5 @@
 import { bdi, h, hide, prose, say } from "./dom.js";
+import { exact } from "./server.js";
 
 // A field for a value. `read` returns the value, undefined if there is none, or throws what is wrong.
 export const field = ({ name, type, required, kind, description }, id, multiline = false) => {
@@ -38,7 +39,7 @@ export const field = ({ name, type, required, kind, description }, id, multiline
     }
     if (kind === "json") {
       try {
-        return JSON.parse(given);
+        return exact(given);
       } catch (problem) {
         throw new Error(`This is not JSON: ${problem.message.slice(0, 200)}`);
       }

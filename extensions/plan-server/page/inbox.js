@@ -22,10 +22,10 @@ const loadInbox = async (quiet = false) => {
     const open = Number(asked?.count) || questions.length;
     const count = open + others.length;
     say($("waiting-count"), count ? ` (${count.toLocaleString()}${waiting?.next ? "+" : ""})` : "");
-    say($("inbox-count"), [open ? plural(open, "question") : "", others.length ? `${plural(others.length, "run")} ${others.length === 1 ? "waits" : "wait"} for a value or a time` : ""].filter(Boolean).join(", ") || "Nothing waits for you.");
+    say($("inbox-count"), [open ? plural(open, "question") : "", others.length ? `${plural(others.length, "run")} ${others.length === 1 ? "waits" : "wait"} without a question` : ""].filter(Boolean).join(", ") || "Nothing is waiting.");
     say($("inbox-more"), open > LIMITS.cards ? `${open - LIMITS.cards} more questions follow when these are answered.` : "");
     hide($("inbox-runs-card"), !others.length);
-    put($("inbox-runs"), others, () => table("Runs that wait for a value or a time", ["Plan", "State", "Began"], others.map((run) => ({ cells: [
+    put($("inbox-runs"), others, () => table("Runs that wait without a question", ["Plan", "State", "Began"], others.map((run) => ({ cells: [
       h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, bdi(run.plan || "without a name", 200)), stateOf(run.state), time(run.began)] }))));
   } catch (error) {
     if (!quiet) noticed(error);

@@ -3,7 +3,7 @@ import { ENDED, LIMITS, STATUSES } from "./limits.js";
 import { api, noticed } from "./server.js";
 import { instant } from "./time.js";
 
-export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: 0,
+export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: new Set(),
   opened: new Set(), // the steps whose elements are listed in the timeline
   changed: () => {}, // is called after each change
   choose: () => {}, // is called with the path of a step, and with `true` to go to its card
@@ -58,7 +58,7 @@ const stepHappened = ({ path, status, attempt, started_ms, ended_ms, error }) =>
   let step = live.steps.get(path);
   if (!step) {
     if (live.steps.size >= LIMITS.steps) {
-      live.skipped += 1;
+      live.skipped.add(path);
       return;
     }
     live.steps.set(path, (step = { path, attempts: [] }));

@@ -63,7 +63,7 @@ const lookAgain = async () => {
 // What somebody has typed as a reason stays when the server asks again with another id.
 const reasons = new Map();
 // The buttons that decide about calls, and a form for the reason of a refusal. `answer` gets the decision and the reason. `change` has the form for the arguments of one call.
-const decisions = (key, name, all, answer, change) => {
+const decisions = (key, name, all, answer, change, isElement) => {
   const typed = reasons.get(key);
   // The second click of a double click may be on the card that has moved to the place of an answered one, and decides nothing.
   const once = (decision) => (event) => event.detail < 2 && answer(decision);
@@ -72,7 +72,8 @@ const decisions = (key, name, all, answer, change) => {
   const refusing = h("form", { hidden: typed === undefined, novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     answer("refuse", reason.value.trim());
-  } }, h("div", { class: "input" }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "optional; recorded with the run")), reason),
+  } }, h("div", { class: "input" }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "optional; recorded with the run")), reason,
+    h("p", { class: "hint" }, all ? "The calls are not made, and the step fails." : "The call is not made, and the step fails.")),
     h("div", { class: "buttons" }, h("button", { type: "submit", class: "danger" }, all ? `Refuse all ${all}` : "Refuse it"), h("button", { type: "button", onclick: () => refuse(false) }, "Back")));
   const refuse = (open) => {
     if (!open) reasons.delete(key);
@@ -82,10 +83,11 @@ const decisions = (key, name, all, answer, change) => {
   };
   const choices = h("div", { class: "buttons", hidden: typed !== undefined || change?.form.hidden === false },
     h("button", { type: "button", class: all ? "" : "primary", onclick: once("allow") }, all ? `Allow all ${all}` : "Allow"),
-    all ? null : h("button", { type: "button", onclick: once("allow_step") }, "Allow for this step"),
+    isElement ? h("button", { type: "button", onclick: once("allow_step") }, "Allow for all elements") : null,
     change ? h("button", { type: "button", onclick: change.open }, "Edit…") : null,
     h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, all ? `Refuse all ${all}…` : "Refuse…"));
-  return [choices, refusing, change?.form ?? ""];
+  return [isElement ? h("p", { class: "hint" }, "The step makes this call for each element of a list. “Allow for all elements” also allows the calls that nobody has seen yet.") : "",
+    choices, refusing, change?.form ?? ""];
 };
 const questionPath = (run, question) => `/api/runs/${encodeURIComponent(run)}/questions/${encodeURIComponent(question.id)}`;
 const given = (question) => (typeof question.text === "string" ? question.text : show(question.arguments ?? null));
@@ -121,7 +123,7 @@ const questionCard = (run, question, after, from) => {
   } }, "Show all arguments");
   card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
     from ?? "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "",
-    ...decisions(key, `reason-${nth}`, 0, answer, change), h("p", { class: "wrong failed-to-send", role: "alert" }));
+    ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   announce(`A question: may ${question.tool} run?`);
   return card;
 };

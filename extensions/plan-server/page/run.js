@@ -13,13 +13,14 @@ $("live").classList.add("live");
 
 export const openRun = (id) => {
   closeRun();
-  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: 0, ahead: 0, picture: undefined, opened: new Set() });
+  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Set() });
   live.abort = new AbortController();
   for (const place of ["together", "questions", "waits", "timeline", "result", "undone", "given", "run-title", "run-facts", "run-wrong", "step-title", "step-state", "step-details"]) {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
   for (const place of ["asked", "undone-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
+  hide($("run-parts"), false);
   say($("run-title"), "Run");
   $("result").replaceChildren(h("p", { class: "none" }, "There is no output yet."));
   setPicture();

@@ -32,7 +32,7 @@ const load = async (quiet = false) => {
     });
     if (focused) [...$("runs").querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
     const { least, is_exact } = said?.count ?? {};
-    if (!runs.before) runs.count = least === undefined ? plural(all.length, "run") : is_exact ? plural(least, "run") : `More than ${plural(Math.max(least - 1, 0), "run")}`;
+    if (!runs.before) runs.count = least === undefined ? plural(all.length, "run") : is_exact ? plural(least, "run") : `At least ${plural(least, "run")}`;
     say($("runs-count"), `${runs.count || plural(all.length, "run")}${runs.page > 1 ? `, page ${runs.page}` : ""}`);
     hide($("older"), runs.next === null);
     hide($("newer"), runs.page < 2);

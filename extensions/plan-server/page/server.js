@@ -41,10 +41,23 @@ export const request = async (path, { method = "GET", body, signal, accept, wait
   if (response.status === 401) signOut("The server does not know this token. It may have started with other data. Enter the token that it prints.");
   throw new Refused(response.status, await response.json().catch(() => null));
 };
+// JSON in which each number has its digits as written: JavaScript reads 9007199254740993 as 9007199254740992, and 1.0 as 1.
+export const exact = (text) => JSON.parse(text, (_, value, context) => (typeof value === "number" && JSON.rawJSON ? JSON.rawJSON(context.source) : value));
+// The values of a run, which people read, have their numbers as written. All other numbers are numbers of JavaScript.
+export const parsed = (text) => {
+  const put = (one, whole) => {
+    for (const [key, value] of Object.entries(one ?? {})) {
+      if (["arguments", "inputs", "output"].includes(key)) one[key] = whole[key];
+      else if (typeof value === "object") put(value, whole[key]);
+    }
+    return one;
+  };
+  return put(JSON.parse(text), exact(text));
+};
 export const api = async (path, options) => {
   const response = await request(path, options);
   const text = await response.text();
-  return text ? JSON.parse(text) : null;
+  return text ? parsed(text) : null;
 };
 
 // ---- The token comes in the fragment, which is never sent to a server, and leaves the address bar. ----

@@ -96,7 +96,7 @@ const refusedInputs = (error) => {
     one.fail(capital(cut(message)));
     first ??= one;
   }
-  say($("start-error"), told(error));
+  say($("start-error"), first ? "Correct the marked inputs." : told(error));
   if (list(error.body?.findings).length) found({ findings: error.body.findings, plan: null }, text.value, $("profile").value);
   first?.control.focus();
 };

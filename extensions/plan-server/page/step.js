@@ -67,7 +67,7 @@ export const waitedFor = (planned, report) => {
 };
 // The times of a step in words, with the time of a person apart from the time of the tool.
 export const times = (planned, report) => {
-  if (planned?.waits && !planned.tool) return report?.duration_ms >= 0 ? `waited ${took(report.duration_ms)} for a person` : "";
+  if (planned?.waits && !planned.tool) return report?.duration_ms >= 0 ? `waited ${took(report.duration_ms)} for a value` : "";
   const waited = waitedFor(planned, report);
   if (!waited) return "";
   const spent = report.attempts.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
@@ -80,11 +80,11 @@ const value = (label, given, name) => {
     text.length > LIMITS.shown ? h("button", { type: "button", onclick: () => save(`${name}.json`, show(given)) }, "Save as a file") : null];
 };
 const changed = (attempts) => (attempts.some((one) => one.changed) ? h("p", { class: "hint" }, "A person changed the arguments of the plan.") : null);
-const steps = (label, paths, stateOfStep) => {
+const steps = (label, paths, stateOfStep, count = list(paths).length) => {
   const all = list(paths);
   if (!all.length) return [];
   const one = (path) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, bdi(path, 200)), " ", stateLike(stateOfStep(path) ?? "not started"));
-  return [h("h3", {}, label), h("ul", { class: "items" }, all.slice(0, LIMITS.cards).map(one)), all.length > LIMITS.cards ? h("p", { class: "hint" }, `${all.length - LIMITS.cards} more are not shown.`) : null];
+  return [h("h3", {}, label), h("ul", { class: "items" }, all.slice(0, LIMITS.cards).map(one)), count > LIMITS.cards ? h("p", { class: "hint" }, `${(count - LIMITS.cards).toLocaleString()} more are not shown.`) : null];
 };
 const outcome = (one, over) => (one.error ? "failed" : one.duration_ms !== undefined ? "completed" : over ? "cancelled" : "running");
 const attempt = (one, began, over, only) => {
@@ -138,7 +138,7 @@ const details = (path, status, stateOfStep) => {
       h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single))),
       ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
     attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The page has no arguments for these calls: they are too large, or the run could not compute them. The report contains the times.") : null,
-    steps("Needed by", list(planned?.affects), stateOfStep),
+    steps("Needed by, directly or indirectly", planned?.affects, stateOfStep, planned?.affects_count),
   ].flat(3).filter(Boolean);
 };
 

@@ -74,8 +74,8 @@ export const showLive = (picture) => {
     tick.style.left = `${part * 100}%`;
     return tick;
   }));
-  const left = Math.max(0, roots.length - LIMITS.rows) + live.skipped;
-  say(place.querySelector(".hint"), left > 0 ? `${left.toLocaleString()} more ${left === 1 ? "step is" : "steps are"} not shown here. The report has them.` : "");
+  const left = Math.max(0, roots.length - LIMITS.rows) + live.skipped.size;
+  say(place.querySelector(".hint"), left > 0 ? `${left.toLocaleString()} more ${left === 1 ? "step is" : "steps are"} not shown here. The report contains them.` : "");
   const items = place.querySelector(".rows");
   rows.forEach((one, at) => {
     const row = live.rows.get(one.path) ?? makeRow(one.path);

@@ -52,7 +52,7 @@ const add = (tool) => {
 const row = (tool) => {
   const required = new Set(list(tool.parameters?.required));
   const given = Object.entries(tool.parameters?.properties ?? {});
-  return h("details", { class: "tool" }, h("summary", {}, h("code", {}, tool.name), h("span", { class: `kind ${tool.read_only ? "reads" : "acts"}` }, tool.read_only ? "only reads" : "changes something")),
+  return h("details", { class: "tool" }, h("summary", {}, h("code", {}, tool.name), h("span", { class: `kind ${tool.read_only ? "reads" : "acts"}` }, tool.read_only ? "only reads" : "may change something")),
     tool.description ? h("p", {}, prose(tool.description)) : "",
     given.length ? h("dl", {}, given.flatMap(([name, schema]) => [h("dt", {}, h("code", {}, name), required.has(name) ? h("span", { class: "must" }, " *") : ""),
       h("dd", {}, bdi(typeOf(schema, tool.parameters), 200), schema?.description ? [". ", prose(schema.description)] : "")])) : h("p", { class: "hint" }, "The tool takes no arguments."),

@@ -189,7 +189,7 @@ pub(crate) async fn decide(
         "allow" => Decision::Allow,
         "allow_step" => Decision::AllowStep,
         "refuse" => Decision::Refuse(match asked.reason.as_deref().map(str::trim) {
-            None | Some("") => "somebody decided so".to_owned(),
+            None | Some("") => "no reason was given".to_owned(),
             Some(reason) => reason.chars().take(2_000).collect(),
         }),
         other => {
@@ -308,13 +308,13 @@ pub(crate) async fn signal(
                     StatusCode::CONFLICT,
                     "NOT_WAITING",
                     error.to_string(),
-                    "Look at the run: it does not wait for this value any more.",
+                    "Look at the run: it no longer waits for this value.",
                 ),
                 error => Problem::new(
                     StatusCode::UNPROCESSABLE_ENTITY,
                     "WRONG_VALUE",
                     error.to_string(),
-                    "The run's `waits` say which steps wait, and for what.",
+                    "Look at the run: it lists the waiting steps and the types of their values.",
                 ),
             })?;
             state.live.changed(&id);

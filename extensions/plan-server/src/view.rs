@@ -67,9 +67,9 @@ impl StepView {
 
     pub(crate) fn spoken(&self) -> String {
         let how = match self.kind() {
-            "waits" => "waits for a person",
+            "waits" => "waits for a value",
             "reads" => "only reads",
-            _ => "acts",
+            _ => "may change something",
         };
         format!("{}: {}, {how}", self.path, self.what())
     }

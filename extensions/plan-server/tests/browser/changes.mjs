@@ -23,7 +23,7 @@ for (const [shape, options] of SHAPES) {
     await page.click("#start");
     await press(page, "Edit…", "#questions");
     // Unseen characters have the escapes of JSON, and the text is equal to the arguments.
-    await page.waitForSelector("#questions textarea");
+    await page.waitForSelector("#questions textarea", { visible: true });
     assert.match(await page.$eval("#questions textarea", (it) => it.value), /evil\\u202e/);
     assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
     await looks(page, `change-${shape}`);
@@ -148,9 +148,9 @@ for (const [shape, options] of SHAPES) {
     // The differing input and step are listed, and equal ones are counted.
     await says(page, "#compare-inputs pre", "Ada");
     await says(page, "#compare-inputs pre", "Sarah");
-    await says(page, "#compare-inputs .hint", "No input is equal.");
+    await says(page, "#compare-inputs .hint", "All inputs differ.");
     assert.deepEqual(await page.$$eval("#compare-steps tbody tr", (all) => all.map((row) => [row.firstChild.textContent, row.lastChild.textContent])), [["sent", "time"], ["each", "status, output, error"]]);
-    await says(page, "#compare-steps .hint", "1 step does not differ.");
+    await says(page, "#compare-steps .hint", "1 other step has an equal status, output and error");
     await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
     await says(page, "#compare-steps pre", "each[1]");
     await looks(page, `compare-${shape}`);
@@ -161,6 +161,37 @@ for (const [shape, options] of SHAPES) {
   }));
 }
 
+await test("numbers as written", () => stubbed({}, async (stub) => {
+  const run = (id, value) => {
+    const steps = [{ path: "sent", tool: "send_mail", needs: [], affects: [], affects_count: 0 }];
+    const [began, ended] = [Date.parse("2026-01-01T00:00:00Z"), Date.parse("2026-01-01T00:00:01Z")];
+    stub.runs.set(id, { id, plan: "mail", state: "done", began: new Date(began).toISOString(), ended: new Date(ended).toISOString(), inputs: { id: value, same: "#1.0#" }, output: { id: value }, questions: [], waits: [], undone: [], watchers: new Set(), svg: null, steps,
+      events: [{ path: "sent", status: "completed", attempt: 1, started_ms: began, ended_ms: ended, error: null }], values: new Map([["sent", [value, 2.5]]]), given: new Map([["sent", { id: value }]]), allowed: new Map() });
+  };
+  // JavaScript reads both as 9007199254740992.
+  run("r0001", "#9007199254740993#");
+  run("r0002", "#9007199254740992#");
+  run("r0003", "#1.0#");
+  run("r0004", "#1#");
+  const page = await open(stub.url);
+  for (const [first, second, ...values] of [["r0001", "r0002", "9007199254740993", "9007199254740992"], ["r0003", "r0004", "1.0", "1"]]) {
+    await page.evaluate((hash) => (location.hash = hash), `#/compare/${first}/${second}`);
+    await says(page, "#compare-inputs pre", values[0]);
+    assert.deepEqual(await page.$$eval("#compare-inputs pre", (all) => all.map((it) => it.textContent)), values);
+    await says(page, "#compare-inputs .hint", "1 other input is equal in both runs.");
+    await page.$$eval("#compare-steps details", (all) => all.forEach((it) => (it.open = true)));
+    assert.deepEqual(await page.$$eval("#compare-steps pre", (all) => all.map((it) => it.textContent)), values.map((value) => `[\n  ${value},\n  2.5\n]`));
+    await says(page, "#compare-steps td", "1.0 s");
+  }
+  // The page of a run, and its plan in the editor, have all digits as well.
+  await page.evaluate(() => (location.hash = "#/runs/r0001"));
+  await says(page, "#given", "9007199254740993");
+  await says(page, "#result pre", "9007199254740993");
+  await press(page, "sent", "#timeline");
+  for (const label of ["Arguments", "Output"]) await says(page, `#step-details pre[aria-label=${label}]`, "9007199254740993");
+  await close(page);
+}));
+
 if (process.env.PLAN_SERVER) {
   await test("the server, changed arguments outlive the server", () => served(async (server) => {
     const page = await open(server.url, { allowed: new RegExp(`422|${gone.source}`) });
@@ -169,7 +200,7 @@ if (process.env.PLAN_SERVER) {
     await drawn(page, 2);
     await page.click("#start");
     await press(page, "Edit…", "#questions");
-    await page.waitForSelector("#questions textarea");
+    await page.waitForSelector("#questions textarea", { visible: true });
     await type(page, '{"to": "ada@example.org", "subject": 5}');
     await press(page, "Allow with these arguments", "#questions");
     await says(page, "#questions .failed-to-send", "subject");
@@ -191,7 +222,7 @@ if (process.env.PLAN_SERVER) {
     await page.waitForSelector("#report-dialog[open] iframe");
     const report = await (await page.$("#report-frame iframe")).contentFrame();
     await report.waitForSelector("svg.graph a.node");
-    await wait(report, () => document.body.textContent.includes("A gate has changed the arguments."));
+    await wait(report, () => document.body.textContent.includes("The arguments of the plan were changed before the call."));
     await press(page, "Close", "#report-dialog");
     // A second run without a change differs in both steps.
     await press(page, "Run again…");

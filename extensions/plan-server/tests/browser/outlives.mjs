@@ -146,7 +146,7 @@ await test("the server, questions of a server that was killed", () => served(asy
   await says(page, "#connection", "Connection lost");
   await server.begin();
   await asks(2, second);
-  await press(page, "Allow for this step", "#questions .question:first-child");
+  await press(page, "Allow for all elements", "#questions .question:first-child");
   await says(page, "#run-facts", "done");
   // Each of them has one e-mail, whatever was killed in between.
   assert.equal(server.effects().length, 3);

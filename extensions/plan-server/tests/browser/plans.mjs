@@ -1,7 +1,7 @@
 // The list of runs, the editor, long lists and hostile text, on the stub.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, faulty, fits, open, press, put, says, show, stubbed, test, wait } from "./harness.mjs";
+import { axe, close, contrast, drawn, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 await test("the list of many runs", () => stubbed({}, async (stub) => {
   for (let run = 0; run < 1000; run += 1) {
@@ -114,6 +114,7 @@ await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   // 300 steps are no pause for somebody who types.
   await put(page, JSON.stringify(Array.from({ length: 300 }, (_, at) => ({ id: `s${at}`, tool: "read_mail", arguments: { id: at ? `{{s${at - 1}.result.id}}` : 1 } })), null, 1));
   await drawn(page, 300);
+  assert.match(await text(page, "#steps tbody tr td:last-child"), /^s1, .*, s12 and 287 more$/);
   const pause = await page.evaluate(async () => {
     const area = document.querySelector("#text");
     area.focus();
@@ -148,6 +149,13 @@ await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub)
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await page.click("#timeline .open");
   await wait(page, () => document.querySelectorAll("#timeline .row").length === 1);
+  // The page keeps 2,000 states, and counts each other part once.
+  await page.click("#to-editor");
+  await put(page, JSON.stringify([{ id: "many", tool: "list_all", for: 2100, arguments: {} }]));
+  await page.waitForSelector('#picture [data-path="many"]');
+  await page.click("#start");
+  await says(page, "#run-facts", "done");
+  await says(page, "#timeline > .timeline > .hint", "101 more steps are not shown here.");
   await close(page);
 }));
 

@@ -53,11 +53,13 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   await press(page, "Send the value", "#waits");
   await says(page, "#questions h3", "send_mail");
   await says(page, "#questions pre", "{{answer.result}}");
+  // Only calls for elements of a list can be allowed together before somebody has seen them.
+  assert.ok(!(await text(page, "#questions")).includes("all elements"));
   await show(page, "question-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await press(page, "Allow", "#questions");
   await says(page, "#questions h3", "book_meeting");
-  await press(page, "Allow for this step", "#questions");
+  await press(page, "Allow", "#questions");
   await says(page, "#run-facts", "done");
   await says(page, "#result pre", "See you there.");
   assert.equal(await page.$$eval("#live .node.completed", (all) => all.length), 5);
@@ -147,6 +149,13 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
   await page.click("#runs a");
   await says(page, "#run-wrong", "not today");
+  // A run that does not exist has no output and no steps, and its page does not promise them.
+  await page.evaluate(() => (location.hash = "#/runs/r9999"));
+  await says(page, "#run-title", "This run does not exist");
+  assert.equal(await page.$eval("#run-parts", (it) => it.hidden), true);
+  page.wrong = page.wrong.filter((it) => !/404/.test(it));
+  await page.goBack();
+  await says(page, "#result", "The run failed");
   await close(page);
 }));
 
@@ -206,6 +215,8 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await page.click("#start");
   await says(page, "#together h3", "3 calls of send_mail wait in the step sent");
   await says(page, "#questions h3", "sent[2]");
+  await says(page, "#questions .question:last-child .hint", "also allows the calls that nobody has seen yet");
+  assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 3);
   // All arguments, on demand.
   assert.ok(!(await text(page, "#questions pre")).includes("the end"));
   await press(page, "Show all arguments", "#questions .question:first-child");
@@ -229,19 +240,19 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await begin([{ id: "value", await: "String" }]);
   await page.click("#to-inbox");
   await says(page, "#inbox h2", "book_room");
-  await says(page, "#inbox-count", "2 questions, 1 run waits");
+  await says(page, "#inbox-count", "2 questions, 1 run waits without a question");
   assert.equal(await text(page, "#to-inbox"), "Waiting (3)");
   await show(page, "inbox-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await press(page, "Allow", "#inbox .question:first-child");
-  await says(page, "#inbox-count", "1 question, 1 run waits");
+  await says(page, "#inbox-count", "1 question, 1 run waits without a question");
   await says(page, "#inbox h2", "book_room");
   while (stub.runs.get("r0002").state !== "done") await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(stub.runs.get("r0003").state, "waiting");
   await press(page, "Refuse…", "#inbox");
   await page.type("#inbox input", "no room");
   await press(page, "Refuse it", "#inbox");
-  await says(page, "#inbox-count", "1 run waits for a value or a time");
+  await says(page, "#inbox-count", "1 run waits without a question");
   assert.equal(stub.runs.get("r0003").error.message, "refused: no room");
   await page.click("#inbox-runs a");
   await says(page, "#waits h3", "value");

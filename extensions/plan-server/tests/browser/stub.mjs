@@ -88,7 +88,7 @@ function check(text) {
   }
   const failed = findings.some(({ severity }) => severity === "error");
   const plan = failed ? null : { name: "mail", text: `plan mail\n${steps.map((step) => `\n  step ${step.path} = ${step.tool ?? `await ${step.type}`}`).join("")}\n`,
-    inputs: [...inputs.values()], steps: steps.map(({ type, arguments: given, each, fails, ...step }) => step), svg: draw(steps) };
+    inputs: [...inputs.values()], steps: steps.map(({ type, arguments: given, each, fails, affects, ...step }) => ({ ...step, affects: affects.slice(0, 100), affects_count: affects.length })), svg: draw(steps) };
   return { dialect: "action-plan", findings, plan, steps };
 }
 
@@ -231,7 +231,7 @@ export async function start({ page, pace = 120 }) {
         event("running", 1, "the service is not available", Date.now());
         step(run, { path: one.path, status: "running", attempt: 2, started_ms: Date.now(), ended_ms: null, error: null });
       }
-      for (let waited = 0; waited < (one.tool === "slow" ? 60_000 : pace) && !run.cancelled; waited += 20) await sleep(20);
+      for (let waited = 0; waited < (one.tool === "slow" ? 60_000 : pace) && !run.cancelled; waited += 20) await sleep(Math.min(20, pace));
       if (run.cancelled) {
         event("cancelled", 1, null, Date.now());
         break;
@@ -268,7 +268,8 @@ export async function start({ page, pace = 120 }) {
     const url = new URL(request.url, "http://stub");
     const headers = { "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
     const answer = (status, type, body) => response.writeHead(status, { ...headers, "Content-Type": type, "Cache-Control": "no-store" }).end(body);
-    const json = (status, value) => answer(status, "application/json", JSON.stringify(value));
+    // A string such as "#1.0#" stands for a number with these digits.
+    const json = (status, value) => answer(status, "application/json", JSON.stringify(value).replaceAll(/"#([-+.\dEe]+)#"/g, "$1"));
     const wrong = (status, code, message, help = null, more = {}) => json(status, { error: { code, message, help }, ...more });
     const files = { "/": ["index.html", "text/html"], "/page.css": ["page.css", "text/css"] };
     const script = /^\/page\/([a-z-]+\.js)$/.exec(url.pathname)?.[1];
