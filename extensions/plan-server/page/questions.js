@@ -1,4 +1,4 @@
-import { $, announce, bdi, block, cut, h, hide, json, prose, say, show } from "./dom.js";
+import { $, announce, bdi, block, cut, h, hide, json, list, prose, say, show } from "./dom.js";
 import { changing } from "./change.js";
 import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
@@ -91,7 +91,11 @@ const decisions = (key, name, all, answer, change, isElement) => {
 };
 const questionPath = (run, question) => `/api/runs/${encodeURIComponent(run)}/questions/${encodeURIComponent(question.id)}`;
 const given = (question) => (typeof question.text === "string" ? question.text : show(question.arguments ?? null));
-const keyOf = ({ run, id, path, tool, arguments: given, text }) => show([id, path, tool, given, text, ...(run ? [run] : [])]);
+const undone = (question) => list(question?.undone_by).map(String);
+const keyOf = ({ run, id, path, tool, arguments: given, text, undone_by: by }) => show([id, path, tool, given, text, by, ...(run ? [run] : [])]);
+// The tools that an answer permits as well. No tool is left out.
+const undoing = (question) => undone(question).length > 0 && h("p", { class: "hint" }, "If the run fails later, the undo steps of this step may call ",
+  ...undone(question).flatMap((tool, at) => [at ? ", " : "", h("code", {}, tool)]), " without another question.");
 // A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
 const questionCard = (run, question, after, from) => {
   const nth = (ids += 1);
@@ -122,7 +126,7 @@ const questionCard = (run, question, after, from) => {
     }
   } }, "Show all arguments");
   card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
-    from ?? "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "",
+    from ?? "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "", undoing(question) || "",
     ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   announce(`A question: may ${question.tool} run?`);
   return card;

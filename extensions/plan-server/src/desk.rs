@@ -22,6 +22,8 @@ pub(crate) struct Question {
     pub(crate) tool: String,
     pub(crate) description: String,
     pub(crate) arguments: Value,
+    /// The tools that undo the call without another question.
+    pub(crate) undone_by: Vec<String>,
     /// The arguments for people, with all digits of each number.
     pub(crate) text: String,
 }
@@ -157,7 +159,9 @@ impl Drop for Asked<'_> {
 impl Gate for Desk {
     async fn ask(&self, call: PendingCall) -> Decision {
         let run = call.context().run_id().to_owned();
-        if call.is_read_only() || !Start::of(&run).asks {
+        // A person has seen the tools of the undo step in the question about the undone call.
+        let changes = !call.is_read_only() || !call.undone_by().is_empty();
+        if !changes || call.undoes().is_some() || !Start::of(&run).asks {
             return Decision::Allow;
         }
         // The semaphore is never closed, so `acquire` cannot fail.
@@ -170,6 +174,7 @@ impl Gate for Desk {
             tool: call.tool().to_owned(),
             description: call.description().to_owned(),
             arguments: call.arguments().clone(),
+            undone_by: call.undone_by().to_vec(),
             text: text_of(call.arguments()),
         };
         let open = Open {

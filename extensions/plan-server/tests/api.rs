@@ -261,6 +261,57 @@ fn a_cancelled_run_undoes() {
 }
 
 /// Each attempt of the block books an event, and the service of each tool does nothing for a key that it has seen.
+/// A person who has allowed a call has allowed its undo step, also after a restart of the server.
+#[test]
+fn a_run_that_asks_undoes_without_an_answer() {
+    let folder = Folder::new();
+    let mut server = Process::start(&folder);
+    for is_killed in [false, true] {
+        let id = server.begin(&sample(&server, "offsite"), &json!({}), "each");
+        let run = server.until(&id, |run| run["questions"] != json!([]));
+        let question = &run["questions"][0];
+        assert_eq!(question["undone_by"], json!(["event_cancel"]));
+        server.answer(&id, question, &json!({"decision": "allow"}));
+        server.until(&id, |run| run["waits"] != json!([]));
+        if is_killed {
+            server.kill();
+            server = Process::start(&folder);
+            server.until(&id, |run| run["waits"] != json!([]));
+        }
+        let path = format!("/api/runs/{id}/cancel");
+        assert_eq!(server.post(&path, &json!({})).0, 200);
+        let run = server.ended(&id);
+        let undone = json!([{"path": "back", "undoes": "booked", "status": "completed"}]);
+        assert_eq!(run["undone"], undone);
+        assert_eq!(folder.effects().last().unwrap()["tool"], "event_cancel");
+    }
+}
+
+/// The permission of a call includes its undo step, so the server asks about a call that only reads as well.
+#[test]
+fn no_undo_step_runs_without_a_question() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let steps = r#"{"steps": [
+        {"id": "found", "tool": "contacts_find", "arguments": {"name": "ada"}},
+        {"id": "sent", "undo": "found", "tool": "email_send", "arguments": {"to": "eve@example.org", "subject": "x"}},
+        {"id": "broken", "tool": "flaky", "arguments": {"failures": 9}, "after": ["found"]}
+    ], "output_steps": ["broken"]}"#;
+    let id = server.begin(steps, &json!({}), "each");
+    let run = server.until(&id, |run| {
+        run["questions"].as_array().is_some_and(|it| !it.is_empty())
+    });
+    let question = &run["questions"][0];
+    assert_eq!(
+        (&question["path"], &question["undone_by"]),
+        (&json!("found"), &json!(["email_send"]))
+    );
+    let refuse = json!({"decision": "refuse", "reason": "it would send an e-mail"});
+    server.answer(&id, question, &refuse);
+    assert_eq!(server.ended(&id)["state"], "failed");
+    assert!(folder.effects().is_empty());
+}
+
 #[test]
 fn what_each_attempt_of_a_block_books_is_cancelled() {
     let plan = json!({"steps": [{"id": "trip", "policy": {"attempts": 3, "backoff": "1ms"}, "block": {"steps": [

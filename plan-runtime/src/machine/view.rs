@@ -234,6 +234,13 @@ impl<'m> MachineView<'m> {
         Some(by.index() - self.step_at(scope, 0).index())
     }
 
+    /// Returns the undo step of a step of a scope. Each step is a position in the scope.
+    pub fn undo_of(self, scope: ScopeId, place: usize) -> Option<usize> {
+        let row = self.0.scopes[scope].row;
+        let undo = self.0.tables.undo_of(row, self.step_at(scope, place))?;
+        Some(undo.index() - self.step_at(scope, 0).index())
+    }
+
     fn step_at(self, scope: ScopeId, place: usize) -> StepId {
         let row = self.0.scopes[scope].row;
         StepId(self.0.tables.rows[row].first + place as u32)

@@ -134,6 +134,8 @@ impl Request<'_> {
             is_read_only,
             arguments,
             shown: None,
+            undoes: None,
+            undone_by: Vec::new(),
         });
         match call {
             Ok(call) => Started::Asks(Some(Box::new(call))),

@@ -11,3 +11,4 @@ mod retried;
 mod retried_random;
 mod serve;
 mod support;
+mod undo_asked;

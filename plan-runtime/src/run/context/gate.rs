@@ -16,6 +16,9 @@ use std::sync::{Arc, Mutex};
 /// and the call has exactly the arguments in the question, unless the gate [changes](Decision::AllowWith) them. For a plan inside the run, the run asks about each call in that plan, and not about the
 /// plan itself. A computed value calls nothing, so the gate does not decide on it.
 ///
+/// The run also asks about the calls of undo steps, before which a cancelled run waits at most its [grace period](crate::run::Run::grace_period). A gate that
+/// asks a person can allow a call that [undoes](PendingCall::undoes) an allowed call.
+///
 /// Other steps continue while the gate decides, and at most 64 questions are open at one time. The time of the decision counts toward the deadline
 /// of the run, and not toward the time limits of the step. If another step fails meanwhile and the run [stops](crate::run::OnFailure), the run
 /// drops the question.
@@ -114,6 +117,8 @@ pub struct PendingCall {
     pub(in crate::run) arguments: Value,
     /// The arguments without secrets, and the secrets, if there are any.
     pub(in crate::run) shown: Option<Box<(Value, Secrets)>>,
+    pub(in crate::run) undoes: Option<String>,
+    pub(in crate::run) undone_by: Vec<String>,
 }
 
 impl fmt::Debug for PendingCall {
@@ -124,6 +129,8 @@ impl fmt::Debug for PendingCall {
             .field("description", &self.description)
             .field("is_read_only", &self.is_read_only)
             .field("arguments", self.arguments())
+            .field("undoes", &self.undoes)
+            .field("undone_by", &self.undone_by)
             .finish()
     }
 }
@@ -148,6 +155,21 @@ impl PendingCall {
     /// Returns `true` if the tool declares that it [only reads](crate::Tool::READ_ONLY).
     pub fn is_read_only(&self) -> bool {
         self.is_read_only
+    }
+
+    /// Returns the names of the tools that undo the call if the run fails later: the tools in the undo step of the call's step, and in the undo steps of
+    /// the enclosing steps. Show the names with the call, because the undo step of a plan may call any tool.
+    pub fn undone_by(&self) -> &[String] {
+        &self.undone_by
+    }
+
+    /// Returns the path of the step that the call undoes, such as `trip.hotel`, if gates have allowed a call of that step. A gate that has shown the
+    /// tools of [`undone_by`](Self::undone_by) before each permission can allow a call that undoes a step, so that a run without a person leaves no
+    /// effects.
+    ///
+    /// Returns `None` for a call outside of an undo step. In the undo step of a block or a plan without an allowed call, the result is `None` as well.
+    pub fn undoes(&self) -> Option<&str> {
+        self.undoes.as_deref()
     }
 
     /// Returns the arguments of the call, with `"(secret)"` in place of each [secret](crate::Shape#secrets) value.

@@ -9,6 +9,7 @@
 //! | `starting.rs` | the request for a call |
 //! | `tasks.rs`, `task.rs`, `sharing.rs` | the futures of calls, timers and waits; permits that plans in calls share |
 //! | `admission.rs`, `admitting.rs` | calls that wait for gates and throttles |
+//! | `undoing.rs` | the undo steps of calls that gates decide about |
 //! | `scene.rs`, `contexts.rs`, `settling.rs` | the state of a run, the contexts of calls, the ends of steps |
 //! | `answers.rs`, `scopes.rs`, `decisions.rs` | answers to questions of the machine, values of scopes, decisions of Rust code |
 //! | `values.rs`, `scope_values.rs`, `cold.rs` | values by slots, of scopes with their secrets, and inside steps that are not plain |
@@ -41,6 +42,7 @@ mod starting;
 mod stops;
 mod task;
 mod tasks;
+mod undoing;
 mod values;
 mod waits;
 mod watching;

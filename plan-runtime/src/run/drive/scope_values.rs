@@ -40,6 +40,8 @@ pub(super) struct ScopeValues<'x> {
     /// The code that starts the actions of a called plan, in the scope of the plan.
     pub(super) own: Option<Box<OwnStart<'x>>>,
     pub(super) secrecy: Option<Arc<Secrecy>>,
+    /// The steps with undo steps of which gates have allowed a call.
+    pub(super) allowed: Vec<usize>,
     /// `true` if plain calls take the fast path: the run has no watch, no journal and no engine, and the scope has no secrets, no enclosing called plan
     /// and no Rust values.
     pub(super) is_plain: bool,
@@ -69,6 +71,7 @@ impl<'x> ScopeValues<'x> {
             called: None,
             own: None,
             secrecy: None,
+            allowed: Vec::new(),
             is_plain: false,
         }
     }
