@@ -68,8 +68,6 @@ const RESOLVE: Reasons = &[
     ("fieldOnEmptyOutput", None, SCALAR),
     ("fieldOnJsonString", None, SCALAR),
     ("fieldThroughScalar", None, SCALAR),
-    ("wholeKeepsNumberText", None, EXACT),
-    ("fieldNumberNormalised", None, EXACT),
     ("fieldHugeExponent", None, EXACT),
     ("inArray", None, "the arguments of a tool are an object"),
     ("emptyStepIdNotMatched", STRICT, LITERAL),

@@ -211,7 +211,7 @@ fn extract_field_of_a_missing_field_is_null_in_compat_and_an_error_in_strict() {
     }
 }
 
-/// A tool that returns a string converts JSON to its value, and other text to a string.
+/// A tool with JSON as its output returns the value of the JSON.
 #[test]
 fn format_output_keeps_json_and_quotes_plain_text() {
     for (output, formatted) in [

@@ -17,7 +17,7 @@ use std::fmt;
 /// assert_eq!(lacking.to_string(), "\
 /// a step blueprint (`${step[0]…}`) cannot express 3 parts of the plan:
 /// - input `count`: a blueprint has no inputs
-/// - argument `x` of step `a`: the value `5` in a text
+/// - argument `x` of step `a`: the value `5` in a string
 /// - the output: the computed value `count + 1`");
 /// assert_eq!(lacking.all()[1].place, "argument `x` of step `a`");
 /// # Ok::<(), serde_json::Error>(())
@@ -35,7 +35,7 @@ pub struct Unsupported {
 pub struct UnsupportedPart {
     /// The position: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
     pub place: String,
-    /// The construct: `a text with values in it`.
+    /// The construct: ``an `if` ``.
     pub construct: String,
 }
 

@@ -107,14 +107,14 @@ impl Contracts {
 
     /// Returns the JSON Schema of [tool plans](super::Dialect::ToolPlan) with these tools, for models with structured output.
     ///
-    /// The schema stays in the subset of JSON Schema that the large providers accept: the root is an object, each object requires all of its members
-    /// and forbids others, and there are no bounds. An optional argument accepts `null`, which is equivalent to a missing argument. Each step calls a
+    /// The schema stays in the subset of JSON Schema that the large providers accept. The root is an object. Each object has only required members,
+    /// and values have no bounds. An optional argument accepts `null`, which is equivalent to a missing argument. Each step calls a
     /// tool. An argument is a value of its type, or a reference.
     ///
-    /// If the subset cannot express the arguments of a tool, such as an object with any members, the schema also accepts the arguments as a string with JSON
-    /// text. If the schema exceeds the limits of the providers (5,000 members, 1,000 listed values, 120,000 characters of names and values), only this
-    /// string remains for further tools. The schema lists no values of secret arguments. [`Toolbox::read`](super::Toolbox::read) checks everything that
-    /// the schema does not express.
+    /// The subset has no objects with arbitrary members. For such arguments, the schema also accepts a string with the JSON of all arguments. Large
+    /// providers limit a schema to 5,000 members, 1,000 listed values, and 120,000 characters of names and values. For further tools, the schema accepts
+    /// only the string. The schema lists no values of secret arguments. [`Toolbox::read`](super::Toolbox::read) checks the bounds, the names of steps, and
+    /// the types of references.
     ///
     /// Models write the members in the order of the schema. Enable the feature `preserve_order` of `serde_json` to keep the order `tool`, `id`,
     /// `arguments`.

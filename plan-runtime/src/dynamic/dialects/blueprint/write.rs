@@ -39,8 +39,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Returns all parts of the plan that a flat blueprint cannot express, each with its step: inputs, conditions, loops, blocks, values, waits, undo and
-    /// always steps, references to later steps, other policies, computed values.
+    /// Returns every part of the plan without a form in a flat blueprint, with its step and the reason. A flat blueprint has no inputs,
+    /// conditions, loops, blocks, values, waits, undo steps and computed values.
     pub fn to_blueprint(&self) -> Result<String, Unsupported> {
         let ids = self.steps.iter().enumerate();
         let mut writer = Writer {
@@ -249,7 +249,7 @@ impl Writer<'_> {
                     };
                     push_key(path, name);
                     if !seen.insert(name) {
-                        self.cannot_express(self.at(path), "a member that is there more than once");
+                        self.cannot_express(self.at(path), "a duplicate member");
                     }
                     if is_reference(name) {
                         self.cannot_express(self.at(path), "a name that looks like a reference");
@@ -303,13 +303,13 @@ impl Writer<'_> {
                 Part::Literal(text) => pieces.push(TextPiece::Text(text)),
                 Part::Value { value, spec, .. } => {
                     if !spec.is_empty() {
-                        let construct = format!("the format `{{:{spec}}}` in a text");
+                        let construct = format!("the format `{{:{spec}}}` in a string");
                         self.cannot_express(self.at(path), construct);
                     }
                     if let Template::Reference(reference) = value {
                         pieces.push(TextPiece::Reference(reference));
                     } else {
-                        let construct = format!("the value `{value}` in a text");
+                        let construct = format!("the value `{value}` in a string");
                         self.cannot_express(self.at(path), construct);
                     }
                 }

@@ -24,7 +24,7 @@ use crate::dynamic::json_node::JsonType;
 use crate::print::short;
 use std::collections::HashSet;
 
-/// The explanation of tool plans for a model: text with examples.
+/// The guide to tool plans for models.
 pub(in crate::dynamic) const GUIDE: &str = include_str!("guide.txt");
 
 pub(super) static RULES: Rules = Rules {

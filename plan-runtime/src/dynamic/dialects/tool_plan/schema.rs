@@ -1,9 +1,9 @@
 //! The JSON Schema of tool plans, for models with structured output.
 //!
-//! The schema stays in the subset of JSON Schema that the large providers accept. The root is an object. Each object lists its members, requires all
-//! of them and forbids others. An optional member accepts null, which the reader treats as a missing member. There are no bounds, and no keywords except
-//! `type`, `enum`, `pattern`, `items`, `properties`, `anyOf` and `$ref`. A type outside of the subset is left to the reader: the schema then also accepts the arguments as JSON
-//! text.
+//! The schema stays in the subset of JSON Schema that the large providers accept. The root is an object. Each object requires all listed members
+//! and forbids other members. An optional member accepts null, which the reader treats as a missing member. There are no bounds, and no keywords except
+//! `type`, `enum`, `pattern`, `items`, `properties`, `anyOf` and `$ref`. Outside of the subset, the schema also accepts the arguments as JSON
+//! in a string.
 
 use super::scan;
 use crate::dynamic::dialects::references::Piece;
@@ -67,7 +67,7 @@ pub(in crate::dynamic) fn schema(contracts: &Contracts) -> Value {
         is_open: false,
         work: &work,
     };
-    // The names that are always there, and the step of tools without types.
+    // The members of the document, and the step of tools without types.
     builder.pay(5, 0, 100);
     let mut steps = Vec::new();
     let mut others = Vec::new();
@@ -104,7 +104,7 @@ pub(in crate::dynamic) fn schema(contracts: &Contracts) -> Value {
         "id".to_owned(),
         json!({"type": "string", "pattern": "^[A-Za-z0-9_]+$"}),
     );
-    let about = "The arguments as the JSON text of an object, or a reference to all arguments.";
+    let about = "The arguments as the JSON of an object, or a reference to all arguments.";
     defs.insert(
         "json".to_owned(),
         json!({"type": "string", "description": about}),
