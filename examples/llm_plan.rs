@@ -1,13 +1,13 @@
-//! A plan that a language model wrote, checked and run: `cargo run --example llm_plan --features llm -- examples/plans/reply.json message="On it."`
+//! A plan that a language model wrote, checked and run: `cargo run --example llm_plan --features llm -- examples/plans/reply.json`
 //!
 //! With `--prompt` instead of a plan, the example prints the input of a model: a prompt, and a schema for its answer.
 //! `examples/plans/faulty.json` shows the findings of a plan with errors.
 
-use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
+use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::{Error, Result, Shape, Terminal, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The application: a mailbox.
 struct Mail {
@@ -110,22 +110,12 @@ fn toolbox() -> Toolbox<Mail> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let mut given = std::env::args().skip(1);
-    let path = given
-        .next()
-        .unwrap_or_else(|| "examples/plans/reply.json".into());
-    let mut inputs: Map<String, Value> = given
-        .map(|input| match input.split_once('=') {
-            Some((name, value)) => Ok((name.to_owned(), value.into())),
-            None => Err(Error::msg(format!(
-                "an input is given as `name=value`, and not as `{input}`"
-            ))),
-        })
-        .collect::<Result<_>>()?;
+    let path = std::env::args().nth(1);
+    let path = path.unwrap_or_else(|| "examples/plans/reply.json".into());
     let toolbox = toolbox();
     // The prompt describes the tools and the format of a plan, and the schema restricts the model's answer.
-    let prompt = toolbox.prompt(Dialect::ActionPlan);
-    let schema = Dialect::ActionPlan.schema(toolbox.contracts());
+    let prompt = toolbox.prompt();
+    let schema = toolbox.schema();
     if path == "--prompt" {
         println!("{prompt}\n{schema:#}");
         return Ok(());
@@ -153,16 +143,8 @@ async fn main() -> Result<()> {
     print!("{}", terminal.findings(document.warnings(), &path));
     println!("{}", terminal.plan(document.plan()));
 
-    // The user gives values for the plan's placeholders.
-    for input in &document.plan().inputs {
-        let default = || Value::from(format!("<{}>", input.name));
-        inputs.entry(input.name.as_str()).or_insert_with(default);
-    }
     let mail = Mail { owner: "Tom" };
-    let (output, report) = toolbox
-        .run(document.plan(), inputs, &mail)
-        .with_report()
-        .await;
+    let (output, report) = toolbox.run(document.plan(), (), &mail).with_report().await;
     println!("{}", terminal.report(&report));
     println!("{:#}", output?["reply"]);
     Ok(())

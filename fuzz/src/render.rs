@@ -2,7 +2,7 @@
 //! bounded by the document's.
 
 use super::{generate, reader, run};
-use plan_runtime::dynamic::{Dialect, Findings};
+use plan_runtime::dynamic::Findings;
 use std::fmt::Display;
 
 /// The largest size of each output, per byte of the document; an output repeats a name at each use.
@@ -33,10 +33,8 @@ pub fn render(data: &[u8]) {
     printed(plan, text);
     printed(plan.mermaid(), text);
     printed(plan.dot(), text);
-    for dialect in [Dialect::ToolPlan, Dialect::Blueprint, Dialect::ActionPlan] {
-        if let Err(lacking) = dialect.write(plan) {
-            printed(lacking, text);
-        }
+    if let Err(lacking) = plan.to_blueprint() {
+        printed(lacking, text);
     }
     let Some((result, report)) = run::report(plan) else {
         return;

@@ -44,6 +44,11 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
+/// Returns the output of a tool that returns a string: the value of JSON, or the string.
+pub(crate) fn json_or_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+}
+
 const PROFILES: [Profile; 2] = [Profile::Strict, Profile::Compat];
 
 /// The outcome of a case.

@@ -4,7 +4,8 @@
 //! finds the references of a whole plan, and a run resolves them from the outputs of its own steps.
 
 use super::desk::{Desk, ids, read, same_calls};
-use plan_runtime::dynamic::{Code, Dialect, Profile, Reader, json_or_text};
+use crate::conformance::json_or_text;
+use plan_runtime::dynamic::{Code, Dialect, Profile, Reader};
 use plan_runtime::plan::Source;
 use plan_runtime::{Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ fn resolved(
     arguments: &Value,
 ) -> std::result::Result<Value, String> {
     let plan = read(Dialect::ToolPlan, profile, &document(arguments));
-    let weather = json_or_text(output).unwrap();
+    let weather = json_or_text(output);
     let desk = Desk::new([("get_weather", Ok(weather)), ("show", Ok(Value::Null))]);
     let ran = desk.run(&plan, json!({}));
     match ran.report.step("shown").unwrap().error() {
@@ -210,7 +211,7 @@ fn extract_field_of_a_missing_field_is_null_in_compat_and_an_error_in_strict() {
     }
 }
 
-/// `json_or_text` is the method of the project for a tool that returns a string.
+/// A tool with JSON as its output returns the value of the JSON.
 #[test]
 fn format_output_keeps_json_and_quotes_plain_text() {
     for (output, formatted) in [
@@ -222,7 +223,7 @@ fn format_output_keeps_json_and_quotes_plain_text() {
         ("007", r#""007""#),
         ("two\nlines", r#""two\nlines""#),
     ] {
-        assert_eq!(json_or_text(output).unwrap().to_string(), formatted);
+        assert_eq!(json_or_text(output).to_string(), formatted);
     }
 }
 
@@ -280,7 +281,7 @@ fn in_plan_macro_references_have_types() {
 
     let arguments = json!({"all": "$ref:weather", "temp": "$ref:weather.temp", "name": "$ref:weather.city.name"});
     let plan: Plan = read(Dialect::ToolPlan, Profile::Strict, &document(&arguments));
-    let weather = json_or_text(WEATHER).unwrap();
+    let weather = json_or_text(WEATHER);
     let desk = Desk::new([("get_weather", Ok(weather)), ("show", Ok(Value::Null))]);
     same_calls(&desk, &plan, ShowWeather::PLAN, &json!({}));
 }

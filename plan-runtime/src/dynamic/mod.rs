@@ -9,11 +9,12 @@
 //! | from | to | by |
 //! |---|---|---|
 //! | tools | a description for a model | [`Contracts::prompt`], or as data [`Contracts::to_json`] |
-//! | tools | the JSON Schema of plans, for structured output | [`Dialect::schema`] |
+//! | tools | the JSON Schema of plans, for structured output | [`Contracts::schema`] |
 //! | text, or bytes | a plan, its dialect, its warnings | [`Reader::read`], [`Reader::read_slice`], [`Toolbox::read`], [`Toolbox::read_slice`] |
 //! | a document with errors | [`Findings`]: code, line, column, fix | the errors of these methods; `render` underlines the errors (feature `diagnostics`) |
 //! | a plan and its inputs as JSON | a run | [`Toolbox::run`] |
-//! | a plan | a document in any dialect, or the list of unsupported parts | [`Dialect::write`], [`Unsupported`] |
+//! | a plan | plan JSON | `serde_json::to_string` |
+//! | a plan | a flat blueprint, or the list of unsupported parts | [`Plan::to_blueprint`](crate::Plan::to_blueprint), [`Unsupported`] |
 //! | a plan | the source of a `plan!` | `Plan::to_rust` (feature `rust`) |
 //!
 //! ```
@@ -100,15 +101,14 @@
 //! | unsupported | formatted strings, inputs | inputs, steps with later dependencies | paths into an input |
 //!
 //! In all three dialects, `last` is null in the first round. The three dialects cannot express computed values, references that end at an absent
-//! value (`a?.id`), formats of values in a string, and objects whose members only a run can determine. [`Dialect::write`] lists all such parts of a
-//! plan.
+//! value (`a?.id`), formats of values in a string, and objects whose members only a run can determine.
 //!
 //! The dialects' original systems ignore these members. In the [compat profile](Profile::Compat), the reader reads such a member only in exactly this form. It ignores `value`,
 //! `for` and `await` beside a `tool`, with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors. In the strict profile,
 //! other spellings of an order or a policy (`depends_on`, `retry`, `timeout_ms`, `on_error`, …) are errors as well.
 //!
 //! ```
-//! use plan_runtime::dynamic::{Dialect, Reader};
+//! use plan_runtime::dynamic::Reader;
 //!
 //! let document = Reader::new().read(r#"{"steps": [
 //!     {"id": "mails", "tool": "find_mails", "arguments": {}},
@@ -133,9 +133,7 @@
 //!
 //!   output { sent: sent }
 //! ");
-//! let written = Dialect::Blueprint.write(document.plan())?;
-//! assert!(written.contains(r#""to": "${mail.data.from}""#));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), plan_runtime::dynamic::Findings>(())
 //! ```
 
 #[cfg(feature = "dynamic")]
@@ -152,8 +150,6 @@ mod finding;
 #[cfg(feature = "dynamic")]
 mod invalid;
 mod json_node;
-#[cfg(feature = "dynamic")]
-mod json_or_text;
 mod limits;
 #[cfg(feature = "dynamic")]
 mod prompt;
@@ -176,8 +172,6 @@ mod unsupported;
 pub use contract::{Contract, Contracts};
 pub use dialects::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
-#[cfg(feature = "dynamic")]
-pub use json_or_text::json_or_text;
 pub use limits::DocumentLimits;
 #[cfg(feature = "dynamic")]
 pub use reader::{Document, Reader};

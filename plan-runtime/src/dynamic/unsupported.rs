@@ -9,16 +9,15 @@ use std::fmt;
 ///
 /// ```
 /// use plan_runtime::Plan;
-/// use plan_runtime::dynamic::Dialect;
 ///
 /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "inputs": [{"name": "count"}], "steps": [
 ///     {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"x": {"text": [{"value": 5}]}}}}
 /// ], "output": {"value": {"computed": {"written": "count + 1", "reads": [{"input": "count"}]}}}}"#)?;
-/// let lacking = Dialect::Blueprint.write(&plan).unwrap_err();
+/// let lacking = plan.to_blueprint().unwrap_err();
 /// assert_eq!(lacking.to_string(), "\
 /// a step blueprint (`${step[0]…}`) cannot express 3 parts of the plan:
-/// - input `count`: a plan of this dialect has no inputs
-/// - argument `x` of step `a`: the value `5` in a text
+/// - input `count`: a blueprint has no inputs
+/// - argument `x` of step `a`: the value `5` in a string
 /// - the output: the computed value `count + 1`");
 /// assert_eq!(lacking.all()[1].place, "argument `x` of step `a`");
 /// # Ok::<(), serde_json::Error>(())
@@ -36,7 +35,7 @@ pub struct Unsupported {
 pub struct UnsupportedPart {
     /// The position: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
     pub place: String,
-    /// The construct: `a text with values in it`.
+    /// The construct: ``an `if` ``.
     pub construct: String,
 }
 

@@ -13,7 +13,7 @@ const LONGEST: usize = 4096;
 const MOST: usize = 64;
 
 /// Words that are never names.
-pub(crate) const KEYWORDS: &[&str] = &[
+const KEYWORDS: &[&str] = &[
     "as", "async", "await", "box", "break", "const", "continue", "crate", "dyn", "else", "enum",
     "extern", "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod",
     "move", "mut", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",

@@ -37,7 +37,7 @@ use super::{Input, Output, RustText, Step};
 ///
 /// [`Deserialize`](serde::Deserialize) reads plan JSON without limits on its size, and without a check against tools. Its error lists
 /// all errors of the plan. For plans from other programs, use [`Reader`](crate::dynamic::Reader), which has limits, records positions and checks
-/// against [tools](crate::dynamic::Reader::tools). To get findings for a `Plan` without a document, [write](crate::dynamic::Dialect::write) it as
+/// against [tools](crate::dynamic::Reader::tools). To get findings for a `Plan` without a document, write it as
 /// plan JSON first.
 ///
 /// ```

@@ -68,6 +68,12 @@ impl<'s> Request<'s> {
         Self { captured, ..self }
     }
 
+    /// Replaces the action, whose arguments are in an equivalent form.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn with_action(self, action: &'s Action) -> Self {
+        Self { action, ..self }
+    }
+
     /// Returns the secrets among the arguments.
     pub(super) fn secrets(&self) -> Secrets {
         let tool = self.action.tool.as_ref();

@@ -1,8 +1,15 @@
-//! The examples of a prompt are plans: each example of each dialect is read, checked and run.
+//! The examples of a prompt are plans: each example is read, checked and run.
 
-use super::DIALECTS;
+use super::subset::mistake;
 use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
+use plan_runtime::{Result, tool};
 use serde_json::{Value, json};
+
+/// Cuts a part.
+#[tool]
+async fn cut(part: String, #[serde(default)] length: u32, note: Option<String>) -> Result<String> {
+    Ok(format!("{part}, {length}, {note:?}"))
+}
 
 /// The tools that the examples are about, as the prompt writes them.
 fn toolbox() -> Toolbox<()> {
@@ -45,22 +52,20 @@ fn toolbox() -> Toolbox<()> {
         .with_fn(unsend, |_| async move { Ok(Value::Null) })
 }
 
-/// The examples in the prompt of a dialect.
+/// The examples in the prompt.
 struct Shown {
-    dialect: Dialect,
-    /// The beginning of the whole example, its steps, and its end.
-    open: String,
+    /// The whole example.
+    whole: String,
     first: String,
     second: String,
-    close: String,
     /// Steps that come after the first one.
     steps: Vec<String>,
     conditions: Vec<String>,
     text: String,
 }
 
-fn shown(dialect: Dialect) -> Shown {
-    let text = toolbox().prompt(dialect);
+fn shown() -> Shown {
+    let text = toolbox().prompt();
     let (tools, guide) = text.split_once("# How to write a plan\n").unwrap();
     // The tools of the examples are those of this test.
     let listed = guide.split("\n\n").nth(1).unwrap();
@@ -69,11 +74,10 @@ fn shown(dialect: Dialect) -> Shown {
     for tool in listed {
         assert!(tools.contains(&format!("\n{tool}\n")), "{tool}\n{tools}");
     }
-    let whole: Vec<&str> = guide.split("\n\n").nth(2).unwrap().lines().collect();
-    let [open, first, second, close] = whole[..] else {
+    let whole = guide.split("\n\n").nth(2).unwrap();
+    let [_, first, second, _] = whole.lines().collect::<Vec<_>>()[..] else {
         panic!("{guide}")
     };
-    let first = first.trim().strip_suffix(',').unwrap();
     let in_backquotes = |line: &str| {
         let line = line.strip_prefix("- `")?;
         line.starts_with('{').then(|| line.to_owned())
@@ -88,145 +92,126 @@ fn shown(dialect: Dialect) -> Shown {
         }
     }
     Shown {
-        dialect,
-        open: open.to_owned(),
-        first: first.to_owned(),
+        whole: whole.to_owned(),
+        first: first.trim().trim_end_matches(',').to_owned(),
         second: second.trim().to_owned(),
-        close: close.to_owned(),
         steps,
         conditions,
         text,
     }
 }
 
+/// Returns the output of a plan, which has no findings.
+fn runs(text: &str) -> Value {
+    let toolbox = toolbox();
+    let document = toolbox.read(text);
+    let document = document.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
+    assert_eq!(document.dialect(), Dialect::ToolPlan, "{text}");
+    let warnings = document.warnings();
+    assert!(warnings.is_empty(), "{warnings}\n{text}");
+    let run = toolbox.run(document.plan(), (), &());
+    smol::block_on(run).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
 impl Shown {
-    /// Returns the output of a plan with the first step and others, which has no findings.
-    fn runs(&self, steps: &str) -> Value {
-        let toolbox = toolbox();
-        // If a document names its output, it is the step of the whole example.
-        let steps = format!("{}, {steps}", self.first);
-        let close = match self.dialect {
-            Dialect::ToolPlan => "]}",
-            Dialect::PlanJson => "]}",
-            _ => &self.close,
-        };
-        let text = format!("{}{steps}{close}", self.open);
-        let document = toolbox.read(&text);
-        let document = document.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
-        assert_eq!(document.dialect(), self.dialect, "{text}");
-        assert!(
-            document.warnings().is_empty(),
-            "{}\n{text}",
-            document.warnings()
-        );
-        let run = toolbox.run(document.plan(), (), &());
-        smol::block_on(run).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    /// Writes a plan with the first step and others.
+    fn plan(&self, steps: &str) -> String {
+        format!(r#"{{"steps": [{}, {steps}]}}"#, self.first)
     }
 }
 
 #[test]
 fn the_whole_example_runs() {
-    for dialect in DIALECTS {
-        let shown = shown(dialect);
-        let text = format!(
-            "{}{}, {}{}",
-            shown.open, shown.first, shown.second, shown.close
-        );
-        let toolbox = toolbox();
-        let document = toolbox
-            .read(&text)
-            .unwrap_or_else(|findings| panic!("{findings}"));
-        assert_eq!(
-            (document.dialect(), document.warnings().len()),
-            (dialect, 0)
-        );
-        let output = smol::block_on(toolbox.run(document.plan(), (), &())).unwrap();
-        assert!(output.to_string().contains(r#""id":"sarah""#), "{output}");
-    }
+    let shown = shown();
+    assert_eq!(runs(&shown.whole), json!({"sent": {"id": "sarah"}}));
+    let document = serde_json::from_str(&shown.whole).unwrap();
+    assert_eq!(mistake(&toolbox().schema(), &document), None);
 }
 
 #[test]
 fn every_step_runs() {
-    for dialect in DIALECTS {
-        let shown = shown(dialect);
-        assert_eq!(shown.steps.len(), 12, "{}", shown.text);
-        let outputs: Vec<Value> = shown.steps.iter().map(|steps| shown.runs(steps)).collect();
-        if dialect == Dialect::PlanJson {
-            continue;
-        }
-        // Each has the documented output.
-        let of = |at: usize| {
-            let steps: Vec<&Value> = outputs[at].as_object().unwrap().values().collect();
-            // The mails are a list of objects; the other one is the step of the example.
-            let is_mails = |it: &&&Value| it[0]["subject"] != "Lunch?";
-            (*steps.iter().find(is_mails).unwrap()).clone()
-        };
-        assert_eq!(of(0), json!({"id": "boss"}));
-        assert_eq!(of(1), Value::Null);
-        assert_eq!(of(2), json!([{"id": "sarah"}, {"id": "tom"}]));
-        assert_eq!(of(3), json!([{"id": "sarah"}, {"id": "tom"}]));
-        assert_eq!(
-            of(4),
-            json!([{"mails": ["m-1"], "next": "2"}, {"mails": ["m-2"]}])
-        );
-        assert!(
-            outputs[9].to_string().contains(r#"{"Ok":{"id":"boss"}}"#),
-            "{}",
-            outputs[9]
-        );
-    }
+    let shown = shown();
+    assert_eq!(shown.steps.len(), 12, "{}", shown.text);
+    let outputs: Vec<Value> = shown.steps.iter().map(|it| runs(&shown.plan(it))).collect();
+    // Each has the documented output.
+    assert_eq!(outputs[0]["told"], json!({"id": "boss"}));
+    assert_eq!(outputs[1]["copied"], Value::Null);
+    let sent = json!([{"id": "sarah"}, {"id": "tom"}]);
+    assert_eq!(
+        (&outputs[2]["answers"], &outputs[3]["earlier"]),
+        (&sent, &sent)
+    );
+    let pages = json!([{"mails": ["m-1"], "next": "2"}, {"mails": ["m-2"]}]);
+    assert_eq!(outputs[4]["pages"], pages);
+    assert_eq!(outputs[9]["tried"], json!({"Ok": {"id": "boss"}}));
 }
 
 #[test]
 fn every_condition_is_one() {
-    for dialect in DIALECTS {
-        let shown = shown(dialect);
-        assert_eq!(shown.conditions.len(), 8, "{}", shown.text);
-        // The step of a condition, with another one.
-        let told = &shown.steps[0];
-        let start = told.find("\"condition\": ").unwrap() + "\"condition\": ".len();
-        let end = told.find(", \"then\"").unwrap();
-        for condition in &shown.conditions {
-            shown.runs(&format!("{}{condition}{}", &told[..start], &told[end..]));
-        }
+    let shown = shown();
+    assert_eq!(shown.conditions.len(), 8, "{}", shown.text);
+    // The step of a condition, with another one.
+    let told = &shown.steps[0];
+    let start = told.find("\"condition\": ").unwrap() + "\"condition\": ".len();
+    let end = told.find(", \"then\"").unwrap();
+    for condition in &shown.conditions {
+        let step = format!("{}{condition}{}", &told[..start], &told[end..]);
+        runs(&shown.plan(&step));
     }
 }
 
 /// The notes about strings are true.
 #[test]
 fn text_is_text_unless_it_looks_like_a_reference() {
-    for dialect in DIALECTS {
-        let shown = shown(dialect);
-        let sent = &shown.second;
-        let value = match dialect {
-            Dialect::PlanJson => r#"{"reference": {"step": "mails", "pointer": "/0/subject"}}"#,
-            Dialect::ToolPlan => r#""$ref:mails.0.subject""#,
-            Dialect::Blueprint => r#""${step[0].data[0].subject}""#,
-            _ => r#""{{mails.result[0].subject}}""#,
-        };
-        assert!(sent.contains(value), "{sent}");
-        for text in ["5 $", "{x}", "a {b} $c", "$", "100 % {"] {
-            shown.runs(&sent.replace(value, &Value::from(text).to_string()));
-        }
-        if dialect == Dialect::PlanJson {
-            continue;
-        }
-        let (_, literal) = shown
-            .text
-            .split_once("To write text that looks like a reference, put a JSON string")
-            .unwrap();
-        let (_, literal) = literal.split_once(": `").unwrap();
-        let (literal, rest) = literal.split_once("` is the text `").unwrap();
-        let (text, _) = rest.split_once('`').unwrap();
-        let document = sent.replace(value, literal);
-        shown.runs(&document);
-        let text_of = format!("{}{}, {document}{}", shown.open, shown.first, shown.close);
-        let plan = toolbox().read(&text_of).unwrap().into_plan();
-        let printed = plan.to_string();
-        assert!(printed.contains(&format!("{text:?}")), "{printed}");
-        // Without the JSON string, the document has an error.
-        let plain = sent.replace(value, &Value::from(text).to_string());
-        let text_of = format!("{}{}, {plain}{}", shown.open, shown.first, shown.close);
-        assert!(toolbox().read(&text_of).is_err(), "{text_of}");
+    let shown = shown();
+    let value = r#""$ref:mails.0.subject""#;
+    assert!(shown.second.contains(value), "{}", shown.second);
+    let with = |value_of: &str| shown.plan(&shown.second.replace(value, value_of));
+    for text in ["5 $", "{x}", "a {b} $c", "$", "100 % {"] {
+        runs(&with(&Value::from(text).to_string()));
     }
+    let (_, literal) = shown
+        .text
+        .split_once("To write text that looks like a reference, put a JSON string after `$ref:`: `")
+        .unwrap();
+    let (literal, rest) = literal.split_once("` is the text `").unwrap();
+    let (text, _) = rest.split_once('`').unwrap();
+    runs(&with(literal));
+    let plan = toolbox().read(&with(literal)).unwrap().into_plan();
+    let printed = plan.to_string();
+    assert!(printed.contains(&format!("{text:?}")), "{printed}");
+    // Without the JSON string, the document has a reference.
+    let plain = with(&Value::from(text).to_string());
+    assert!(toolbox().read(&plain).is_err());
+}
+
+/// An optional argument can be null, as the schema demands of models that leave it out.
+#[test]
+fn an_optional_argument_can_be_null() {
+    let text = r#"{"steps": [{"tool": "next_page", "id": "a", "arguments": {"cursor": null}}], "output_steps": []}"#;
+    let document = serde_json::from_str(text).unwrap();
+    assert_eq!(mistake(&toolbox().schema(), &document), None);
+    assert_eq!(runs(text)["a"]["next"], "2");
+
+    // A call passes only a null that the type of the argument names.
+    let page = json!({"type": "object", "properties": {"size": {"type": "integer"}, "after": {"type": ["string", "null"]}}});
+    let schema = json!({"type": "object", "properties": {"page": page, "pages": {"type": "array", "items": page}, "any": {}}, "required": ["any"]});
+    let echo = Contract::new("echo").arguments(schema);
+    let toolbox = Toolbox::<()>::new()
+        .with::<Cut>()
+        .with_fn(echo, |given| async move { Ok(given) });
+    let page = json!({"size": null, "after": null});
+    let text = json!({"steps": [
+        {"id": "cut", "tool": "cut", "arguments": {"part": "lamp", "length": null, "note": null}},
+        {"id": "echo", "tool": "echo", "arguments": {"page": page, "pages": [page], "any": null}},
+    ]});
+    let document = text.to_string();
+    let document = toolbox.read(&document).unwrap();
+    let output = smol::block_on(toolbox.run(document.plan(), (), &())).unwrap();
+    let page = json!({"after": null});
+    assert_eq!(output["cut"], "lamp, 0, None");
+    assert_eq!(
+        output["echo"],
+        json!({"page": page, "pages": [page], "any": null})
+    );
 }

@@ -1,22 +1,11 @@
-//! The JSON Schema of a dialect and its reader: what one accepts, the other does.
+//! The prompt and the JSON Schema for models.
 
-mod documents;
 mod examples;
-mod json_schema;
-mod left_out;
-mod patterns;
-mod promises;
-mod written;
+mod prompts;
+mod subset;
 
-use plan_runtime::dynamic::{Contract, Contracts, Dialect};
+use plan_runtime::dynamic::{Contract, Contracts};
 use serde_json::json;
-
-const DIALECTS: [Dialect; 4] = [
-    Dialect::PlanJson,
-    Dialect::ToolPlan,
-    Dialect::Blueprint,
-    Dialect::ActionPlan,
-];
 
 /// Tools whose arguments are of all kinds.
 fn tools() -> Contracts {

@@ -1,11 +1,10 @@
-//! Random plans, and strings full of the marks of dialects.
+//! Random plans, and strings full of the marks of dialects: a written blueprint is read as an equal plan.
 
-use super::{DIALECTS, plans, read};
+use super::{plans, read};
 use plan_runtime::Plan;
-use plan_runtime::dynamic::Dialect;
 use plan_runtime::plan::{
-    Action, Input, Number, Optional, Output, Part, Policy, Reference, Segment, Selector, Source,
-    Step, Template, ToolInfo,
+    Action, Number, Optional, Output, Part, Policy, Reference, Segment, Selector, Source, Step,
+    Template, ToolInfo,
 };
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -77,29 +76,25 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof![3 => simple.prop_map(str::to_owned), 1 => text()]
 }
 
-/// Returns a reference to one of 2 inputs, or to an earlier step.
-fn reference(place: usize, inputs: usize) -> impl Strategy<Value = Option<Reference>> {
+/// Returns a reference to an earlier step.
+fn reference(place: usize) -> impl Strategy<Value = Option<Reference>> {
     let segment = prop_oneof![
         3 => name().prop_map(Selector::Key),
         2 => any::<u16>().prop_map(|index| Selector::Index(index.into())),
         1 => Just(Selector::Each),
     ];
     let path = prop::collection::vec(segment.prop_map(Segment::new), 0..4);
-    (0..place + inputs, path).prop_map(move |(at, path)| {
-        let (source, path) = match at.checked_sub(place) {
-            Some(input) => (Source::Input(input), Vec::new()),
-            None => (Source::Step(at), path),
-        };
-        let mut reference = Reference::new(source);
+    (0..place, path).prop_map(|(at, path)| {
+        let mut reference = Reference::new(Source::Step(at));
         reference.path = path;
         Some(reference)
     })
 }
 
-fn template(place: usize, inputs: usize) -> BoxedStrategy<Template> {
-    let references = match place + inputs {
+fn template(place: usize) -> BoxedStrategy<Template> {
+    let references = match place {
         0 => Just(None).boxed(),
-        _ => reference(place, inputs).boxed(),
+        _ => reference(place).boxed(),
     };
     let value = references.clone();
     let value = value.prop_map(|found| found.map_or(Template::Null, Template::Reference));
@@ -158,20 +153,12 @@ fn id() -> impl Strategy<Value = String> {
     prop_oneof![4 => simple.prop_map(str::to_owned), 1 => text()]
 }
 
-fn step(place: usize, inputs: usize, rich: bool) -> impl Strategy<Value = Step> {
+fn step(place: usize) -> impl Strategy<Value = Step> {
     let after = prop::collection::btree_set(0..place.max(1), 0..2);
-    let policy = if rich {
-        policy().boxed()
-    } else {
-        Just(Policy::DEFAULT).boxed()
-    };
     let names = (id(), text(), text());
-    (names, members(template(place, inputs)), after, policy).prop_map(
+    (names, members(template(place)), after, policy()).prop_map(
         move |((id, intent, about), args, after, policy)| {
-            let after: Vec<usize> = after
-                .into_iter()
-                .filter(|&after| rich && after < place)
-                .collect();
+            let after = after.into_iter().filter(|&after| after < place).collect();
             let mut tool = ToolInfo::new("t");
             tool.description = about;
             let mut step = Step::new(id, Action::call(tool, args));
@@ -183,46 +170,26 @@ fn step(place: usize, inputs: usize, rich: bool) -> impl Strategy<Value = Step> 
     )
 }
 
-/// A plan that a dialect can hold, but for odd names: with inputs or without, with policies and order or without.
-fn plan(inputs: usize, rich: bool) -> impl Strategy<Value = Plan> {
-    let steps = (
-        step(0, inputs, rich),
-        step(1, inputs, rich),
-        step(2, inputs, rich),
-    );
+/// A plan that a blueprint can express, except for odd names.
+fn plan() -> impl Strategy<Value = Plan> {
+    let steps = (step(0), step(1), step(2));
     let chosen = prop::option::of(prop::sample::subsequence(vec![0, 1, 2], 0..=3));
     let types = prop::sample::select(vec!["", "String", "u64"]);
-    let output = (chosen, template(3, inputs), types);
-    (steps, output, text(), text(), prop::option::of(name())).prop_map(
-        move |((a, b, c), (chosen, value, type_name), name, description, input)| {
+    let output = (chosen, template(3), types);
+    (steps, output, text(), text()).prop_map(
+        |((a, b, c), (chosen, value, type_name), name, description)| {
             let mut steps = vec![a, b, c];
             for place in 1..3 {
                 if steps[..place].iter().any(|step| step.id == steps[place].id) {
                     steps[place].id.push_str(&place.to_string());
                 }
             }
-            // No input has the name of a step.
-            let mut names = [name.clone(), "x".to_owned()];
-            for input in &mut names {
-                while steps.iter().any(|step| step.id == *input) {
-                    input.push('_');
-                }
-            }
             let value = match chosen {
                 Some(chosen) => outputs(&steps, &chosen),
                 None => value,
             };
-            let said = input.is_some();
-            let input = |name: String| {
-                let mut input = Input::new(name, if said { type_name } else { "String" });
-                if said {
-                    input.description = description.clone().into();
-                }
-                input
-            };
             let mut plan = Plan::new(name);
-            plan.description = description.clone().into();
-            plan.inputs = names.map(input)[..inputs].to_vec();
+            plan.description = description.into();
             plan.steps = steps;
             plan.output = Output::new(value);
             plan.output.type_name = type_name.into();
@@ -238,45 +205,40 @@ fn outputs(steps: &[Step], chosen: &[usize]) -> Template {
     }))
 }
 
-/// Returns `true` for a construct that such a plan may lack.
-fn is_known(construct: &str) -> bool {
-    [
-        "an empty name",
-        "an empty id",
-        "the name of another input",
-        "a name that looks like a reference",
-        "which has the name of an input",
-    ]
-    .iter()
-    .any(|known| construct.contains(known))
-}
-
-fn check(dialect: Dialect, plan: &Plan, strict: bool) -> bool {
-    match dialect.write(plan) {
+/// Writes a plan, and reads it again. Returns `false` if a blueprint cannot express the plan.
+fn check(plan: &Plan, is_expected: impl Fn(&str) -> bool) -> bool {
+    match plan.to_blueprint() {
         Ok(text) => {
-            assert_eq!(&read(&text, dialect), plan, "{text}");
+            assert_eq!(&read(&text), plan, "{text}");
             true
         }
         Err(unsupported) => {
             assert!(!unsupported.all().is_empty());
-            for lack in unsupported.all() {
-                assert!(!strict || is_known(&lack.construct), "{lack}");
+            for part in unsupported.all() {
+                assert!(is_expected(&part.construct), "{part}");
             }
             false
         }
     }
 }
 
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(cases)
-    }
+/// Returns `true` for the reason of a name.
+fn is_of_name(construct: &str) -> bool {
+    let names = [
+        "an empty name",
+        "an empty id",
+        "a name that looks like a reference",
+    ];
+    names.contains(&construct)
 }
 
 fn many<T: std::fmt::Debug>(least: u32, plans: impl Strategy<Value = T>, f: impl Fn(T) -> bool) {
     let written = Cell::new(0);
-    let mut runner = proptest::test_runner::TestRunner::new(config(400));
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(400)
+    };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
     let result = runner.run(&plans, |plan| {
         written.set(written.get() + u32::from(f(plan)));
         Ok(())
@@ -284,66 +246,37 @@ fn many<T: std::fmt::Debug>(least: u32, plans: impl Strategy<Value = T>, f: impl
     if let Err(error) = result {
         panic!("{error}");
     }
-    assert!(
-        written.get() >= least,
-        "only {} were written",
-        written.get()
+    let written = written.get();
+    assert!(written >= least, "only {written} were written");
+}
+
+#[test]
+fn flat_plans_read_back() {
+    many(100, plan(), |plan| check(&plan, is_of_name));
+}
+
+#[test]
+fn other_plans_read_back_or_lack_something() {
+    let plans = prop_oneof![plans::plan(), plans::plain()];
+    many(40, plans, |plan| check(&plan, |_| true));
+}
+
+#[test]
+fn plan_json_reads_back() {
+    many(
+        40,
+        prop_oneof![plans::plan(), plans::plain()],
+        |plan| match serde_json::to_string(&plan) {
+            Ok(text) => {
+                assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan, "{text}");
+                true
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("twice"), "{error}");
+                false
+            }
+        },
     );
-}
-
-#[test]
-fn tool_plans_read_back() {
-    many(60, plan(0, false), |plan| {
-        check(Dialect::ToolPlan, &plan, false)
-    });
-}
-
-#[test]
-fn blueprints_read_back() {
-    many(100, plan(0, true), |plan| {
-        check(Dialect::Blueprint, &plan, true)
-    });
-}
-
-#[test]
-fn action_plans_read_back() {
-    many(100, plan(2, false), |plan| {
-        check(Dialect::ActionPlan, &plan, true)
-    });
-}
-
-#[test]
-fn any_plan_is_written_or_said_to_lack_something() {
-    let [tool_plan, blueprint, action_plan] = DIALECTS;
-    let dialects = [tool_plan, blueprint, action_plan, Dialect::PlanJson];
-    let written = dialects.each_ref().map(|_| Cell::new(0));
-    many(400, prop_oneof![plans::plan(), plans::plain()], |plan| {
-        for (dialect, written) in dialects.iter().zip(&written) {
-            let is_written = match dialect {
-                Dialect::PlanJson => is_plan_json(&plan),
-                dialect => check(*dialect, &plan, false),
-            };
-            written.set(written.get() + u32::from(is_written));
-        }
-        true
-    });
-    let counts = written.map(|count| count.get());
-    assert!(counts.iter().all(|count| *count > 40), "{counts:?}");
-}
-
-/// Returns whether plan JSON can express a plan, which then reads back as an equal plan.
-fn is_plan_json(plan: &Plan) -> bool {
-    match Dialect::PlanJson.write(plan) {
-        Ok(text) => {
-            assert_eq!(&serde_json::from_str::<Plan>(&text).unwrap(), plan);
-            true
-        }
-        Err(unsupported) => {
-            let text = unsupported.to_string();
-            assert!(text.contains("twice"), "{text}");
-            false
-        }
-    }
 }
 
 #[test]
@@ -359,15 +292,5 @@ fn any_text_reads_back() {
         plan.steps = vec![step(one), other];
         plan
     });
-    let mut runner =
-        proptest::test_runner::TestRunner::new(config(crate::common::cases(600, 4_000)));
-    let result = runner.run(&plans, |plan| {
-        for dialect in DIALECTS {
-            prop_assert!(check(dialect, &plan, true));
-        }
-        Ok(())
-    });
-    if let Err(error) = result {
-        panic!("{error}");
-    }
+    many(400, plans, |plan| check(&plan, |_| false));
 }

@@ -9,7 +9,7 @@
 mod documents;
 
 use documents::{Case, Shape, shapes};
-use plan_runtime::dynamic::{Contracts, Dialect, Document, Findings, DocumentLimits, Reader};
+use plan_runtime::dynamic::{Contracts, Document, Findings, DocumentLimits, Reader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -144,12 +144,5 @@ fn write_all(read: Result<Document<'_>, Findings>) {
     let plan = document.plan();
     let json = serde_json::to_string(plan).unwrap();
     let _ = serde_json::from_str::<plan_runtime::Plan>(&json);
-    for dialect in [
-        Dialect::ActionPlan,
-        Dialect::ToolPlan,
-        Dialect::Blueprint,
-        Dialect::PlanJson,
-    ] {
-        drop(dialect.write(plan));
-    }
+    drop(plan.to_blueprint());
 }

@@ -17,7 +17,7 @@ use async_graphql::{
     Value as Const,
 };
 use objects::{ExecutionResults, Plan, PlanFinding, PlanInput, PlanStep, found};
-use plan_runtime::dynamic::{Dialect, Profile};
+use plan_runtime::dynamic::Profile;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -92,8 +92,8 @@ impl Query {
             let id = run_of(state, &request_id)?;
             let run = state.summary(&id)?;
             let (plan, _) = state.plan(&id)?;
-            let text = Dialect::Blueprint
-                .write(&plan)
+            let text = plan
+                .to_blueprint()
                 .map_err(|error| Problem::storage(&error))?;
             let written: Value =
                 serde_json::from_str(&text).map_err(|error| Problem::storage(&error))?;

@@ -266,7 +266,7 @@ impl ValueCheck<'_> {
         ways.extend(known.always_there(reference));
         let (name, variable, value) = known.asked(reference, &self.arguments);
         let call = self.call_with(item, known, &variable);
-        let counts = if known.dialect.rules().guide.wraps {
+        let counts = if known.dialect.rules().wraps() {
             ", in which `local` counts all such values from the outermost"
         } else {
             ""

@@ -265,7 +265,7 @@ impl Outputs<'_, '_> {
         }
         let value = self.with_path(reference, around)?;
         let length = format!(r#"{{"len": {value}}}"#);
-        if self.dialect.rules().guide.wraps {
+        if self.dialect.rules().wraps() {
             return Some(format!("its length is `{length}`"));
         }
         Some(format!(

@@ -7,7 +7,7 @@
 //! - Other arguments than those that a schema names are mistakes where it forbids them (`additionalProperties: false`), and where their
 //!   name is nearly that of one that is not given. Otherwise they are a warning: many tools look at more than they name.
 //! - An output has the fields that its schema names, and no others, unless `additionalProperties` allows them.
-//! - Null for an argument that need not be given is as good as not giving it.
+//! - Null for an optional argument is equivalent to a missing argument. A call does not pass such a null, unless the type of the argument names null.
 //! - An element of a list is taken to be there, as in Rust.
 //! - A variable of a `for` or of a pattern is the element or the value that it is bound to. A condition that asks for a value is remembered
 //!   in the conditions after it, and not in the branch, as in Rust.
@@ -20,6 +20,7 @@ mod guards;
 mod input;
 mod instead;
 mod leads_nowhere;
+mod left_out;
 mod list;
 mod local;
 mod locals;
@@ -51,6 +52,7 @@ use checked_value::CheckedValue;
 use guards::Guards;
 use input::Inputs;
 pub(super) use input::misfit;
+pub(super) use left_out::without_nulls;
 use local::Local;
 use outputs::{Computed, KnownOutputs, Outputs};
 use plan_graph::similar;

@@ -5,7 +5,6 @@
 //! - `mod.rs` describes the format and its origin, and contains the [`Rules`].
 //! - `read.rs` reads the members of plans and steps.
 //! - `scan.rs` finds the references in a string.
-//! - `write.rs` writes a plan.
 //!
 //! The rest of the library uses only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a
 //! row. Plan JSON has no references in strings, and its rules are in `rules.rs`. The reader of plan JSON exists even without the
@@ -15,18 +14,15 @@
 //! |---|---|
 //! | `recognize.rs` | detection of a document's dialect |
 //! | `reading/` | reading a plan: IDs, members, steps, templates, limits, and findings |
-//! | `guide.rs` | the explanation of a dialect for a model |
-//! | `story.rs` | the examples in it, as plans |
-//! | `schema/` | the JSON Schema of plans |
 //! | `references/` | references in strings: their parts, their paths, their notation, malformed references |
-//! | `writing/` | writing a plan: JSON, strings with references, parts that cannot be expressed |
+//!
+//! Models write tool plans: `tool_plan/` contains the guide and the JSON Schema for models. Plans are written as plan JSON by serde, and as flat blueprints by
+//! `blueprint/write.rs`.
 
 #[cfg(feature = "dynamic")]
 mod action_plan;
 #[cfg(feature = "dynamic")]
 mod blueprint;
-#[cfg(feature = "dynamic")]
-mod guide;
 mod plan_json;
 pub(super) mod reading;
 #[cfg(feature = "dynamic")]
@@ -36,25 +32,13 @@ pub(super) mod references;
 #[cfg(feature = "dynamic")]
 mod rules;
 #[cfg(feature = "dynamic")]
-mod schema;
-#[cfg(feature = "dynamic")]
-mod story;
-#[cfg(feature = "dynamic")]
-mod tool_plan;
-#[cfg(feature = "dynamic")]
-mod writing;
+pub(super) mod tool_plan;
 
 #[cfg(feature = "dynamic")]
 pub(super) use recognize::recognize;
 #[cfg(feature = "dynamic")]
 pub(super) use rules::Rules;
 
-#[cfg(feature = "dynamic")]
-use super::{Contracts, Unsupported, UnsupportedPart};
-#[cfg(feature = "dynamic")]
-use crate::Plan;
-#[cfg(feature = "dynamic")]
-use serde_json::Value;
 #[cfg(feature = "dynamic")]
 use std::fmt;
 
@@ -146,78 +130,6 @@ impl Dialect {
         Self::ToolPlan,
         Self::Blueprint,
     ];
-
-    /// Returns the JSON Schema of plans in this dialect with these tools, for models with structured output. Its version is the draft of
-    /// 2020-12.
-    ///
-    /// The [strict](Profile::Strict) reader accepts every document that the schema accepts, as far as a schema can express its rules. The schema
-    /// excludes unknown members, malformed references, and policies without an effect. It lists the tools of the contracts, and an argument with a
-    /// type accepts a value of that type or a reference. Only the reader checks the existence of names, the types of references, dependencies, the
-    /// number of steps, and the depth of nesting. The schema of a secret argument lists no values.
-    ///
-    /// The schema of an action plan or a blueprint allows a list of steps, and an object around the list. Set `"type"` to `"object"` for a model that
-    /// must write an object.
-    ///
-    /// The types of all arguments have about 12 MiB. If that or another [limit](crate::guide::limits#documents) excludes types, the schema accepts
-    /// any value in their positions, and contains a `$comment` about it. It always lists all tools. If an object needs a member whose name looks like
-    /// a reference, so that no plan can write it, the schema accepts only a reference to such an object. In plan JSON, it excludes computed values,
-    /// since a run from JSON has no code for them, and `written` of a reference.
-    ///
-    /// ```
-    /// use plan_runtime::dynamic::{Contract, Contracts, Dialect};
-    /// use serde_json::json;
-    ///
-    /// let double = Contract::new("double").arguments(json!({
-    ///     "type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]
-    /// }));
-    /// let tools: Contracts = [double].into_iter().collect();
-    /// let schema = Dialect::ToolPlan.schema(&tools);
-    /// assert_eq!(schema["required"], json!(["steps"]));
-    /// let arguments = &schema["$defs"]["arguments0"]["anyOf"][0];
-    /// assert_eq!(arguments["properties"]["number"]["anyOf"], json!([
-    ///     {"type": "integer", "minimum": i64::MIN, "maximum": u64::MAX},
-    ///     {"$ref": "#/$defs/reference"},
-    /// ]));
-    /// ```
-    #[must_use]
-    pub fn schema(self, contracts: &Contracts) -> Value {
-        schema::schema(self, contracts)
-    }
-
-    /// Writes a plan as indented JSON of this dialect. A reader with the [strict profile](Profile::Strict) restores an
-    /// equal plan from it.
-    ///
-    /// Parts that the dialect's original system does not support (descriptions, the output, IDs of a blueprint's steps, …) have members
-    /// of their own. These appear only if a reader could not derive them.
-    ///
-    /// ```
-    /// use plan_runtime::dynamic::{Dialect, Reader};
-    ///
-    /// let text = r#"{"requestId": "reply", "steps": [
-    ///     {"tool": "fetch", "params": {"from": "Sarah"}, "retryCount": 2},
-    ///     {"tool": "send", "params": {"to": "<${step[0].data[0].from}>"}}
-    /// ]}"#;
-    /// let plan = Reader::new().read(text)?.into_plan();
-    /// assert_eq!(
-    ///     Dialect::ToolPlan.write(&plan).unwrap_err().to_string(),
-    ///     "a tool plan (`$ref:`) cannot express a part of the plan: argument `to` of step `step1`: a text with values in it",
-    /// );
-    /// let written = Dialect::Blueprint.write(&plan)?;
-    /// assert!(written.contains(r#""to": "<${step[0].data[0].from}>""#));
-    /// assert_eq!(Reader::new().read(&written)?.plan(), &plan);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Returns all parts of the plan that the dialect cannot express.
-    pub fn write(self, plan: &Plan) -> Result<String, Unsupported> {
-        let rules = self.rules();
-        match UnsupportedPart::deep(plan) {
-            deep if deep.is_empty() => (rules.write)(plan),
-            deep => Err(Unsupported::new(rules.document, deep)),
-        }
-    }
 }
 
 #[cfg(feature = "dynamic")]

@@ -47,17 +47,12 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Returns the steps of a document.
-pub(super) fn steps_of(node: JsonNode<'_>) -> Vec<JsonNode<'_>> {
-    Outline::of(node).map_or_else(Vec::new, |outline| outline.steps)
-}
-
 /// Returns the dialect whose form a document has.
 pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;
     let dialects = || Dialect::ALL.into_iter();
     for sign in [Sign::Certain, Sign::Likely] {
-        let has = |dialect: &Dialect| (dialect.rules().sign)(&outline) == Some(sign);
+        let has = |dialect: &Dialect| (dialect.rules().recognition.sign)(&outline) == Some(sign);
         if let Some(dialect) = dialects().find(has) {
             return Some(dialect);
         }
@@ -71,7 +66,7 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
         let call = call(*step, 0);
         let shows = call.as_ref().map(|call| members(*call));
         let step = members(*step);
-        let has = |dialect: &Dialect, step| (dialect.rules().has_step)(&outline, step);
+        let has = |dialect: &Dialect, step| (dialect.rules().recognition.has_step)(&outline, step);
         let shown = |dialect: &Dialect| {
             has(dialect, &step) || shows.as_ref().is_some_and(|call| has(dialect, call))
         };
@@ -87,11 +82,11 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
             break;
         }
     }
-    let own = dialects().find(|dialect| (dialect.rules().may_lack_calls)(&outline));
+    let own = dialects().find(|dialect| (dialect.rules().recognition.may_lack_calls)(&outline));
     if let Some(own) = own.filter(|_| is_unsure) {
         return Some(own);
     }
-    dialects().find(|dialect| dialect.rules().usual == Some(node.kind()))
+    dialects().find(|dialect| dialect.rules().recognition.usual == Some(node.kind()))
 }
 
 /// Returns the first call in a step or a body, with its members, up to this depth.

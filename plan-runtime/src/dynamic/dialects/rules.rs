@@ -1,12 +1,12 @@
 //! The properties of a dialect: a row of the table in [`Dialect::rules`](super::Dialect::rules).
 
-use super::guide::Guide;
+use super::Dialect;
 use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target};
-use super::schema::Form;
+use super::references::{
+    Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target, quote,
+};
 use crate::Plan;
-use crate::dynamic::Unsupported;
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Reference, Segment};
 use crate::resolve::describe::short;
@@ -15,34 +15,22 @@ use std::collections::HashSet;
 /// Finds the references in a string.
 type Scanner = for<'t> fn(&'t str, &dyn Fn(&str) -> bool) -> Scan<'t>;
 
-/// The functions and names of a dialect, for detection, reading, scanning, writing and messages.
+/// The functions and names of a dialect, for detection, reading, scanning and messages.
 pub(crate) struct Rules {
     /// The name: `tool plan`.
     pub(crate) name: &'static str,
     /// The name of a document in a message: ``a tool plan (`$ref:`)``.
     pub(crate) document: &'static str,
 
-    /// Returns the sign that a document as a whole is in this dialect.
-    pub(crate) sign: fn(&Outline<'_>) -> Option<Sign>,
-    /// Returns `true` if a step shows the dialect, when no member around the steps does.
-    pub(crate) has_step: fn(&Outline<'_>, &Members<'_>) -> bool,
-    /// Returns `true` for a document of this dialect with steps but without calls.
-    pub(crate) may_lack_calls: fn(&Outline<'_>) -> bool,
-    /// The kind of a document in this dialect, when no sign shows another dialect.
-    pub(crate) usual: Option<JsonType>,
+    /// The detection of documents in this dialect.
+    pub(crate) recognition: Recognition,
 
     /// Reads a document.
     pub(crate) read: fn(&mut PlanBuilder, JsonNode<'_>) -> Option<Plan>,
-    /// Writes a document.
-    pub(crate) write: fn(&Plan) -> Result<String, Unsupported>,
-
-    /// The parts of the JSON Schema that differ between dialects.
-    pub(crate) form_of_schema: Form,
-    /// The explanation for a model.
-    pub(crate) guide: Guide,
-
     /// The member that has the arguments of a step.
     pub(crate) arguments: &'static str,
+    /// `true` if references name steps by ID instead of index.
+    pub(crate) by_id: bool,
     /// The member of a step with the number of retries.
     pub(crate) retries: Option<&'static str>,
     /// Returns the name of a step in a message, from its index and its ID.
@@ -60,10 +48,8 @@ pub(crate) struct Rules {
     pub(crate) target: fn(&str, usize) -> Option<(Target, usize)>,
     /// Returns the names of inputs in all references of a document, except names with more bytes than the number.
     pub(crate) inputs_in: fn(&str, usize) -> HashSet<Box<str>>,
-    /// `true` if a reference to a missing step may be meant for another program, so that the compat profile leaves it literal.
-    pub(crate) unknown_step_may_be_text: bool,
-    /// Adds the compat profile's handling of missing values to the path of a reference.
-    pub(crate) allow_absence: fn(&mut Reference, &ScannedReference<'_>),
+    /// The exceptions of the compat profile.
+    pub(crate) compat: Compat,
 
     /// Returns the notation of a reference for a message, in the style of an existing reference. Returns `None` for targets
     /// that the dialect cannot name.
@@ -76,6 +62,69 @@ pub(crate) struct Rules {
     pub(crate) literal: fn(&str) -> String,
     /// Writes a part of a string, the second argument, that would have another meaning.
     pub(crate) literal_in: fn(&str, &str) -> String,
+}
+
+/// The detection of documents in a dialect.
+pub(crate) struct Recognition {
+    /// Returns the sign that a document as a whole is in this dialect.
+    pub(crate) sign: fn(&Outline<'_>) -> Option<Sign>,
+    /// Returns `true` if a step shows the dialect, when no member around the steps does.
+    pub(crate) has_step: fn(&Outline<'_>, &Members<'_>) -> bool,
+    /// Returns `true` for a document of this dialect with steps but without calls.
+    pub(crate) may_lack_calls: fn(&Outline<'_>) -> bool,
+    /// The kind of a document in this dialect, when no sign shows another dialect.
+    pub(crate) usual: Option<JsonType>,
+}
+
+/// The exceptions of the compat profile in a dialect.
+pub(crate) struct Compat {
+    /// `true` if a reference to a missing step may be meant for another program, and then remains literal.
+    pub(crate) unknown_step_may_be_text: bool,
+    /// Adds the handling of missing values to the path of a reference.
+    pub(crate) allow_absence: fn(&mut Reference, &ScannedReference<'_>),
+}
+
+impl Rules {
+    /// Returns `true` if references, and the members of objects, are in objects of their own.
+    pub(crate) fn wraps(&self) -> bool {
+        self.places == Places::Nowhere
+    }
+}
+
+impl Dialect {
+    /// Writes the members of a call with these arguments.
+    pub(in crate::dynamic) fn call_of(self, tool: &str, arguments: &str) -> String {
+        let rules = self.rules();
+        let tool = if rules.wraps() {
+            format!(r#"{{"name": {}}}"#, quote(tool))
+        } else {
+            quote(tool)
+        };
+        format!(r#""tool": {tool}, "{}": {arguments}"#, rules.arguments)
+    }
+
+    /// Writes the members of a call with this argument.
+    pub(in crate::dynamic) fn call_with(self, tool: &str, argument: &str, value: &str) -> String {
+        let member = format!("{}: {value}", quote(argument));
+        self.call_of(tool, &self.object_of(&member))
+    }
+
+    /// Writes an object with these members as a value.
+    pub(in crate::dynamic) fn object_of(self, members: &str) -> String {
+        if self.rules().wraps() {
+            format!(r#"{{"object": {{{members}}}}}"#)
+        } else {
+            format!("{{{members}}}")
+        }
+    }
+
+    /// Writes a reference to the local value with this number and name.
+    pub(in crate::dynamic) fn variable(self, number: usize, name: &str) -> String {
+        let rules = self.rules();
+        let form = (rules.form)(ReferenceTarget::Local(number, name), &[]);
+        let form = form.unwrap_or_default();
+        if rules.wraps() { form } else { quote(&form) }
+    }
 }
 
 /// Returns the member of a step that waits for the steps with these ids.

@@ -3,7 +3,7 @@
 mod run;
 
 use super::contract::{Contract, Contracts};
-use super::{Dialect, Document, Findings, Reader, check};
+use super::{Document, Findings, Reader, check};
 use crate::print::MessageName;
 use crate::run::start::{Request, Started};
 use crate::run::{CalledPlan, Throttle, allows};
@@ -109,11 +109,17 @@ impl<App: ?Sized> Implementation<App> {
         app: &'x App,
         contracts: &Contracts,
     ) -> Started<'x> {
+        let action = request.action();
+        let replaced = check::without_nulls(action, contracts);
+        let request = match &replaced {
+            Some(action) => request.with_action(action),
+            None => request,
+        };
         match self {
             // Deserializing the type checks its arguments.
             Self::Typed(start, _) => start(request, app),
             Self::Json(call) => {
-                let tool = request.action().tool.as_ref();
+                let tool = action.tool.as_ref();
                 let Some(contract) = tool.and_then(|tool| contracts.get(&tool.name)) else {
                     return request.unknown();
                 };
@@ -378,11 +384,10 @@ impl<App: ?Sized> Toolbox<App> {
         &self.contracts
     }
 
-    /// Returns a prompt for a model that writes plans: the tools, and the format of a plan in a dialect. See
-    /// [`Contracts::prompt`].
+    /// Returns a prompt for a model that writes plans: the tools, and the format of a plan. See [`Contracts::prompt`].
     ///
     /// ```
-    /// use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
     /// use serde_json::json;
     ///
     /// let double = Contract::new("double")
@@ -395,14 +400,27 @@ impl<App: ?Sized> Toolbox<App> {
     ///     }))
     ///     .output(json!({"type": "integer"}));
     /// let toolbox = Toolbox::<()>::new().with_fn(double, |given| async move { Ok(given["number"].clone()) });
-    /// assert!(toolbox.prompt(Dialect::ActionPlan).contains(r#"
+    /// assert!(toolbox.prompt().contains(r#"
     /// double(number: integer (0 to 255)) -> integer
     ///   "Doubles a number." It only reads.
     /// "#));
     /// ```
     #[must_use]
-    pub fn prompt(&self, dialect: Dialect) -> String {
-        self.contracts.prompt(dialect)
+    pub fn prompt(&self) -> String {
+        self.contracts.prompt()
+    }
+
+    /// Returns the JSON Schema of plans for a model with structured output. See [`Contracts::schema`].
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Toolbox};
+    ///
+    /// let toolbox = Toolbox::<()>::new().with_fn(Contract::new("echo"), |given| async move { Ok(given) });
+    /// assert_eq!(toolbox.schema()["type"], "object");
+    /// ```
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        self.contracts.schema()
     }
 
     /// Checks arguments against the schema of a tool, and returns a message for each mismatch. Without a schema, all arguments fit.

@@ -1,5 +1,4 @@
 use super::{assert_line, assert_safe, hostile};
-use plan_runtime::dynamic::Dialect;
 use plan_runtime::run::StepError;
 use plan_runtime::{Error, Plan};
 use proptest::prelude::*;
@@ -64,13 +63,13 @@ proptest! {
     }
 
     #[test]
-    fn what_a_dialect_lacks(name in hostile()) {
+    fn what_a_blueprint_lacks(name in hostile()) {
         let plan = json!({"name": "p", "inputs": [{"name": format!("i{name}")}], "steps": [
             {"id": format!("s{name}"), "tool": {"name": "t"}, "policy": {"deadline": "1s"}},
             {"id": "c", "value": {"computed": {"written": name, "reads": []}}}
         ]});
-        let plan = serde_json::from_value(plan).unwrap();
-        let unsupported = Dialect::Blueprint.write(&plan).unwrap_err();
+        let plan: Plan = serde_json::from_value(plan).unwrap();
+        let unsupported = plan.to_blueprint().unwrap_err();
         let text = unsupported.to_string();
         assert_safe(&text);
         prop_assert_eq!(text.lines().count(), 1 + unsupported.all().len(), "{}", text);

@@ -9,14 +9,11 @@
 
 mod read;
 mod scan;
-mod schema;
-mod write;
 
-use super::guide::Guide;
 use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, ReferenceTarget, ScannedReference, Target, end_where_missing};
-use super::rules::{Rules, after_ids};
+use super::rules::{Compat, Recognition, Rules, after_ids};
 use crate::dynamic::json_node::JsonType;
 use crate::plan::Reference;
 use crate::print::short;
@@ -26,32 +23,20 @@ pub(super) static RULES: Rules = Rules {
     name: "action plan",
     document: "an action plan (`{{…}}`)",
 
-    sign: |outline| {
-        let list = outline.top.as_ref()?.get("plan")?;
-        (list.kind() == JsonType::List).then_some(Sign::Certain)
+    recognition: Recognition {
+        sign: |outline| {
+            let list = outline.top.as_ref()?.get("plan")?;
+            (list.kind() == JsonType::List).then_some(Sign::Certain)
+        },
+        has_step: |_, _| false,
+        may_lack_calls: |_| false,
+        usual: Some(JsonType::List),
     },
-    has_step: |_, _| false,
-    may_lack_calls: |_| false,
-    usual: Some(JsonType::List),
 
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
-    write: write::write,
-
-    form_of_schema: schema::FORM,
-    guide: Guide {
-        frame: ["[", "]"],
-        by_id: true,
-        wraps: false,
-        notes: &[
-            "`{{PLACEHOLDER_name}}` is an input, whose value is given when the plan runs. Use an input for a value that you do not know.",
-            "A string that consists of one reference keeps the type of its value. In a longer string, values are written as text.",
-            "Everything else in a string is literal text, such as `5 $` and `{x}`.",
-            "A malformed reference is an error, and a reference in another notation can be an error.",
-            r#"To write text that looks like a reference, put a JSON string in braces: `"{{\"{{x}}\"}}"` is the text `{{x}}`."#,
-        ],
-    },
 
     arguments: "arguments",
+    by_id: true,
     retries: None,
     step: |_, id| format!("step `{}`", short(id)),
     after: after_ids,
@@ -61,8 +46,10 @@ pub(super) static RULES: Rules = Rules {
     scan: scan::scan,
     target: scan::input,
     inputs_in: scan::inputs,
-    unknown_step_may_be_text: true,
-    allow_absence,
+    compat: Compat {
+        unknown_step_may_be_text: true,
+        allow_absence,
+    },
 
     style: |to, _| Some(scan::style(to)),
     form: |to, path| match to {

@@ -273,11 +273,6 @@ pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
     }
 }
 
-/// Returns `true` if a name has the form of an input's name.
-pub(super) fn is_input(name: &str) -> bool {
-    name.starts_with(INPUT)
-}
-
 /// Reads `PLACEHOLDER_reply`, with or without quotes, and returns its end.
 pub(super) fn input(text: &str, at: usize) -> Option<(Target, usize)> {
     let (name, end) = path::name(text, at, NameSyntax::Wide);

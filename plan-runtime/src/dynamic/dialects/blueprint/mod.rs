@@ -12,47 +12,34 @@
 
 mod read;
 mod scan;
-mod schema;
+mod strings;
 mod write;
 
-use super::guide::Guide;
 use super::reading::steps;
 use super::recognize::Sign;
 use super::references::Places;
-use super::rules::Rules;
+use super::rules::{Compat, Recognition, Rules};
 use std::collections::HashSet;
 
 pub(super) static RULES: Rules = Rules {
     name: "blueprint",
     document: "a step blueprint (`${step[0]…}`)",
 
-    sign: |outline| outline.has(&["requestId"]).then_some(Sign::Certain),
-    // Other planners also write `dependsOn`, in steps with `arguments`.
-    has_step: |_, step| {
-        let has_own = step.has(&["dependsOn", "parallel", "retryCount"]);
-        step.has(&["params"]) || (has_own && !step.has(&["arguments"]))
+    recognition: Recognition {
+        sign: |outline| outline.has(&["requestId"]).then_some(Sign::Certain),
+        // Other planners also write `dependsOn`, in steps with `arguments`.
+        has_step: |_, step| {
+            let has_own = step.has(&["dependsOn", "parallel", "retryCount"]);
+            step.has(&["params"]) || (has_own && !step.has(&["arguments"]))
+        },
+        may_lack_calls: |_| false,
+        usual: None,
     },
-    may_lack_calls: |_| false,
-    usual: None,
 
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
-    write: write::write,
-
-    form_of_schema: schema::FORM,
-    guide: Guide {
-        frame: [r#"{"requestId": "plan", "steps": ["#, "]}"],
-        by_id: false,
-        wraps: false,
-        notes: &[
-            "A string that consists of one reference keeps the type of its value. In a longer string, values are written as text.",
-            "A block numbers its own steps from 0. To read an outer step, a block has `inputs`: `\"inputs\": {\"y\": \"${step[0].data}\"}`, and `${y.data}` in its steps.",
-            "Everything else in a string is literal text, such as `5 $` and `{x}`.",
-            "A malformed reference is an error, and a reference in another notation can be an error.",
-            r#"To write text that looks like a reference, put a JSON string in braces: `"${\"${x}\"}"` is the text `${x}`."#,
-        ],
-    },
 
     arguments: "params",
+    by_id: false,
     retries: Some("retryCount"),
     step: |index, _| format!("step[{index}]"),
     after: |steps| {
@@ -68,8 +55,10 @@ pub(super) static RULES: Rules = Rules {
     scan: scan::scan,
     target: scan::step,
     inputs_in: |_, _| HashSet::new(),
-    unknown_step_may_be_text: false,
-    allow_absence: |_, _| {},
+    compat: Compat {
+        unknown_step_may_be_text: false,
+        allow_absence: |_, _| {},
+    },
 
     style: scan::style,
     form: |to, path| Some(scan::style(to, "")?.write(path)),

@@ -1,52 +1,327 @@
-//! A plan as a step blueprint.
+//! A plan as a flat blueprint: a list of calls, with their order and their limits.
 
+use super::RULES;
+use super::strings::{Names, TextPiece, is_reference};
 use crate::Plan;
-use crate::dynamic::dialects::references::ReferenceTarget;
-use crate::dynamic::dialects::writing::json::{OutputJson, OutputMembers};
-use crate::dynamic::dialects::writing::{StepForm, Writer};
-use crate::dynamic::{Dialect, Unsupported};
-use crate::plan::{Amount, Number, Optional, Policy, Reference, Source};
+use crate::dynamic::dialects::reading::steps;
+use crate::dynamic::dialects::references::quote;
+use crate::dynamic::{Unsupported, UnsupportedPart};
+use crate::plan::json::names::policy as names;
+use crate::plan::{
+    Action, Body, Catch, Key, Number, Optional, Part, Policy, Role, Step, Template, push_key,
+};
+use std::collections::HashSet;
+use std::fmt::Write;
 use std::time::Duration;
 
-pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
-    let form = StepForm {
-        layout: &super::read::LAYOUT,
-        known,
-        order,
-    };
-    let mut writer = Writer::new(Dialect::Blueprint, plan, target, form);
-    let json = document(&mut writer);
-    writer.finish(&json)
+impl Plan {
+    /// Writes the plan as a [blueprint](crate::dynamic::Dialect::Blueprint) with one step per line. A reader with the [strict profile](crate::dynamic::Profile::Strict)
+    /// restores an equal plan from the blueprint.
+    ///
+    /// A blueprint is a list of calls. Its steps refer only to earlier steps. `optional`, `retryCount` and `timeout` are the only parts of a policy.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::Reader;
+    ///
+    /// let plan = Reader::new().read(r#"{"steps": [
+    ///     {"id": "mails", "tool": "find_mails", "arguments": {"sender": "sarah"}, "policy": {"attempts": 3}},
+    ///     {"id": "sent", "tool": "send", "arguments": {"to": "$ref:mails.0.from"}, "after": ["mails"]}
+    /// ]}"#)?.into_plan();
+    /// assert_eq!(plan.to_blueprint()?, r#"{
+    ///   "requestId": "plan",
+    ///   "steps": [
+    ///     {"id": "mails", "tool": "find_mails", "params": {"sender": "sarah"}, "retryCount": 2},
+    ///     {"id": "sent", "tool": "send", "params": {"to": "${step[0].data[0].from}"}}
+    ///   ]
+    /// }"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns every part of the plan without a form in a flat blueprint, with its step and the reason. A flat blueprint has no inputs,
+    /// conditions, loops, blocks, values, waits, undo steps and computed values.
+    pub fn to_blueprint(&self) -> Result<String, Unsupported> {
+        let ids = self.steps.iter().enumerate();
+        let mut writer = Writer {
+            names: Names {
+                plan: self,
+                ids: ids.map(|(index, step)| (step.id.as_str(), index)).collect(),
+                current: None,
+            },
+            text: String::new(),
+            unsupported: UnsupportedPart::deep(self),
+        };
+        if writer.unsupported.is_empty() {
+            writer.document();
+        }
+        if writer.unsupported.is_empty() {
+            Ok(writer.text)
+        } else {
+            Err(Unsupported::new(RULES.document, writer.unsupported))
+        }
+    }
 }
 
-fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
-    writer.check();
-    writer.no_inputs();
-    let plan = writer.plan();
-    let mut top = OutputMembers::default();
-    top.add("requestId", plan.name.as_str().into());
-    top.text("description", &plan.description);
-    let steps = writer.steps();
-    top.add("steps", steps);
-    writer.output(&mut top);
-    OutputJson::Object(top)
+/// A plan that is being written.
+struct Writer<'p> {
+    names: Names<'p>,
+    text: String,
+    unsupported: Vec<UnsupportedPart>,
 }
 
-/// Returns the part of a policy that a blueprint can express.
-fn known(policy: &Policy) -> Policy {
-    Policy {
-        attempts: match policy.gives(Amount::Attempts) {
-            Some(_) => Policy::DEFAULT.attempts,
-            None => policy.attempts.max(1),
-        },
-        timeout: policy.timeout.filter(|limit| {
-            policy.gives(Amount::Timeout).is_none() && milliseconds(*limit).is_some()
-        }),
-        optional: match policy.optional {
-            Optional::Whole => Optional::Whole,
-            Optional::No | Optional::Each => Optional::No,
-        },
-        ..Policy::DEFAULT
+impl Writer<'_> {
+    fn cannot_express(&mut self, place: impl Into<String>, construct: impl Into<String>) {
+        let part = UnsupportedPart::new(place, construct);
+        self.unsupported.push(part);
+    }
+
+    /// Describes the current step, or the output.
+    fn here(&self) -> String {
+        match self.names.current {
+            Some(step) => format!("step `{}`", self.names.plan.steps[step].id),
+            None => "the output".to_owned(),
+        }
+    }
+
+    /// Describes the position of a part of the arguments, or of the output.
+    fn at(&self, path: &str) -> String {
+        match (self.names.current, path) {
+            (Some(_), "") => format!("the arguments of {}", self.here()),
+            (Some(_), path) => format!("argument `{path}` of {}", self.here()),
+            (None, "") => self.here(),
+            (None, path) => format!("`{path}` of the output"),
+        }
+    }
+
+    fn document(&mut self) {
+        let plan = self.names.plan;
+        if plan.name.is_empty() {
+            self.cannot_express("the plan", "an empty name");
+        }
+        if plan.steps.is_empty() {
+            self.cannot_express("the plan", "no steps");
+        }
+        for input in &plan.inputs {
+            let place = format!("input `{}`", input.name);
+            self.cannot_express(place, "a blueprint has no inputs");
+        }
+        let _ = write!(self.text, "{{\n  \"requestId\": {}", quote(&plan.name));
+        self.optional_text(",\n  ", "description", &plan.description);
+        self.text.push_str(",\n  \"steps\": [");
+        for (index, step) in plan.steps.iter().enumerate() {
+            self.text
+                .push_str(if index == 0 { "\n    " } else { ",\n    " });
+            self.names.current = Some(index);
+            self.step(index, step);
+        }
+        self.names.current = None;
+        self.text.push_str("\n  ]");
+        let output = &plan.output;
+        if !output.type_name.is_empty() || output.value != steps::all_outputs(&plan.steps).value {
+            self.optional_text(",\n  ", "output_type", &output.type_name);
+            self.text.push_str(",\n  \"output\": ");
+            self.template(&mut String::new(), &output.value.plain());
+        }
+        self.text.push_str("\n}");
+    }
+
+    /// Writes a member with a string, unless the string is empty.
+    fn optional_text(&mut self, before: &str, name: &str, text: &str) {
+        if !text.is_empty() {
+            let _ = write!(self.text, "{before}\"{name}\": {}", quote(text));
+        }
+    }
+
+    fn step(&mut self, index: usize, step: &Step) {
+        let Body::Action(Action { tool, args }) = &step.body else {
+            return self.cannot_express(self.here(), kind(&step.body));
+        };
+        let Some(tool) = tool else {
+            return self.cannot_express(self.here(), "a value without a call");
+        };
+        self.check_names(index, step, &tool.name);
+        self.text.push('{');
+        if step.id != format!("step{index}") {
+            let _ = write!(self.text, "\"id\": {}, ", quote(&step.id));
+        }
+        self.optional_text("", "intent", &step.intent);
+        if !step.intent.is_empty() {
+            self.text.push_str(", ");
+        }
+        let _ = write!(self.text, "\"tool\": {}", quote(&tool.name));
+        self.optional_text(", ", "tool_description", &tool.description);
+        self.text.push_str(", \"params\": ");
+        let args = args.plain();
+        if matches!(args, Template::Object(_) | Template::Reference(_)) {
+            self.template(&mut String::new(), &args);
+        } else {
+            self.cannot_express(self.at(""), format!("`{args}`, which is not an object"));
+        }
+        self.order(index, step);
+        self.policy(&step.policy);
+        self.text.push('}');
+    }
+
+    /// Reports the names and the role that a blueprint cannot express.
+    fn check_names(&mut self, index: usize, step: &Step, tool: &str) {
+        if step.id.trim().is_empty() {
+            self.cannot_express(format!("step {}", index + 1), "an empty id");
+        }
+        if self.names.ids.get(step.id.as_str()) != Some(&index) {
+            self.cannot_express(self.here(), "the id of another step");
+        }
+        if tool.trim().is_empty() {
+            self.cannot_express(self.here(), "a tool without a name");
+        }
+        match step.role {
+            Role::Work => {}
+            Role::Undo(undone) => {
+                let id = self
+                    .names
+                    .plan
+                    .steps
+                    .get(undone)
+                    .map_or("", |step| &step.id);
+                self.cannot_express(self.here(), format!("that it undoes `{id}`"));
+            }
+            Role::Always => self.cannot_express(self.here(), "that it runs at the end in any case"),
+        }
+    }
+
+    /// Writes the steps that the step waits for without reading their outputs.
+    fn order(&mut self, index: usize, step: &Step) {
+        let after = step.only_after();
+        for &later in after.iter().filter(|after| **after >= index) {
+            let id = self.names.plan.steps.get(later).map_or("", |step| &step.id);
+            let construct = format!("that it waits for `{id}`, which does not come earlier");
+            self.cannot_express(self.here(), construct);
+        }
+        if !after.is_empty() {
+            let after: Vec<String> = after.iter().map(ToString::to_string).collect();
+            let _ = write!(self.text, ", \"dependsOn\": [{}]", after.join(", "));
+        }
+    }
+
+    fn policy(&mut self, policy: &Policy) {
+        if policy.optional == Optional::Whole {
+            self.text.push_str(", \"optional\": true");
+        }
+        if policy.attempts > 1 {
+            let _ = write!(self.text, ", \"retryCount\": {}", policy.attempts - 1);
+        }
+        if let Some(timeout) = policy.timeout.and_then(milliseconds) {
+            let _ = write!(self.text, ", \"timeout\": {timeout}");
+        }
+        for name in others(policy) {
+            self.cannot_express(self.here(), format!("the policy `{name}`"));
+        }
+    }
+
+    /// Writes a [plain](Template::plain) template.
+    fn template(&mut self, path: &mut String, template: &Template) {
+        let length = path.len();
+        match template {
+            Template::Null => self.text.push_str("null"),
+            Template::Bool(value) => self.text.push_str(&value.to_string()),
+            Template::Number(number) => self.number(path, *number),
+            Template::String(text) => self.string(path, &[TextPiece::Text(text)]),
+            Template::List(items) => {
+                self.text.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    self.text.push_str(if index == 0 { "" } else { ", " });
+                    let _ = write!(path, "[{index}]");
+                    self.template(path, item);
+                    path.truncate(length);
+                }
+                self.text.push(']');
+            }
+            Template::Object(entries) => {
+                self.text.push('{');
+                let mut seen = HashSet::new();
+                for (index, entry) in entries.iter().enumerate() {
+                    self.text.push_str(if index == 0 { "" } else { ", " });
+                    let Key::Name(name) = &entry.key else {
+                        let construct =
+                            format!("the members of `{}` among its own members", entry.value);
+                        self.cannot_express(self.at(path), construct);
+                        continue;
+                    };
+                    push_key(path, name);
+                    if !seen.insert(name) {
+                        self.cannot_express(self.at(path), "a duplicate member");
+                    }
+                    if is_reference(name) {
+                        self.cannot_express(self.at(path), "a name that looks like a reference");
+                    }
+                    let _ = write!(self.text, "{}: ", quote(name));
+                    self.template(path, &entry.value);
+                    path.truncate(length);
+                }
+                self.text.push('}');
+            }
+            Template::Reference(reference) => self.string(path, &[TextPiece::Reference(reference)]),
+            Template::Text(parts) => self.formatted(path, parts),
+            Template::Computed(computed) => {
+                let construct = format!("the computed value `{}`", computed.written());
+                self.cannot_express(self.at(path), construct);
+            }
+            Template::Test(_) => {
+                self.cannot_express(self.at(path), format!("the test `{template}`"));
+            }
+            // A plain template has no tags.
+            Template::Tagged(..) => {}
+        }
+    }
+
+    fn number(&mut self, path: &str, number: Number) {
+        let value = match number {
+            Number::Unsigned(value) => serde_json::Value::from(value),
+            Number::Signed(value) => serde_json::Value::from(value),
+            // A number that is not finite is null.
+            Number::Float(value) => serde_json::Value::from(value),
+        };
+        if value.is_null() {
+            self.cannot_express(self.at(path), "a number that is not finite");
+        }
+        let _ = write!(self.text, "{value}");
+    }
+
+    fn string(&mut self, path: &str, pieces: &[TextPiece<'_>]) {
+        match self.names.string(pieces) {
+            Ok(text) => self.text.push_str(&text),
+            Err(construct) => self.cannot_express(self.at(path), construct),
+        }
+    }
+
+    /// Writes a string with values in it.
+    fn formatted(&mut self, path: &str, parts: &[Part]) {
+        let unsupported = self.unsupported.len();
+        let mut pieces = Vec::with_capacity(parts.len());
+        for part in parts {
+            match part {
+                Part::Literal(text) => pieces.push(TextPiece::Text(text)),
+                Part::Value { value, spec, .. } => {
+                    if !spec.is_empty() {
+                        let construct = format!("the format `{{:{spec}}}` in a string");
+                        self.cannot_express(self.at(path), construct);
+                    }
+                    if let Template::Reference(reference) = value {
+                        pieces.push(TextPiece::Reference(reference));
+                    } else {
+                        let construct = format!("the value `{value}` in a string");
+                        self.cannot_express(self.at(path), construct);
+                    }
+                }
+            }
+        }
+        if let [TextPiece::Reference(_)] = pieces[..] {
+            // A reference without a string beside it would keep its type.
+            pieces.push(TextPiece::Text(""));
+        }
+        if self.unsupported.len() == unsupported {
+            self.string(path, &pieces);
+        }
     }
 }
 
@@ -56,45 +331,39 @@ fn milliseconds(limit: Duration) -> Option<u64> {
     (milliseconds > 0 && Duration::from_millis(milliseconds) == limit).then_some(milliseconds)
 }
 
-/// Returns the members for a step's dependencies and its policy.
-fn order<'p>(writer: &mut Writer<'p>, index: usize, known: &Policy) -> OutputMembers<'p> {
-    let (plan, mut members) = (writer.scope.plan, OutputMembers::default());
-    let after = plan.steps[index].only_after();
-    for after in after.iter().filter(|after| **after >= index) {
-        let name = plan.steps.get(*after).map_or("", |step| &step.id);
-        let construct = format!("that it waits for `{name}`, which does not come earlier");
-        writer.cannot_express(writer.here(), construct);
-    }
-    if !after.is_empty() {
-        let after = after.into_iter().map(OutputJson::from);
-        members.add("dependsOn", OutputJson::List(after.collect()));
-    }
-    if known.optional == Optional::Whole {
-        members.add("optional", OutputJson::Bool(true));
-    }
-    if let Some(retries @ 1..) = known.attempts.checked_sub(1) {
-        let retries = Number::Unsigned(retries.into());
-        members.add("retryCount", OutputJson::Number(retries));
-    }
-    if let Some(timeout) = known.timeout.and_then(milliseconds) {
-        members.add("timeout", OutputJson::Number(Number::Unsigned(timeout)));
-    }
-    members
+/// Returns the names of the parts of a policy that a blueprint cannot express.
+fn others(policy: &Policy) -> Vec<&'static str> {
+    let default = Policy::DEFAULT;
+    let timeout = policy.timeout;
+    let has_fraction = timeout.is_some() && timeout.and_then(milliseconds).is_none();
+    let others = [
+        (names::ATTEMPTS, policy.attempts == 0),
+        (names::BACKOFF, policy.backoff != default.backoff),
+        (names::MAX, policy.max != default.max),
+        (names::JITTER, policy.jitter != default.jitter),
+        (names::TIMEOUT, has_fraction),
+        (names::DEADLINE, policy.deadline.is_some()),
+        (names::OPTIONAL, policy.optional == Optional::Each),
+        (names::CATCH, policy.catch != Catch::No),
+        (names::FALLBACK, policy.fallback.is_some()),
+        (names::CONCURRENCY, policy.concurrency.is_some()),
+        (names::AT_MOST, policy.at_most.is_some()),
+        (names::EVERY, policy.every.is_some()),
+        (names::COLLECT, policy.collect),
+    ];
+    let others = others.into_iter().filter(|(_, is_other)| *is_other);
+    let given = policy.given.iter().map(|(amount, _)| amount.name());
+    others.map(|(name, _)| name).chain(given).collect()
 }
 
-/// Returns a step as a target by index, since a blueprint numbers its steps.
-fn target<'w>(
-    writer: &'w Writer<'_>,
-    reference: &Reference,
-) -> Result<ReferenceTarget<'w>, Option<String>> {
-    match reference.source {
-        Source::Step(step) if writer.is_later(step) => {
-            let id = writer.id_of(step, reference)?;
-            Err(Some(format!(
-                "a reference to `{id}`, which does not come earlier"
-            )))
-        }
-        Source::Step(step) => Ok(ReferenceTarget::Step(step, "")),
-        Source::Input(_) | Source::Local(_) => Err(None),
+/// Returns the name of a body that is not a call.
+fn kind(body: &Body) -> &'static str {
+    match body {
+        Body::Action(_) => "a call",
+        Body::If(_) => "an `if`",
+        Body::For(_) => "a `for`",
+        Body::Block(_) => "a block of steps",
+        Body::Loop(_) => "a `loop`",
+        Body::Await(_) => "an `await`",
     }
 }

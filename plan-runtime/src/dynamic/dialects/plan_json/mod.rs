@@ -14,8 +14,6 @@ mod deserialize;
 mod read;
 #[cfg(feature = "dynamic")]
 mod rules;
-#[cfg(feature = "dynamic")]
-mod schema;
 
 #[cfg(feature = "dynamic")]
 pub(super) use rules::RULES;

@@ -1,16 +1,13 @@
-//! The rules of plan JSON: detection, writing, and the notation of references in messages.
+//! The rules of plan JSON: detection, and the notation of references in messages.
 
-use super::{read, schema};
-use crate::Plan;
-use crate::dynamic::dialects::guide::Guide;
+use super::read;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
-use crate::dynamic::dialects::rules::{Rules, after_ids};
+use crate::dynamic::dialects::rules::{Compat, Recognition, Rules, after_ids};
 use crate::dynamic::json_node::{JsonNode, JsonType};
-use crate::dynamic::{Unsupported, UnsupportedPart};
 use crate::plan::json::names::{self, absent, element, reference, segment, source, template};
-use crate::plan::{Absent, Origin, Segment};
+use crate::plan::{Absent, Segment};
 use crate::print::short;
 use std::collections::HashSet;
 
@@ -18,30 +15,17 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     name: "plan JSON",
     document: "plan JSON",
 
-    sign,
-    has_step,
-    may_lack_calls: |outline| outline.top.is_some(),
-    usual: None,
-
-    read: read::read,
-    write,
-
-    form_of_schema: schema::FORM,
-    guide: Guide {
-        frame: [
-            r#"{"name": "plan", "inputs": [], "steps": ["#,
-            r#"], "output": {"value": {"reference": {"step": "sent", "pointer": ""}}}}"#,
-        ],
-        by_id: true,
-        wraps: true,
-        notes: &[
-            r#"An input is a value from the caller of the plan: `"inputs": [{"name": "sender", "type": "String"}]`, and `{"reference": {"input": "sender", "pointer": ""}}`."#,
-            r#"A string with values is `{"text": ["Re: ", {"value": {"reference": {"step": "mails", "pointer": "/0/subject"}}}]}`. An object is `{"object": {…}}`. Lists and strings are as in JSON."#,
-            "The variable of a `for` or a `pattern` is a local value with a number. 0 is the outermost variable.",
-        ],
+    recognition: Recognition {
+        sign,
+        has_step,
+        may_lack_calls: |outline| outline.top.is_some(),
+        usual: None,
     },
 
+    read: read::read,
+
     arguments: names::step::ARGUMENTS,
+    by_id: true,
     retries: None,
     step: |_, id| format!("step `{}`", short(id)),
     after: after_ids,
@@ -51,8 +35,10 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     scan: |text, _| Scan::of_text(text),
     target: |_, _| None,
     inputs_in: |_, _| HashSet::new(),
-    unknown_step_may_be_text: false,
-    allow_absence: |_, _| {},
+    compat: Compat {
+        unknown_step_may_be_text: false,
+        allow_absence: |_, _| {},
+    },
 
     style: |to, _| {
         let (ReferenceTarget::Step(_, name)
@@ -129,19 +115,4 @@ fn way(path: &[Segment]) -> String {
 
 fn member(name: &str, value: &str) -> String {
     format!("{}: {value}", quote(name))
-}
-
-/// Writes the serde format of a plan, if a reader can restore the plan from it.
-fn write(plan: &Plan) -> Result<String, Unsupported> {
-    // A reader scans the content of a value once for each enclosing level, and indentation would make the content much
-    // longer.
-    let written = serde_json::to_string(plan).and_then(|text| {
-        let mut again = serde_json::Deserializer::from_str(&text);
-        super::deserialize::read(&mut again, Origin::Written)?;
-        serde_json::to_string_pretty(plan)
-    });
-    written.map_err(|error| {
-        let part = UnsupportedPart::new("the plan", error.to_string());
-        Unsupported::new(RULES.document, vec![part])
-    })
 }

@@ -234,7 +234,7 @@ impl Instead<'_> {
             ),
             Promise::Approval => format!(
                 r#"nobody is asked; a step that waits for the answer is `{{{}"await": "bool"}}`, and one that depends on it can have `"if": [{{"condition": {}, "then": {}}}]` in place of its `tool`"#,
-                if self.dialect.rules().guide.by_id {
+                if self.dialect.rules().by_id {
                     r#""id": "a", "#
                 } else {
                     ""
@@ -294,7 +294,7 @@ impl Instead<'_> {
     /// Writes an example of a call.
     fn call(&self) -> String {
         let rules = self.dialect.rules();
-        if rules.guide.wraps {
+        if rules.wraps() {
             return r#"{"tool": {"name": "t"}}"#.to_owned();
         }
         format!(r#"{{"tool": "t", "{}": {{}}}}"#, rules.arguments)
@@ -304,16 +304,12 @@ impl Instead<'_> {
     fn reference(&self, path: &[Segment]) -> String {
         let rules = self.dialect.rules();
         let form = (rules.form)(ReferenceTarget::Step(0, "a"), path).unwrap_or_default();
-        if rules.guide.wraps {
-            form
-        } else {
-            quote(&form)
-        }
+        if rules.wraps() { form } else { quote(&form) }
     }
 
     /// Returns the name of the first step outside of references.
     fn first_step(&self) -> &'static str {
-        if self.dialect.rules().guide.by_id {
+        if self.dialect.rules().by_id {
             r#""a""#
         } else {
             "0"
@@ -322,7 +318,7 @@ impl Instead<'_> {
 
     /// Returns the steps in the member, if a message can repeat them.
     fn steps(&self) -> Option<String> {
-        let by_id = self.dialect.rules().guide.by_id;
+        let by_id = self.dialect.rules().by_id;
         let value = self.member.value;
         if value.slice().len() > MOST_REPEATED {
             return None;
@@ -343,7 +339,7 @@ impl Instead<'_> {
     }
 
     fn order(&self) -> String {
-        let own = if self.dialect.rules().guide.by_id {
+        let own = if self.dialect.rules().by_id {
             step::AFTER
         } else {
             "dependsOn"
@@ -435,7 +431,7 @@ impl Instead<'_> {
     fn value(&self) -> Option<String> {
         let value = self.member.value;
         let is_plain = !matches!(value.kind(), JsonType::Object | JsonType::List);
-        let is_same = is_plain || !self.dialect.rules().guide.wraps;
+        let is_same = is_plain || !self.dialect.rules().wraps();
         is_same.then(|| repeated(value.slice()))?
     }
 

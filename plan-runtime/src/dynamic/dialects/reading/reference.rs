@@ -38,7 +38,7 @@ impl PlanReader<'_> {
             }
             Target::Id(id) => match self.named(id, named.clone()) {
                 Some(found) => found,
-                None if compat && self.builder.dialect.rules().unknown_step_may_be_text => {
+                None if compat && self.builder.dialect.rules().compat.unknown_step_may_be_text => {
                     let place = text.place(&written.range);
                     let message = format!("there is no step `{}`", short(id));
                     self.builder.note(
@@ -61,7 +61,7 @@ impl PlanReader<'_> {
         let part = std::mem::replace(&mut reference.path, written.path.clone());
         if compat {
             let rules = self.builder.dialect.rules();
-            (rules.allow_absence)(&mut reference, written);
+            (rules.compat.allow_absence)(&mut reference, written);
         }
         let parts = part.len();
         reference.path.splice(..0, part);
@@ -107,7 +107,7 @@ impl PlanReader<'_> {
         // `$ref:step[0].data` has the index of a step, and no id.
         if let Some(form) = self.meant(text, written.range.start) {
             note = note.help(format!("did you mean `{form}`?"));
-        } else if rules.unknown_step_may_be_text && !has_similar {
+        } else if rules.compat.unknown_step_may_be_text && !has_similar {
             let literal = (rules.literal)(written.text);
             let names = note
                 .take_help()

@@ -104,7 +104,7 @@ impl PlanBuilder {
     pub(super) fn synonym(&self, holder: Holder, member: &Member<'_>) -> Option<&'static str> {
         let rules = self.dialect.rules();
         // Plan JSON cannot read the arguments of another dialect under any name.
-        let is_foreign = rules.guide.wraps
+        let is_foreign = rules.wraps()
             && Dialect::ALL
                 .iter()
                 .any(|it| it.rules().arguments == member.name);

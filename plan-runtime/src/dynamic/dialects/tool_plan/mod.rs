@@ -13,44 +13,35 @@
 mod read;
 mod scan;
 mod schema;
-mod write;
 
-use super::guide::Guide;
+pub(in crate::dynamic) use schema::schema;
+
 use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, end_where_missing};
-use super::rules::{Rules, after_ids};
+use super::rules::{Compat, Recognition, Rules, after_ids};
 use crate::dynamic::json_node::JsonType;
 use crate::print::short;
 use std::collections::HashSet;
+
+/// The guide to tool plans for models.
+pub(in crate::dynamic) const GUIDE: &str = include_str!("guide.txt");
 
 pub(super) static RULES: Rules = Rules {
     name: "tool plan",
     document: "a tool plan (`$ref:`)",
 
-    sign: |outline| outline.has(&["output_steps"]).then_some(Sign::Certain),
-    has_step: |_, _| false,
-    may_lack_calls: |_| false,
-    usual: Some(JsonType::Object),
-
-    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
-    write: write::write,
-
-    form_of_schema: schema::FORM,
-    guide: Guide {
-        frame: [r#"{"steps": ["#, r#"], "output_steps": ["sent"]}"#],
-        by_id: true,
-        wraps: false,
-        notes: &[
-            "`output_steps` are the steps whose outputs are the result of the plan.",
-            "A reference is a whole string, and keeps the type of its value. A longer string cannot contain references.",
-            "Every other string is literal text, such as `5 $` and `{x}`.",
-            "A malformed reference is an error, and a reference in another notation can be an error.",
-            r#"To write text that looks like a reference, put a JSON string after `$ref:`: `"$ref:\"$ref:mails\""` is the text `$ref:mails`."#,
-        ],
+    recognition: Recognition {
+        sign: |outline| outline.has(&["output_steps"]).then_some(Sign::Certain),
+        has_step: |_, _| false,
+        may_lack_calls: |_| false,
+        usual: Some(JsonType::Object),
     },
 
+    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
+
     arguments: "arguments",
+    by_id: true,
     retries: None,
     step: |_, id| format!("step `{}`", short(id)),
     after: after_ids,
@@ -60,8 +51,10 @@ pub(super) static RULES: Rules = Rules {
     scan: scan::scan,
     target: |_, _| None,
     inputs_in: |_, _| HashSet::new(),
-    unknown_step_may_be_text: false,
-    allow_absence: |reference, _| end_where_missing(&mut reference.path),
+    compat: Compat {
+        unknown_step_may_be_text: false,
+        allow_absence: |reference, _| end_where_missing(&mut reference.path),
+    },
 
     style: scan::style,
     form: |to, path| Some(scan::style(to, "")?.write(path)),
