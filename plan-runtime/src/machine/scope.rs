@@ -110,7 +110,7 @@ impl Core {
         let hot = &mut self.state.hot[slot];
         hot.set(status);
         let (is_work, is_always) = (hot.is_work(), hot.is_always());
-        // The driver already knows that a plain call has succeeded.
+        // The driver already has the success of a plain call.
         if !(hot.is_plain() && status == StepStatus::Completed) {
             self.tell(Command::Settled(scope, slot, status));
         }

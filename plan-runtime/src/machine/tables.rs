@@ -221,7 +221,7 @@ struct BodyPlace {
 
 struct TablesBuilder<'d> {
     tables: Tables,
-    /// The scopes in line: their row numbers are known, and their rows are not added yet.
+    /// The scopes in line, with row numbers but without rows.
     scopes: VecDeque<&'d NodeBlock>,
     /// Scopes with the scopes right inside them.
     inside: Vec<(RowId, RowId)>,

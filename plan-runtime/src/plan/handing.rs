@@ -107,8 +107,7 @@ impl Handing {
         Some(Arc::new(handing))
     }
 
-    /// Returns the whole values that these readings of a step read once, and no other step reads. `of_inputs` has the number of readers of
-    /// each input.
+    /// Returns the whole values that a step alone reads, and reads once. `of_inputs` has the number of readers of each input.
     fn read_once(&self, readings: &[(Source, Reading)], of_inputs: &[usize]) -> Box<[Source]> {
         let alone = readings.iter().filter(|(source, how)| {
             let once = || readings.iter().filter(|(read, _)| read == source).count() == 1;

@@ -62,7 +62,7 @@ pub enum Known {
     Silent,
 }
 
-/// Facts about a type, and about the types in it as far as they are available. This is a constant, so it costs no code.
+/// Facts about a type, and about the types in it as far as they are available. A constant of this type costs no code.
 #[derive(Debug)]
 pub struct TypeTree {
     name: Name,

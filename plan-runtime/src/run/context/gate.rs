@@ -269,7 +269,7 @@ impl Question {
         }
     }
 
-    /// Returns the gates' decision, after all of them have decided.
+    /// Takes the decision of all gates.
     pub(in crate::run) fn take_answer(&self) -> Option<Decision> {
         let mut answer = locked(&self.answer);
         answer.take()

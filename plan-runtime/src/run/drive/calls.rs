@@ -131,8 +131,8 @@ impl<'x> Calls<'x> {
         }
     }
 
-    /// Starts a plain call off the fast path: the run has a watch or an engine, or the scope of the call passes on Rust values, is in a called plan
-    /// or has secrets.
+    /// Starts a plain call off the fast path. The run has a watch or an engine, or the scope passes on Rust values, is in a called plan or has
+    /// secrets.
     #[inline(never)]
     fn start_watched(&mut self, call: CallId, scope: ScopeId, host: &mut dyn Host<'x>) {
         let of = self.scene.values.of_plain(call, scope);

@@ -42,8 +42,8 @@ pub(super) struct ScopeValues<'x> {
     pub(super) secrecy: Option<Arc<Secrecy>>,
     /// The steps with undo steps of which gates have allowed a call.
     pub(super) allowed: Vec<usize>,
-    /// `true` if plain calls take the fast path: the run has no watch, no journal and no engine, and the scope has no secrets, no enclosing called plan
-    /// and no Rust values.
+    /// `true` if plain calls take the fast path. The run has no watch, no journal and no engine. The scope has no secrets, no enclosing called plan and
+    /// no Rust values.
     pub(super) is_plain: bool,
 }
 
