@@ -18,6 +18,20 @@ fn references_of_tool_plans() {
 ",
             ),
             (
+                "$ref:名前.email",
+                "error[malformed-reference]: `名` is valid only in a name in quotes
+  --> 3:53 in step `b`
+   = help: did you mean `$ref:[\"名前\"].email`?
+",
+            ),
+            (
+                "$ref:.x",
+                "error[malformed-reference]: the id of a step is missing after `$ref:`
+  --> 3:48 in step `b`
+   = help: a reference is `$ref:id`, or `$ref:id.field`
+",
+            ),
+            (
                 "$ref:",
                 "error[malformed-reference]: the id of a step is missing after `$ref:`
   --> 3:48 in step `b`

@@ -50,16 +50,18 @@ fn reference(text: &str) -> Result<ScannedReference<'_>, Box<ScanError>> {
     let start = OPEN.len();
     let (id, end) = path::name(text, start, NameSyntax::Ascii);
     if id.is_empty() {
+        let rest = &text[start..];
+        if rest.starts_with(|sign| NameSyntax::Wide.has(sign)) {
+            return Err(left_over(text, start).into());
+        }
         let scan_error = ScanError::new(0..text.len(), "the id of a step is missing after `$ref:`");
-        let rest = text[start..].trim();
-        return Err(match rest {
-            "" => scan_error
-                .help("a reference is `$ref:id`, or `$ref:id.field`")
-                .into(),
-            rest => scan_error
-                .help(format!("did you mean `{OPEN}{rest}`?"))
-                .into(),
-        });
+        let id = rest.trim();
+        let help = if id.is_empty() || id == rest {
+            "a reference is `$ref:id`, or `$ref:id.field`".to_owned()
+        } else {
+            format!("did you mean `{OPEN}{id}`?")
+        };
+        return Err(scan_error.help(help).into());
     }
     // The deployed resolver takes a reference literally only if its error is a dot at the very end.
     let inside = |scan_error: Box<ScanError>| {
