@@ -155,7 +155,7 @@ fn what_can_do_without_is_a_warning() {
         &string,
         "error[maybe-absent]: argument `x` is required, but `made?` may lead to nothing: the reference has a `?`; \
          call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": \
-         {\"step\": \"made\", \"pointer\": \"\"}}, \"then\": {\"tool\": {\"name\": \"take\"}, \"arguments\": {\"object\": \
+         {\"step\": \"made\", \"pointer\": \"\", \"optional\": true}}, \"then\": {\"tool\": {\"name\": \"take\"}, \"arguments\": {\"object\": \
          {\"x\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost",
     );
     found(

@@ -11,6 +11,7 @@ mod dialects;
 
 mod contracts;
 mod corrections;
+mod decided;
 mod named;
 mod other_systems;
 mod plans;

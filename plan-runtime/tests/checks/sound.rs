@@ -35,10 +35,19 @@ pub(crate) fn tools() -> Contracts {
                 "color": {"enum": ["red", "green"]},
                 "state": {"enum": ["open", "done"]},
                 "mail": object(&mail, &["to"]),
+                "mails": object(&mail, &[]),
                 "list": {"type": ["array", "string"], "items": {"type": "string"}},
                 "part": {"anyOf": [{"type": "string"}, object(&json!({"id": {"type": "string"}}), &["id"])]},
             }),
-            &["id", "size", "ok", "any", "many", "names", "holes", "color", "state", "mail", "list", "part"],
+            &["id", "size", "ok", "any", "many", "names", "holes", "color", "state", "mail", "mails", "list", "part"],
+        )),
+        Contract::new("defaults").output(object(
+            &json!({
+                "cc": string,
+                "part": object(&json!({"cc": string}), &[]),
+                "maybe": object(&json!({"cc": string}), &[]),
+            }),
+            &["maybe"],
         )),
         Contract::new("call").arguments(object(&json!({"id": string}), &["id"])).output(string.clone()),
         takes("strings", &strings),
@@ -81,7 +90,13 @@ fn check_in(dialect: fn(&str) -> String, steps: &str, expected: &str, right: &st
         .map(|it| format!("{}: {}", it.code, it.message))
         .collect();
     assert_eq!(shown, [expected], "{findings}");
-    fixed(&dialect(steps), &findings[0]);
+    let help = findings[0].help.as_deref().unwrap_or_default();
+    let bodies = [r#"`"if": "#, r#"`"for": "#].map(|start| help.matches(start).count());
+    let count = fixed(&dialect(steps), &findings[0]);
+    assert!(
+        count >= bodies[0] + bodies[1],
+        "a body of the help is not applied: {help}"
+    );
     assert_eq!(read(&dialect(right)).to_string(), "", "{right}");
 }
 
@@ -373,12 +388,73 @@ fn in_all(tool: &str, field: &str) -> [String; 4] {
     .map(|document| document.to_string())
 }
 
+/// Each fix leaves the other mistake, whose fix leaves nothing.
+#[test]
+fn two_mistakes_in_a_plan() {
+    let [one, other] = ["mails", "color"].map(|tool| match tool {
+        "color" => give("color", "$ref:a.color").replace(r#""b""#, r#""c""#),
+        _ => give("mail", "$ref:a.mails"),
+    });
+    let find = r#"{"id": "a", "tool": "find", "arguments": {}}"#;
+    let text = format!(r#"{{"steps": [{find}, {one}, {other}], "output_steps": ["b", "c"]}}"#);
+    let both = read(&text);
+    assert_eq!(both.len(), 2, "{both}");
+    for (first, second) in [(0, 1), (1, 0)] {
+        let documents = all_fixes(&text, &both[first]);
+        assert!(!documents.is_empty(), "{both}");
+        for document in documents {
+            let rest = read(&document);
+            assert_eq!(rest.len(), 1, "{rest}\n{document}");
+            assert_eq!(rest[0].message, both[second].message);
+            assert!(fixed(&document, &rest[0]) > 0, "{rest}");
+        }
+    }
+}
+
+/// A help keeps the defaults of a reference, and its `else`.
+#[test]
+fn helps_about_references_with_defaults() {
+    let missing = |absent: &str| format!(r#"{{"token": "cc", "absent": {absent}}}"#);
+    for (reference, count) in [
+        (
+            format!(
+                r#"{{"step": "a", "path": [{{"token": "part", "absent": {{"default": {{"cc": "x"}}}}}}, {}]}}"#,
+                missing(r#""null""#)
+            ),
+            1,
+        ),
+        (
+            format!(r#"{{"step": "a", "path": [{}]}}"#, missing(r#""end""#)),
+            1,
+        ),
+        (
+            format!(
+                r#"{{"step": "a", "optional": true, "path": ["maybe", {}], "else": "x"}}"#,
+                missing(r#""null""#)
+            ),
+            1,
+        ),
+    ] {
+        let text = format!(
+            r#"{{"name": "p", "inputs": [], "steps": [
+{{"id": "a", "tool": {{"name": "defaults"}}}},
+{{"id": "b", "tool": {{"name": "string"}}, "arguments": {{"object": {{"x": {{"reference": {reference}}}}}}}}}
+], "output": {{"value": {{"reference": {{"step": "b", "pointer": ""}}}}}}}}"#
+        );
+        let findings = read(&text);
+        assert_eq!(findings.len(), 1, "{findings}");
+        assert_eq!(findings[0].code, Code::MaybeAbsent, "{findings}");
+        assert_eq!(fixed(&text, &findings[0]), count, "{findings}");
+    }
+}
+
 #[test]
 fn each_dialect_shows_the_narrowing() {
     for (tool, field, code) in [
         ("strings", "holes", Code::MaybeAbsent),
         ("string", "cc", Code::MaybeAbsent),
         ("mail", "mail", Code::MaybeAbsent),
+        ("mail", "mails", Code::MaybeAbsent),
         ("color", "color", Code::NotAllowed),
     ] {
         for text in in_all(tool, field) {

@@ -2,9 +2,10 @@
 
 use crate::checks::random::Random;
 use crate::checks::runs::{coin, fitting, schema};
-use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader, Toolbox};
+use crate::checks::variables::DIALECTS;
+use plan_runtime::dynamic::{Contract, Contracts, Dialect, Findings, Reader, Toolbox};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -26,14 +27,23 @@ fn widen(random: &mut Random, schema: &mut Value) {
         let values = ["red", "green", "blue"];
         let first = random.below(2);
         let values = &values[first..first + 1 + random.below(2)];
-        *schema = json!({"enum": values});
+        schema["enum"] = json!(values);
     }
     if let Some(items) = schema.get_mut("items") {
         widen(random, items);
+        if coin(random, 4) {
+            let mut other = self::schema(random, 0);
+            widen(random, &mut other);
+            schema["prefixItems"] = json!([items.take(), other]);
+            schema["items"] = json!(false);
+        }
     }
     if let Some(properties) = schema.get_mut("properties") {
         for name in NAMES {
             widen(random, &mut properties[name]);
+        }
+        if coin(random, 6) {
+            schema.as_object_mut().unwrap().remove("required");
         }
     }
     if coin(random, 4) {
@@ -44,25 +54,164 @@ fn widen(random: &mut Random, schema: &mut Value) {
     }
 }
 
+/// Writes a schema in another way, with definitions for the whole document.
+fn written(random: &mut Random, schema: &Value, definitions: &mut Map<String, Value>) -> Value {
+    let mut all = schema.clone();
+    for name in ["items", "a", "b"] {
+        let of = if name == "items" {
+            &mut all
+        } else {
+            &mut all["properties"]
+        };
+        if let Some(part) = of.get_mut(name).filter(|part| part.is_object()) {
+            *part = written(random, part, definitions);
+        }
+    }
+    if all["properties"].is_null() {
+        all.as_object_mut().unwrap().remove("properties");
+    }
+    for name in ["anyOf", "prefixItems"] {
+        for part in all
+            .get_mut(name)
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            *part = written(random, part, definitions);
+        }
+    }
+    let name = format!("d{}", definitions.len());
+    match random.below(8) {
+        0 => {
+            definitions.insert(name.clone(), all);
+            json!({"$ref": format!("#/$defs/{name}")})
+        }
+        1 => {
+            all["$anchor"] = json!(name);
+            definitions.insert(name.clone(), all);
+            json!({"$ref": format!("#{name}")})
+        }
+        2 => json!({"allOf": [all, {"description": "more"}]}),
+        3 if all["type"] == "object"
+            && all["nullable"] != true
+            && all.get("additionalProperties").is_none() =>
+        {
+            let half = |name: &str| {
+                let mut half =
+                    json!({"type": "object", "properties": {name: all["properties"][name]}});
+                if let Some(required) = all["required"].as_array() {
+                    half["required"] = required.iter().filter(|it| *it == name).cloned().collect();
+                }
+                half
+            };
+            json!({"allOf": [half("a"), half("b")]})
+        }
+        _ => all,
+    }
+}
+
+/// Writes the schema of an output.
+fn document(random: &mut Random, schema: &Value) -> Value {
+    let mut definitions = Map::new();
+    let mut all = written(random, schema, &mut definitions);
+    all["$defs"] = definitions.into();
+    all
+}
+
+/// Writes the schema of the argument `x`.
+fn arguments(random: &mut Random, schema: &Value, required: &[&str]) -> Value {
+    let mut definitions = Map::new();
+    let x = written(random, schema, &mut definitions);
+    json!({"type": "object", "properties": {"x": x}, "required": required, "$defs": definitions})
+}
+
+/// Writes a plan in a random dialect. In plan JSON, a missing part may have a replacement, if `replaces`.
+fn in_dialect(random: &mut Random, text: &str, replaces: bool) -> String {
+    let dialect = DIALECTS[random.below(DIALECTS.len())];
+    let document = Reader::new().read(text).unwrap();
+    let Ok(text) = dialect.write(document.plan()) else {
+        return text.to_owned();
+    };
+    if dialect != Dialect::PlanJson || !replaces {
+        return text;
+    }
+    let mut document = serde_json::from_str(&text).unwrap();
+    replace(random, &mut document);
+    document.to_string()
+}
+
+/// Gives parts of references a replacement.
+fn replace(random: &mut Random, value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(random, item)),
+        Value::Object(members) => members.values_mut().for_each(|it| replace(random, it)),
+        _ => {}
+    }
+    let Some(pointer) = value["reference"]["pointer"]
+        .as_str()
+        .filter(|it| !it.is_empty())
+    else {
+        return;
+    };
+    let values = [
+        json!("red"),
+        json!(7),
+        json!({"a": "red"}),
+        json!(["red", null]),
+        json!([]),
+    ];
+    let mut path = Vec::new();
+    for token in pointer[1..].split('/') {
+        let absent = match random.below(6) {
+            0 => json!("null"),
+            1 => json!({"default": values[random.below(values.len())]}),
+            2 => json!("end"),
+            _ => Value::Null,
+        };
+        let mut part = json!({"token": token, "optional": coin(random, 5)});
+        if !absent.is_null() {
+            part["absent"] = absent;
+        }
+        path.push(part);
+    }
+    let reference = value["reference"].as_object_mut().unwrap();
+    reference.remove("pointer");
+    reference.insert("path".to_owned(), path.into());
+    if coin(random, 5) {
+        reference.insert(
+            "else".to_owned(),
+            values[random.below(values.len())].clone(),
+        );
+    }
+}
+
+/// Returns `true` if each value of a schema has this member.
+fn is_required(schema: &Value, name: &str) -> bool {
+    let required = schema["required"].as_array();
+    required.is_some_and(|all| all.contains(&json!(name)))
+}
+
 /// A value of a schema.
 fn value(random: &mut Random, schema: &Value) -> Value {
     if let Some(all) = schema["anyOf"].as_array() {
         let form = &all[random.below(all.len())];
         return value(random, form);
     }
+    if schema["nullable"] == true && coin(random, 3) {
+        return Value::Null;
+    }
     if let Some(all) = schema["enum"].as_array() {
         return all[random.below(all.len())].clone();
     }
-    if schema["nullable"] == true && coin(random, 3) {
-        return Value::Null;
+    if let Some(all) = schema["prefixItems"].as_array() {
+        return all.iter().map(|part| value(random, part)).collect();
     }
     match schema["type"].as_str() {
         Some("array") => (0..2).map(|_| value(random, &schema["items"])).collect(),
         Some("object") => {
             let mut members = serde_json::Map::new();
             for name in NAMES {
-                let required = schema["required"].as_array().unwrap();
-                if required.contains(&json!(name)) || coin(random, 2) {
+                if is_required(schema, name) || coin(random, 2) {
                     members.insert(name.to_owned(), value(random, &schema["properties"][name]));
                 }
             }
@@ -78,16 +227,33 @@ fn value(random: &mut Random, schema: &Value) -> Value {
 /// A schema that accepts more than another.
 fn wider(random: &mut Random, schema: &Value) -> Value {
     let mut all = schema.clone();
-    if let Some(items) = schema.get("items") {
+    if let Some(parts) = schema["prefixItems"].as_array() {
+        all["prefixItems"] = parts.iter().map(|part| wider(random, part)).collect();
+    } else if let Some(items) = schema.get("items") {
         all["items"] = wider(random, items);
     }
     if schema["properties"].is_object() {
         for name in NAMES {
             all["properties"][name] = wider(random, &schema["properties"][name]);
         }
-        let required = schema["required"].as_array().unwrap().iter();
-        all["required"] = required.filter(|_| coin(random, 2)).cloned().collect();
+        if let Some(required) = schema["required"].as_array() {
+            let required = required.iter();
+            all["required"] = required.filter(|_| coin(random, 2)).cloned().collect();
+        }
         all.as_object_mut().unwrap().remove("additionalProperties");
+        // Each form of a member in a form of the object. Of too many forms, the check decides nothing.
+        let forms = all["properties"]["a"]["anyOf"].as_array().cloned();
+        let is_small = all.to_string().matches("anyOf").count() <= 3;
+        if let Some(forms) =
+            forms.filter(|_| is_small && all["nullable"] != true && coin(random, 2))
+        {
+            let with = |form| {
+                let mut one = all.clone();
+                one["properties"]["a"] = form;
+                one
+            };
+            return json!({"anyOf": forms.into_iter().map(with).collect::<Vec<_>>()});
+        }
     }
     if let Some(forms) = schema["anyOf"].as_array() {
         all["anyOf"] = forms.iter().map(|form| wider(random, form)).collect();
@@ -111,10 +277,7 @@ fn path(random: &mut Random, schema: &Value) -> Vec<&'static str> {
             _ => break,
         };
         path.push(part);
-        at = match part {
-            "a" | "b" => &at["properties"][part],
-            _ => &at["items"],
-        };
+        at = inside(at, part);
     }
     path
 }
@@ -198,26 +361,33 @@ fn read(text: &str, tools: &Contracts) -> Findings {
     }
 }
 
+/// Returns the schema of a part. The elements of a tuple have the first schema.
+fn inside<'s>(schema: &'s Value, part: &str) -> &'s Value {
+    match part {
+        "a" | "b" => &schema["properties"][part],
+        _ if schema["prefixItems"].is_array() => &schema["prefixItems"][usize::from(part == "1")],
+        _ => &schema["items"],
+    }
+}
+
 /// A path that every value of a schema has, and the schema of what it leads to.
 fn sure(random: &mut Random, schema: &Value) -> (Vec<&'static str>, Value) {
     let is_end = coin(random, 4) || schema["nullable"] == true;
     let part = match schema["type"].as_str().filter(|_| !is_end) {
-        Some("array") => ["0", "1", "*"][random.below(3)],
+        Some("array") => {
+            let is_tuple = schema["prefixItems"].is_array();
+            ["0", "1", "*"][random.below(if is_tuple { 2 } else { 3 })]
+        }
         Some("object") => {
             let name = NAMES[random.below(2)];
-            let required = schema["required"].as_array().unwrap();
-            if !required.contains(&json!(name)) {
+            if !is_required(schema, name) {
                 return (Vec::new(), schema.clone());
             }
             name
         }
         _ => return (Vec::new(), schema.clone()),
     };
-    let inside = match part {
-        "a" | "b" => &schema["properties"][part],
-        _ => &schema["items"],
-    };
-    let (mut path, mut end) = sure(random, inside);
+    let (mut path, mut end) = sure(random, inside(schema, part));
     path.insert(0, part);
     if part == "*" {
         end = json!({"type": "array", "items": end});
@@ -232,7 +402,7 @@ fn as_it_is(random: &mut Random, given: &Value, schema: &Value) -> Value {
     let mut step = match random.below(4) {
         0 => call,
         1 => json!({"if": [{"condition": test, "then": call}, {"then": call}]}),
-        2 if schema["type"] == "array" && schema["nullable"] != true => {
+        2 if schema["items"].is_object() && schema["nullable"] != true => {
             json!({"for": {"pattern": "x", "list": given, "body": {"value": "$ref:x"}}})
         }
         _ => json!({"block": {"steps": [{"id": "k", "value": given}], "value": "$ref:k"}}),
@@ -271,12 +441,14 @@ proptest! {
         };
         steps.push(json!({"id": "b", "tool": "take", "arguments": {"x": taken}}));
         let text = json!({"steps": steps, "output_steps": ["b"]}).to_string();
+        let text = in_dialect(&mut random, &text, true);
         let required: &[&str] = if coin(&mut random, 3) { &[] } else { &["x"] };
-        let whole = json!({"type": "object", "properties": {"x": takes}, "required": required});
+        let whole = arguments(&mut random, &takes, required);
+        let outputs = document(&mut random, &made);
         let output = Arc::new(Mutex::new(Value::Null));
         let made_now = Arc::clone(&output);
         let toolbox = Toolbox::<()>::new()
-            .with_fn(Contract::new("make").output(made.clone()), move |_| {
+            .with_fn(Contract::new("make").output(outputs), move |_| {
                 let output = made_now.lock().unwrap().clone();
                 async move { Ok(output) }
             })
@@ -313,9 +485,11 @@ proptest! {
         }
         steps.push(json!({"id": "b", "tool": "take", "arguments": {"x": given}}));
         let text = json!({"steps": steps, "output_steps": ["b"]}).to_string();
-        let whole = json!({"type": "object", "properties": {"x": takes}, "required": ["x"]});
-        let tools: Contracts = [Contract::new("make").output(made.clone()), Contract::new("take").arguments(whole)].into_iter().collect();
+        let text = in_dialect(&mut random, &text, false);
+        let whole = arguments(&mut random, &takes, &["x"]);
+        let outputs = document(&mut random, &made);
+        let tools: Contracts = [Contract::new("make").output(outputs.clone()), Contract::new("take").arguments(whole.clone())].into_iter().collect();
         let findings = read(&text, &tools);
-        prop_assert!(findings.is_empty(), "{text}\n{made}\n{takes}\n{findings}");
+        prop_assert!(findings.is_empty(), "{text}\n{outputs}\n{whole}\n{findings}");
     }
 }

@@ -1,6 +1,7 @@
 //! Values that are present because a condition or a pattern has asked for them.
 
-use crate::plan::{Question, Reference, Segment, Template, Test};
+use crate::plan::{Absent, Question, Reference, Segment, Template, Test};
+use serde_json::Value;
 
 /// The references to present values.
 #[derive(Clone, Default)]
@@ -32,9 +33,8 @@ impl<'a> Guards<'a> {
     pub(super) fn inside(&self, value: &Reference) -> Vec<&'a [Segment]> {
         let guards = self.0.iter().filter(|it| it.source == value.source);
         let inside = guards.filter_map(|guard| {
-            let (start, rest) = guard.path.split_at_checked(value.path.len())?;
-            let is_start = have_same_selectors(start, &value.path);
-            is_start.then_some(rest)
+            let is_start = otherwise(guard).is_none() && is_on_way(&value.path, &guard.path);
+            is_start.then(|| &guard.path[value.path.len()..])
         });
         inside.collect()
     }
@@ -42,19 +42,32 @@ impl<'a> Guards<'a> {
     /// Returns `true` if the reference, or a part of its value, is among these references.
     pub(super) fn cover(&self, reference: &Reference) -> bool {
         self.0.iter().any(|guard| {
-            guard.source == reference.source && is_on_way(&reference.path, &guard.path)
+            // With a replacement, the guard is always present.
+            let is_like = otherwise(guard).is_none()
+                || otherwise(guard) == otherwise(reference)
+                    && guard.path.len() == reference.path.len();
+            is_like && guard.source == reference.source && is_on_way(&reference.path, &guard.path)
         })
     }
 }
 
-/// Returns `true` if a path is the start of the path to a present value.
-pub(super) fn is_on_way(path: &[Segment], present: &[Segment]) -> bool {
-    path.len() <= present.len()
-        && have_same_selectors(path, present)
-        && !path.iter().any(Segment::is_each)
+/// Returns the value of the plan for a reference that has ended.
+fn otherwise(reference: &Reference) -> Option<&Value> {
+    reference.otherwise.as_deref().filter(|it| !it.is_null())
 }
 
-fn have_same_selectors(one: &[Segment], other: &[Segment]) -> bool {
-    let mut pairs = one.iter().zip(other);
-    pairs.all(|(one, other)| one.selector == other.selector)
+/// Returns `true` if a path is the start of the path to a present value.
+pub(super) fn is_on_way(path: &[Segment], present: &[Segment]) -> bool {
+    let mut pairs = path.iter().zip(present);
+    path.len() <= present.len()
+        && pairs.all(|(one, other)| {
+            // A default may have been present in place of the part.
+            let is_part = match (&one.absent, &other.absent) {
+                (_, Absent::Default(default)) if default.is_null() => true,
+                (Absent::Default(one), Absent::Default(other)) => one == other,
+                (_, Absent::Default(_)) => false,
+                _ => true,
+            };
+            is_part && one.selector == other.selector && !one.is_each()
+        })
 }

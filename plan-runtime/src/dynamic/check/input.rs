@@ -2,7 +2,7 @@
 
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note, Notes};
-use crate::dynamic::schema::{Type, Types};
+use crate::dynamic::schema::{Presence, Property, Type, Types};
 use crate::resolve::describe::short;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,33 +13,104 @@ use std::ops::Range;
 pub(super) struct Inputs(BTreeMap<usize, Vec<Expected>>);
 
 struct Expected {
-    kinds: Types,
-    /// The kinds of the elements of a list.
-    elements: Types,
+    form: Expectation,
     words: String,
     place: Range<usize>,
     /// The name of the place: ``argument `x` ``.
     whose: String,
 }
 
+/// Maximum nesting of the parts of an expected value, and number of expected forms of an input.
+const DEEPEST: usize = 4;
+const MOST_FORMS: usize = 64;
+
+/// The values that one use of an input accepts.
+#[derive(PartialEq)]
+struct Expectation {
+    kinds: Types,
+    /// The only accepted values.
+    listed: Option<Vec<Value>>,
+    element: Option<Box<Self>>,
+    /// The members with schemas of their own. `true` marks a required member.
+    members: BTreeMap<String, (bool, Self)>,
+    /// Other members are accepted.
+    is_open: bool,
+}
+
+impl Expectation {
+    fn of(ty: &Type<'_>, depth: usize) -> Self {
+        let mut all = Self {
+            kinds: ty.types(),
+            listed: None,
+            element: None,
+            members: BTreeMap::new(),
+            is_open: true,
+        };
+        // The forms of a union are not compared.
+        let ([form], true) = (ty.forms(), depth < DEEPEST) else {
+            return all;
+        };
+        if form.counts() {
+            all.listed = Some(form.allowed().take(MOST_FORMS).cloned().collect());
+        }
+        if all.kinds == Types::LIST {
+            all.element = Some(Box::new(Self::of(&ty.element(), depth + 1)));
+        }
+        if all.kinds == Types::OBJECT {
+            all.is_open = !matches!(form.rest(), Property::Closed);
+            for (name, member) in form.properties().into_iter().take(MOST_FORMS) {
+                let is_required = form.presence(name) == Presence::Sure;
+                let member = Self::of(&member, depth + 1);
+                all.members.insert(name.to_owned(), (is_required, member));
+            }
+        }
+        all
+    }
+
+    /// Returns `true` if some value fits both uses. A list needs an element, and an object its required members.
+    fn overlaps(&self, other: &Self) -> bool {
+        let kinds = self.kinds.and(other.kinds);
+        if kinds.overlaps(Types::NULL) {
+            return true;
+        }
+        if let (Some(listed), Some(others)) = (&self.listed, &other.listed) {
+            let is_cut = |all: &Vec<Value>| all.len() == MOST_FORMS;
+            return is_cut(listed) || is_cut(others) || listed.iter().any(|it| others.contains(it));
+        }
+        let is_part = |(one, other): (&Self, &Self)| {
+            let member = |(name, (is_required, member)): (&String, &(bool, Self))| match other
+                .members
+                .get(name)
+            {
+                Some((_, like)) => !*is_required || member.overlaps(like),
+                None => !*is_required || other.is_open,
+            };
+            one.members.iter().all(member)
+        };
+        match (&self.element, &other.element) {
+            (Some(element), Some(like)) => element.overlaps(like),
+            _ if kinds == Types::OBJECT => is_part((self, other)) && is_part((other, self)),
+            _ => !kinds.is_empty(),
+        }
+    }
+}
+
 impl Inputs {
     /// Adds the type that an input must have at this place of the document.
     pub(super) fn expect(&mut self, input: usize, ty: &Type<'_>, at: Range<usize>, whose: String) {
-        let kinds = ty.types().without(Types::NULL);
+        let mut form = Expectation::of(ty, 0);
+        form.kinds = form.kinds.without(Types::NULL);
         let places = self.0.entry(input);
         // Most inputs are used once.
-        places
-            .or_insert_with(|| Vec::with_capacity(1))
-            .push(Expected {
-                kinds,
-                elements: match kinds {
-                    Types::LIST => ty.element().types(),
-                    _ => Types::ALL,
-                },
+        let places = places.or_insert_with(|| Vec::with_capacity(1));
+        if places.len() < MOST_FORMS && places.iter().all(|other| other.form != form) {
+            places.push(Expected {
+                form,
                 words: ty.words(),
                 place: at,
                 whose,
             });
+        }
     }
 
     /// Returns the Rust types of the inputs. An input that needs two types at the same time is an error.
@@ -49,23 +120,29 @@ impl Inputs {
             let Some(name) = plan.inputs.get(input).map(|input| &input.name) else {
                 continue;
             };
-            let mut all = Types::ALL;
+            let (mut all, mut elements) = (Types::ALL, Types::ALL);
             for (at, place) in places.iter().enumerate() {
-                let kinds = place.kinds;
-                if kinds.is_empty() {
+                let form = &place.form;
+                if form.kinds.is_empty() {
                     continue;
                 }
-                if all.overlaps(kinds) {
-                    all = all.and(kinds);
+                let mut others = places[..at].iter();
+                let other = others
+                    .find(|it| !it.form.kinds.is_empty() && !it.form.overlaps(form))
+                    .or_else(|| places.first().filter(|_| !all.overlaps(form.kinds)));
+                let Some(other) = other else {
+                    all = all.and(form.kinds);
+                    let element = form.element.as_ref().map_or(Types::ALL, |it| it.kinds);
+                    elements = elements.and(element);
                     continue;
-                }
-                let other = places[..at]
-                    .iter()
-                    .find(|other| !other.kinds.overlaps(kinds))
-                    .unwrap_or(&places[0]);
+                };
+                let elsewhere = match &*other.words {
+                    words if words == place.words => format!("{words} of another form"),
+                    words => words.to_owned(),
+                };
                 let message = format!(
-                    "the input `{name}` must be {} here, but {} elsewhere",
-                    place.words, other.words
+                    "the input `{name}` must be {} here, but {elsewhere} elsewhere",
+                    place.words
                 );
                 notes.push(
                     Note::error(Code::WrongType, place.place.clone(), message)
@@ -79,8 +156,7 @@ impl Inputs {
                 all = Types::NONE;
                 break;
             }
-            let list = places.iter().find(|place| place.kinds == Types::LIST);
-            if let Some(name) = rust(all, list.map(|place| place.elements)) {
+            if let Some(name) = rust(all, Some(elements)) {
                 types.push((input, name));
             }
         }

@@ -8,6 +8,7 @@ use crate::dynamic::dialects::reading::is_reference;
 use crate::dynamic::dialects::references::{self, Places, ReferenceTarget, Target, quote};
 use crate::dynamic::json_node::on_one_line;
 use crate::dynamic::schema::{Form, Presence, Type, Types};
+use crate::plan::json::names::reference::{ELSE, OPTIONAL};
 use crate::plan::{Absent, Body, Optional, Part, Reference, Segment, Selector, Source, Template};
 use crate::resolve::describe::short;
 use serde_json::Value;
@@ -38,7 +39,18 @@ impl Outputs<'_, '_> {
             Source::Input(_) => ReferenceTarget::Input(name?),
             Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
-        (self.dialect.rules().form)(to, path)
+        let mut form = (self.dialect.rules().form)(to, path)?;
+        let otherwise = reference.otherwise.as_ref();
+        let otherwise = otherwise.filter(|_| path.len() == reference.path.len());
+        let more = [
+            reference.optional.then(|| (OPTIONAL, "true".to_owned())),
+            otherwise.map(|value| (ELSE, value.to_string())),
+        ];
+        for (name, value) in more.into_iter().flatten() {
+            let end = form.len().checked_sub("}}".len())?;
+            form.insert_str(end, &format!(", {}: {value}", quote(name)));
+        }
+        Some(form)
     }
 
     /// Returns the reference that a text without marks means, as a value of JSON.
@@ -300,10 +312,12 @@ impl ValueCheck<'_> {
     ) -> Option<String> {
         let parent = known.siblings(reference)?;
         let sure = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Sure;
-        let fitting = self.fields(&parent, takes, &|name| {
-            parent.forms().iter().all(|form| sure(form, name))
-        });
         let mut path = reference.path.clone();
+        let own = path.last()?.selector.clone();
+        let fitting = self.fields(&parent, takes, &|name| {
+            let is_other = own != Selector::Key(name.to_owned());
+            is_other && parent.forms().iter().all(|form| sure(form, name))
+        });
         *path.last_mut()? = Segment::new(Selector::Key((*fitting.first()?).to_owned()));
         let other = known.style(reference).write(&path);
         Some(format!("use another field: `{other}` is always there"))

@@ -71,7 +71,22 @@ impl<'a, 'c> Outputs<'a, 'c> {
         self.work.spend(given.ty.cost() + replaced.sum::<usize>())?;
         let (name, skipped) = match self.variable(reference) {
             Some((name, skipped)) if skipped > 0 => (name, skipped),
-            _ => return Ok((given, 0)),
+            _ => {
+                let Given {
+                    ty,
+                    absent,
+                    replaced,
+                    present,
+                    ..
+                } = given;
+                let given = Given {
+                    absent,
+                    replaced,
+                    present,
+                    ..Given::typed(ty)
+                };
+                return Ok((given, 0));
+            }
         };
         let part = Path {
             optional: false,
@@ -96,23 +111,31 @@ impl<'a, 'c> Outputs<'a, 'c> {
         reference: &Reference,
         path: &[Segment],
     ) -> Result<Given<'a>, LeadsNowhere<'a>> {
-        let (given, skipped) = self.start(reference)?;
+        let (mut given, skipped) = self.start(reference)?;
         let part = skipped.checked_sub(1).and_then(|last| path.get(last));
         let rest = Path {
             optional: part.map_or(reference.optional, |part| part.optional),
             segments: path.get(skipped..).unwrap_or_default(),
             ..reference.path()
         };
+        // The problems of the parts that the pattern takes apart.
+        let (breaks, mixed) = (given.breaks.take(), given.mixed.take());
+        let (unstated, lost) = (given.unstated.take(), given.lost.take());
         match follow(given, rest, self.work) {
             Ok(mut found) => {
-                if self.is_present(reference.source, path) {
-                    found.lost = None;
-                    found.breaks = found.breaks.filter(|it| !it.is_missing);
+                for place in [
+                    found.lost.as_mut().map(|it| &mut it.segment),
+                    found.breaks.as_mut().map(|it| &mut it.at),
+                ] {
+                    place.into_iter().for_each(|place| *place += skipped);
                 }
-                if let Some(lost) = &mut found.lost {
-                    lost.segment += skipped;
-                }
-                Ok(found)
+                Ok(Given {
+                    breaks: breaks.or(found.breaks),
+                    mixed: mixed.or(found.mixed),
+                    unstated: unstated.or(found.unstated),
+                    lost: lost.or(found.lost),
+                    ..found
+                })
             }
             Err(LeadsNowhere::Lost(mut lost)) => {
                 lost.segment += skipped;
@@ -185,9 +208,9 @@ impl<'a, 'c> Outputs<'a, 'c> {
                         }
                         _ => Vec::new(),
                     };
-                    let items = items.into_iter().filter(|item| !item.is_null());
-                    let items = items.map(|item| other.with(item));
-                    element.replaced.extend(items);
+                    for item in items {
+                        element.replace(other.with(item));
+                    }
                 }
             }
         }
@@ -227,20 +250,28 @@ impl<'a, 'c> Outputs<'a, 'c> {
     /// Returns the local value that a pattern binds.
     pub(super) fn bound(self, pattern: &'a str, value: &'a Template) -> Local<'a, 'c> {
         let bound = Bound::pattern(pattern, value);
-        let Given { ty, replaced, .. } = self.of_template(value);
+        let Given {
+            ty,
+            replaced,
+            present,
+            ..
+        } = self.of_template(value);
         let mut given = match outcome_of(pattern, value) {
             None => Given {
                 replaced,
+                present,
                 ..Given::typed(ty.present())
             },
             Some(_) if ty.beyond().is_some() => Given::typed(ty),
-            Some(side) => Given {
-                replaced: replaced
-                    .into_iter()
-                    .filter_map(|other| Some(other.with(other.value.get(side)?.clone())))
-                    .collect(),
-                ..Given::typed(ty.side(side))
-            },
+            Some(side) => {
+                let mut given = Given::typed(ty.side(side));
+                for other in replaced {
+                    if let Some(value) = other.value.get(side) {
+                        given.replace(other.with(value.clone()));
+                    }
+                }
+                given
+            }
         };
         if given.ty.says_null() {
             let name = bound.names().next().unwrap_or(pattern);

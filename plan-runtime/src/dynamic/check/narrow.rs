@@ -43,13 +43,7 @@ impl ValueCheck<'_> {
                     given: Types::NULL, ..
                 },
             ) => Some(self.each_that_is_there(known, misfit)),
-            (
-                "",
-                Reason::Missing {
-                    name,
-                    always: false,
-                },
-            ) => self.with_member(known, misfit, name),
+            ("", Reason::Missing { always: false, .. }) => self.with_members(known, misfit),
             _ => None,
         }
     }
@@ -99,13 +93,8 @@ impl ValueCheck<'_> {
         ways.join(", or ")
     }
 
-    /// Returns the help with a call that runs only if the optional member is present.
-    fn with_member(
-        &self,
-        known: &KnownOutputs<'_>,
-        misfit: &Misfit<'_>,
-        missing: &str,
-    ) -> Option<String> {
+    /// Returns the help with a call that runs only if the optional members are present.
+    fn with_members(&self, known: &KnownOutputs<'_>, misfit: &Misfit<'_>) -> Option<String> {
         let ([given], [takes]) = (misfit.given.forms(), misfit.takes.forms()) else {
             return None;
         };
@@ -114,24 +103,34 @@ impl ValueCheck<'_> {
             path.push(Segment::new(Selector::Key(name.to_owned())));
             known.with_path(misfit.reference, &path)
         };
-        let [name, _] = known.new_variables(&self.arguments);
-        let variable = known.dialect.variable(known.depth(), &name);
-        let mut members = Vec::new();
+        let mut free = known.new_variables(&self.arguments).into_iter();
+        let (mut members, mut patterns) = (Vec::new(), Vec::new());
         for name in takes.names().into_iter().take(MOST_MEMBERS) {
-            let is_there = matches!(given.property(name), Property::Type(_))
+            let is_sure = matches!(given.property(name), Property::Type(_))
                 && given.presence(name) == Presence::Sure;
             let value = match () {
-                () if name == missing => variable.clone(),
-                () if is_there || takes.required().contains(&name) => part(name)?,
+                () if is_sure => part(name)?,
+                () if takes.required().contains(&name) => {
+                    let (depth, free) = (known.depth() + patterns.len(), free.next()?);
+                    let value = part(name)?;
+                    patterns.push(format!(r#""pattern": "Some({free})", "value": {value}"#));
+                    known.dialect.variable(depth, &free)
+                }
                 () => continue,
             };
             members.push(format!("{}: {value}", Value::from(name)));
         }
         let object = known.dialect.object_of(&members.join(", "));
         let call = self.call_with(misfit.item, known, &object);
-        let value = part(missing)?;
+        let (what, patterns) = match &patterns[..] {
+            [one] => ("member is", one.clone()),
+            all => (
+                "members are",
+                format!(r#""all": [{{{}}}]"#, all.join("}, {")),
+            ),
+        };
         Some(format!(
-            r#"call the tool only if the member is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`"#
+            r#"call the tool only if the {what} there: `"if": [{{{patterns}, "then": {{{call}}}}}]`"#
         ))
     }
 }

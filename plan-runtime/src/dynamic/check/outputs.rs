@@ -1,6 +1,6 @@
 //! The types of a plan's steps and inputs, from the contracts.
 
-use super::guards::{Guards, is_on_way};
+use super::guards::Guards;
 use super::input;
 use super::local::Local;
 use super::path::Given;
@@ -10,8 +10,7 @@ use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect, Profile};
 use crate::plan::{
-    Block, Body, Catch, Loop, Optional, Plan, Policy, Reference, Role, Segment, Source, Step,
-    Template,
+    Block, Body, Catch, Loop, Optional, Plan, Policy, Reference, Role, Source, Step, Template,
 };
 use crate::resolve::describe::short;
 use std::collections::HashMap;
@@ -50,8 +49,6 @@ pub(super) struct BlockInput<'a> {
     pub(super) whose: String,
     /// The untyped input of the whole plan that the block passes on.
     untyped: Option<usize>,
-    /// The paths inside the previous round's value that the condition of the loop found present.
-    present: Vec<&'a [Segment]>,
 }
 
 /// The plan with the types of all its steps.
@@ -170,7 +167,6 @@ impl<'a> Outputs<'a, '_> {
                 given: last.unwrap_or_else(|| self.of_template(template)),
                 whose,
                 untyped,
-                present: Vec::new(),
             }
         });
         reads.collect()
@@ -186,18 +182,9 @@ impl<'a> Outputs<'a, '_> {
         ) {
             let mut guards = Guards::default();
             guards.add(&repeat.again, true);
-            last.present = guards.inside(value);
+            last.given.present = guards.inside(value);
         }
         reads
-    }
-
-    /// Returns `true` if the path leads to a present value in each round after the first.
-    pub(super) fn is_present(&self, source: Source, path: &[Segment]) -> bool {
-        let Source::Input(index) = source else {
-            return false;
-        };
-        let read = self.block.and_then(|reads| reads.get(index));
-        read.is_some_and(|read| read.present.iter().any(|it| is_on_way(path, it)))
     }
 
     /// Returns the previous round's value, if the loop reads it.
@@ -351,6 +338,7 @@ impl<'a> Outputs<'a, '_> {
         if let Template::Null = fallback {
             return given.nullable(format!("if {when}, its output is null"));
         }
+        given.present.clear();
         let mut room = LARGEST_FALLBACK;
         match literal(fallback, &mut room) {
             Some(value) => given.replaced.push(Replacement {

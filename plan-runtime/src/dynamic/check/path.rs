@@ -1,5 +1,6 @@
 //! Paths of references, followed through the types of outputs.
 
+use super::guards::is_on_way;
 use super::replacement::{Replacement, lead_on};
 use super::unresolved::{Break, Unresolved, UnresolvedReason, Unstated, index_of};
 use crate::dynamic::schema::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
@@ -26,6 +27,8 @@ pub(super) struct Given<'a> {
     pub(super) replaced: Vec<Replacement>,
     /// The missing part of a reference that allows a missing part.
     pub(super) lost: Option<Box<Unresolved<'a>>>,
+    /// The paths inside the value that lead to a present value, because a condition has found it.
+    pub(super) present: Vec<&'a [Segment]>,
 }
 
 impl<'a> Given<'a> {
@@ -43,6 +46,16 @@ impl<'a> Given<'a> {
             unstated: None,
             replaced: Vec::new(),
             lost: None,
+            present: Vec::new(),
+        }
+    }
+
+    /// Adds a value of the plan, which may be null.
+    pub(super) fn replace(&mut self, other: Replacement) {
+        if other.value.is_null() {
+            self.absent = self.absent.take().or(Some(other.when));
+        } else {
+            self.replaced.push(other);
         }
     }
 
@@ -86,8 +99,7 @@ pub(super) fn follow<'a>(
     }
     for other in given.replaced.iter().filter(|other| other.lists == 0) {
         match lead_on(&other.value, (path, 0), &other.when, work)? {
-            Ok(Value::Null) => found.absent = Some(other.when.clone()),
-            Ok(value) => found.replaced.push(other.with(value)),
+            Ok(value) => found.replace(other.with(value)),
             Err(lost) => return Err(LeadsNowhere::Lost(lost)),
         }
     }
@@ -95,6 +107,7 @@ pub(super) fn follow<'a>(
         path,
         work,
         null: given.absent,
+        present: given.present,
         ends: vec![End::default()],
         fails: None,
         found,
@@ -118,6 +131,8 @@ struct Way<'a, 'p> {
     work: &'p Work,
     /// The reason why the value so far may be null.
     null: Option<String>,
+    /// The paths that lead to a present value.
+    present: Vec<&'a [Segment]>,
     /// The ends of the reference as a whole and of each list on its path.
     ends: Vec<End>,
     /// The reason why the reference may fail.
@@ -181,8 +196,14 @@ impl<'a> Way<'a, '_> {
             self.fails = self.fails.take().or(null);
         }
         self.work.spend(self.found.ty.forms().len())?;
+        let way = &self.path.segments[..=at];
+        let is_present = self.present.iter().any(|it| is_on_way(way, it));
         let (ty, presence) = match member(&self.found.ty, segment) {
-            Ok(found) => {
+            Ok(mut found) => {
+                if is_present {
+                    found.presence = Presence::Sure;
+                    found.ty = found.ty.present();
+                }
                 self.unlike(at, segment, &found);
                 (found.ty, found.presence)
             }
@@ -317,6 +338,9 @@ impl<'a> Way<'a, '_> {
             self.ends[0].why = None;
         }
         let is_replaced = self.path.otherwise.is_some_and(|value| !value.is_null());
+        let way = self.path.segments;
+        let present = self.present.iter().filter(|it| is_on_way(way, it));
+        found.present = present.map(|it| &it[way.len()..]).collect();
         // An element that is null, or has ended, is null in the list.
         let null = self.null.filter(|_| lists == 0);
         let absent = self.ends[0].why.take().or(self.fails).or(null);

@@ -10,7 +10,7 @@ use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::{Mismatch, Reason, TooMuchWork, Type, Types};
 use crate::plan::{Absent, Reference, Segment, Selector, is_word};
-use crate::resolve::describe::short;
+use crate::resolve::describe::{counted, short};
 use std::borrow::Cow;
 
 impl ValueCheck<'_> {
@@ -139,6 +139,20 @@ impl ValueCheck<'_> {
                     "list `{}` in `required` of the schema of {whose}",
                     short(name)
                 ),
+            ),
+            Reason::ManyCases => (
+                format!("no form of {subject} accepts each value of {part} alone"),
+                format!(
+                    "give {subject} one form in the schema of `{}`",
+                    short(self.tool)
+                ),
+            ),
+            Reason::Longer { most, .. } => (
+                format!(
+                    "{subject} has at most {}, but no schema states the length of {part}",
+                    counted(*most, "element")
+                ),
+                known.stating(reference),
             ),
             _ => (
                 format!(
@@ -347,7 +361,12 @@ fn why(mismatch: &Mismatch, subject: &str) -> String {
         Reason::Missing { name, always: true } => format!("{its} has no `{}`", short(name)),
         Reason::Missing { name, .. } => format!("{} may be missing", member(name)),
         Reason::Extra(name) => format!("{subject} has no member for {}", member(name)),
-        Reason::Unstated | Reason::Presence(_) => format!("{its} may be anything"),
+        Reason::Longer { most, .. } => {
+            format!("{its} may have more than {}", counted(*most, "element"))
+        }
+        Reason::Unstated | Reason::Presence(_) | Reason::ManyCases => {
+            format!("{its} may be anything")
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The combined demands of the schemas of one form.
 
-use super::{Element, Form, Presence, Property, Schema, Type, Types};
+use super::{Element, Form, MOST_MEMBERS, Presence, Property, Schema, Type, Types};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -8,6 +8,7 @@ impl<'a> Form<'a> {
     pub(in crate::dynamic) fn schemas(&self) -> &[Schema<'a>] {
         match self {
             Self::All(schemas) => schemas,
+            Self::Narrowed(form, _) => form.schemas(),
             Self::List(_)
             | Self::Tuple(_)
             | Self::Members(_)
@@ -25,7 +26,7 @@ impl<'a> Form<'a> {
                 schemas.iter().fold(Types::ALL, both)
             }
             Self::List(_) | Self::Tuple(_) => Types::LIST,
-            Self::Members(_) => Types::OBJECT,
+            Self::Members(_) | Self::Narrowed(..) => Types::OBJECT,
             Self::Plain(types) => *types,
             Self::Literal(value) => Types::of(value),
             Self::Trusted | Self::Beyond(_) => Types::ALL,
@@ -42,10 +43,12 @@ impl<'a> Form<'a> {
     pub(super) fn push_key(&self, key: &mut Vec<usize>) {
         match self {
             Self::All(schemas) => {
+                let start = key.len();
                 let places = schemas
                     .iter()
                     .map(|schema| std::ptr::from_ref(schema.at).addr());
                 key.extend(places);
+                key[start..].sort_unstable();
                 key.push(0);
             }
             Self::List(element) => {
@@ -67,6 +70,17 @@ impl<'a> Form<'a> {
                     // Names are borrowed for as long as schemas.
                     key.extend([name.as_ptr().addr(), name.len()]);
                     value.forms.iter().for_each(|form| form.push_key(key));
+                    key.push(7);
+                }
+                key.push(2);
+            }
+            Self::Narrowed(form, members) => {
+                key.push(11);
+                form.push_key(key);
+                for (name, value) in members {
+                    key.extend([name.as_ptr().addr(), name.len()]);
+                    let forms = value.iter().flat_map(|value| &value.forms);
+                    forms.for_each(|form| form.push_key(key));
                     key.push(7);
                 }
                 key.push(2);
@@ -147,6 +161,14 @@ impl<'a> Form<'a> {
                 };
                 let member = value.get(name).cloned();
                 return member.map_or(Property::Closed, |it| Property::Type(Type::literal(it)));
+            }
+            Self::Narrowed(form, members) => {
+                let member = members.iter().find(|(member, _)| name == Some(*member));
+                return match member {
+                    Some((_, Some(value))) => Property::Type(value.clone()),
+                    Some((_, None)) => Property::Closed,
+                    None => form.member(name),
+                };
             }
             _ => {}
         }
@@ -238,8 +260,14 @@ impl<'a> Form<'a> {
         if let Self::Members(members) = self {
             return members.iter().map(|(name, _)| *name).collect();
         }
+        let narrowed = match self {
+            Self::Narrowed(_, members) => &members[..],
+            _ => &[],
+        };
+        let narrowed = narrowed.iter().filter(|(_, value)| value.is_some());
         let lists = self.schemas().iter().map(|schema| schema.list("required"));
-        once(lists.flat_map(|list| list.iter().filter_map(Value::as_str)))
+        let required = lists.flat_map(|list| list.iter().filter_map(Value::as_str));
+        once(required.chain(narrowed.map(|(name, _)| *name)))
     }
 
     pub(in crate::dynamic) fn presence(&self, name: &str) -> Presence {
@@ -308,6 +336,14 @@ impl<'a> Form<'a> {
                 return Element::Type(any.once());
             }
             _ => {}
+        }
+        let first = self.first_elements();
+        if index.is_none() && (1..=MOST_MEMBERS).contains(&first) {
+            let parts = (0..=first).filter_map(|index| match self.element(Some(index)) {
+                Element::Type(part) => Some(part),
+                Element::Beyond(_) => None,
+            });
+            return Element::Type(parts.fold(Type::none(), Type::or).once());
         }
         match self {
             Self::Beyond(why) => return Element::Type(Type::unknown(why.clone())),

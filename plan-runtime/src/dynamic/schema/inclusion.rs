@@ -6,11 +6,14 @@ use super::mismatch::{Mismatch, Reason};
 use super::work::Pair;
 use super::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Maximum nesting of two types in a comparison.
 const MOST_NESTED: usize = 128;
+
+/// The start of a key, unlike the keys of types.
+const PART: usize = 10;
 
 /// Maximum number of members in the search for a tag, and of values of a tag.
 const MOST_TRIED: usize = 64;
@@ -49,8 +52,10 @@ impl Type<'_> {
         let mut inclusion = Inclusion {
             work,
             depth: 0,
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             order: Vec::new(),
+            kept: Vec::new(),
+            in_case: false,
         };
         let found = inclusion.types(self, takes, nullable)?;
         if let Some(pair) = pair {
@@ -63,19 +68,23 @@ impl Type<'_> {
 pub(super) struct Inclusion<'w> {
     pub(super) work: &'w Work,
     depth: usize,
-    /// The pairs of types that are being compared, or that fit under the assumption that these pairs fit.
-    seen: HashSet<Rc<Pair>>,
-    /// These pairs, in the order of their comparison.
+    /// The results of pairs of types. A pair fits while it is being compared.
+    seen: HashMap<Rc<Pair>, Option<Mismatch>>,
+    /// The pairs whose results rely on the assumption that other pairs fit, in the order of their comparison.
     order: Vec<Rc<Pair>>,
+    /// Literals whose addresses are in `seen`.
+    pub(super) kept: Vec<Rc<Value>>,
+    /// The compared value is a case of a larger value.
+    pub(super) in_case: bool,
 }
 
 /// The first certain mismatch, or else the first mismatch.
 #[derive(Default)]
-struct First(Option<Mismatch>);
+pub(super) struct First(pub(super) Option<Mismatch>);
 
 impl First {
     /// Returns a certain mismatch, and stores an uncertain one.
-    fn certain(&mut self, found: Option<Mismatch>) -> Option<Mismatch> {
+    pub(super) fn certain(&mut self, found: Option<Mismatch>) -> Option<Mismatch> {
         let found = found?;
         if !found.is_unknown() {
             return Some(found);
@@ -86,31 +95,39 @@ impl First {
 }
 
 impl Inclusion<'_> {
-    fn types(&mut self, given: &Type<'_>, takes: &Type<'_>, nullable: bool) -> Found {
+    pub(super) fn types(&mut self, given: &Type<'_>, takes: &Type<'_>, nullable: bool) -> Found {
         if self.depth == MOST_NESTED {
             return Err(TooMuchWork::Work);
         }
         self.work
             .spend(1 + given.known()?.cost() + takes.known()?.cost())?;
         let pair = Rc::new((given.key(), takes.key(), nullable));
-        if pair.0 == pair.1
-            || takes.forms().iter().any(Form::is_free)
-            || !self.seen.insert(Rc::clone(&pair))
-        {
+        if pair.0 == pair.1 || takes.forms().iter().any(Form::is_free) {
             return Ok(None);
         }
-        let before = self.order.len();
-        self.order.push(pair);
         self.depth += 1;
-        let found = self.forms(given, takes, nullable);
+        let found = self.once(pair, |it| it.forms(given, takes, nullable));
         self.depth -= 1;
-        if !matches!(found, Ok(None)) {
-            // Later results may rely on the assumption that this pair fits.
+        found
+    }
+
+    /// Compares a pair once.
+    fn once(&mut self, pair: Rc<Pair>, compare: impl FnOnce(&mut Self) -> Found) -> Found {
+        if let Some(found) = self.seen.get(&pair) {
+            return Ok(found.clone());
+        }
+        let before = self.order.len();
+        self.order.push(Rc::clone(&pair));
+        self.seen.insert(Rc::clone(&pair), None);
+        let found = compare(self)?;
+        if found.as_ref().is_some_and(|it| !it.is_unknown()) {
+            // Only a certain mismatch is one without the assumption that this pair fits.
             for pair in self.order.drain(before..) {
                 self.seen.remove(&pair);
             }
         }
-        found
+        self.seen.insert(pair, found.clone());
+        Ok(found)
     }
 
     fn forms(&mut self, given: &Type<'_>, takes: &Type<'_>, nullable: bool) -> Found {
@@ -203,7 +220,10 @@ impl Inclusion<'_> {
                     return Ok(Some(Mismatch::of(Reason::Listed(part))));
                 }
             }
-            return self.parts(form, part, &others);
+            let mut keys = others.iter().map(|it| it.key()).collect::<Vec<_>>();
+            keys.sort_unstable();
+            let pair = (of_part(form, part), keys.concat(), false);
+            return self.once(Rc::new(pair), |it| it.parts(form, part, &others));
         }
         let listed = part.without(all(&mut others.iter().filter(|it| !it.counts())));
         let values: &[Value] = match listed {
@@ -218,15 +238,23 @@ impl Inclusion<'_> {
     /// Compares lists or objects, which one of these forms has to accept.
     fn parts(&mut self, form: &Form<'_>, part: Types, others: &[&Form<'_>]) -> Found {
         let mut nearest: Option<Mismatch> = None;
+        if others.len() > 1
+            && let Some(refused) = self.refused(form, part, others)?
+        {
+            return Ok(Some(refused));
+        }
         for other in others {
             self.work
                 .spend(1 + form.schemas().len() + other.schemas().len())?;
-            let found = if part == Types::LIST {
-                self.lists(form, other)?
-            } else {
-                self.objects(form, other, None)?
-            };
-            let Some(found) = found else { return Ok(None) };
+            let pair = (of_part(form, part), other.key(), true);
+            let found = self.once(Rc::new(pair), |it| {
+                if part == Types::LIST {
+                    it.lists(form, other)
+                } else {
+                    it.objects(form, other, None)
+                }
+            });
+            let Some(found) = found? else { return Ok(None) };
             let is_nearer = |best: &Mismatch| {
                 let depth = |it: &Mismatch| (it.is_unknown(), it.place.len());
                 depth(&found) > depth(best)
@@ -239,9 +267,14 @@ impl Inclusion<'_> {
             && part == Types::OBJECT
             && let Some(tagged) = self.tagged(form, others)?
         {
-            return Ok(tagged);
+            nearest = tagged;
         }
-        Ok(nearest)
+        match nearest {
+            Some(nearest) if others.len() > 1 && !nearest.is_unknown() => {
+                self.together(form, part, others, nearest)
+            }
+            nearest => Ok(nearest),
+        }
     }
 
     /// Compares by a tag, whose values distinguish the other forms; returns `None` without a tag.
@@ -286,7 +319,12 @@ impl Inclusion<'_> {
     }
 
     /// Compares two objects except for one member.
-    fn objects(&mut self, given: &Form<'_>, takes: &Form<'_>, but: Option<&str>) -> Found {
+    pub(super) fn objects(
+        &mut self,
+        given: &Form<'_>,
+        takes: &Form<'_>,
+        but: Option<&str>,
+    ) -> Found {
         let required = takes.required();
         let sure: HashSet<&str> = given.required().into_iter().collect();
         let names = given.names();
@@ -323,7 +361,6 @@ impl Inclusion<'_> {
             let Property::Type(part) = given.property(name) else {
                 continue;
             };
-            self.work.spend(part.cost())?;
             if part.types().is_empty() {
                 continue;
             }
@@ -346,7 +383,7 @@ impl Inclusion<'_> {
     }
 
     /// Compares the members that the given object does not name.
-    fn others(&mut self, given: &Form<'_>, takes: &Form<'_>, names: &[&str]) -> Found {
+    pub(super) fn others(&mut self, given: &Form<'_>, takes: &Form<'_>, names: &[&str]) -> Found {
         let rest = match given.rest() {
             Property::Closed | Property::Unlisted => return Ok(None),
             Property::Open => Type::any(),
@@ -372,14 +409,22 @@ impl Inclusion<'_> {
         Ok(first.certain(found).or(first.0))
     }
 
-    fn lists(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Found {
+    pub(super) fn lists(&mut self, given: &Form<'_>, takes: &Form<'_>) -> Found {
         let mut first = First::default();
         let alike = given.first_elements().max(takes.first_elements());
         for index in 0..=alike {
-            let (Element::Type(part), Element::Type(ty)) =
-                (given.element(Some(index)), takes.element(Some(index)))
-            else {
+            let Element::Type(part) = given.element(Some(index)) else {
                 break;
+            };
+            let ty = match takes.element(Some(index)) {
+                Element::Type(ty) => ty,
+                // Lengths are compared only if elements have schemas of their own.
+                Element::Beyond(_) if alike == 0 => break,
+                Element::Beyond(most) => {
+                    let is_sure = index < given.first_elements();
+                    let longer = Mismatch::of(Reason::Longer { most, is_sure });
+                    return Ok(first.certain(Some(longer)).or(first.0));
+                }
             };
             let place = if index == alike {
                 "[..]".to_owned()
@@ -395,6 +440,13 @@ impl Inclusion<'_> {
     }
 }
 
+/// Returns the key of the lists or the objects of a form.
+fn of_part(form: &Form<'_>, part: Types) -> Vec<usize> {
+    let mut key = vec![PART, part.bits()];
+    form.push_key(&mut key);
+    key
+}
+
 /// Returns the values of a tag: a member whose forms all list values.
 fn tags(form: &Form<'_>, name: &str) -> Option<Vec<Value>> {
     let Property::Type(ty) = form.property(name) else {
@@ -404,7 +456,11 @@ fn tags(form: &Form<'_>, name: &str) -> Option<Vec<Value>> {
     for form in ty.forms() {
         match form {
             Form::Literal(value) => all.push(Value::clone(value)),
-            form if form.counts() => all.extend(form.allowed().take(MOST_TRIED + 1).cloned()),
+            form if form.counts() => {
+                let null = form.types().overlaps(Types::NULL).then_some(&Value::Null);
+                let values = form.allowed().filter(|it| !it.is_null()).chain(null);
+                all.extend(values.take(MOST_TRIED + 1).cloned());
+            }
             _ => return None,
         }
     }

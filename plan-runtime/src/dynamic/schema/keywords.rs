@@ -2,6 +2,8 @@
 
 use super::{MOST_FORMS, MOST_NESTED, MOST_OPENED, Opening, Schema, TooMuchWork, Types, same};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 impl<'a> Schema<'a> {
     pub(super) fn sub(self, at: &'a Value) -> Self {
@@ -45,30 +47,44 @@ impl<'a> Schema<'a> {
         self.keyword(name) == Some(&Value::Bool(true))
     }
 
-    /// Returns the target of a `$ref` into the same document; `None` without such a `$ref`.
-    pub(super) fn target(self) -> Result<Option<Self>, TooMuchWork> {
-        let Some(target) = self.keyword("$ref") else {
-            return Ok(None);
-        };
-        let pointer = match target.as_str() {
-            Some("") => Some(""),
-            Some(target) => match target.strip_prefix('#') {
-                Some(pointer) => Some(pointer),
-                None => return Ok(None),
-            },
-            None => None,
-        };
-        let pointer = pointer.and_then(decoded);
-        let found = pointer.and_then(|pointer| self.root.pointer(&pointer));
-        match found.filter(|at| at.is_object() || at.is_boolean()) {
-            Some(at) => Ok(Some(self.sub(at))),
-            None => {
-                let target = target
-                    .as_str()
-                    .map_or_else(|| target.to_string(), str::to_owned);
-                Err(TooMuchWork::Target(target.into()))
+    /// Returns the targets of references into the same document.
+    pub(super) fn targets(self) -> Result<Vec<Self>, TooMuchWork> {
+        let mut targets = Vec::new();
+        for target in REFERENCES.iter().filter_map(|name| self.keyword(name)) {
+            let work = self.work;
+            let found = match target.as_str() {
+                Some(target) => part(self.root, target, || work.anchors(self.root)),
+                None => Some(None),
+            };
+            match found {
+                Some(Some(at)) if at.is_object() || at.is_boolean() => targets.push(self.sub(at)),
+                None => {}
+                Some(_) => {
+                    let target = target
+                        .as_str()
+                        .map_or_else(|| target.to_string(), str::to_owned);
+                    return Err(TooMuchWork::Target(target.into()));
+                }
             }
         }
+        Ok(targets)
+    }
+
+    /// Returns `true` if the schema consists of references and of combinations of other schemas.
+    fn only_combines(self) -> bool {
+        const COMBINES: [&str; 8] = [
+            "$ref",
+            "$defs",
+            "allOf",
+            "anyOf",
+            "definitions",
+            "description",
+            "oneOf",
+            "title",
+        ];
+        self.at
+            .as_object()
+            .is_some_and(|all| all.keys().all(|it| COMBINES.contains(&it.as_str())))
     }
 
     /// Returns the forms of the values; all schemas of a form have to fit.
@@ -84,8 +100,9 @@ impl<'a> Schema<'a> {
         opening.spend(1)?;
         opening.open.push(this);
         opening.names += self.list("type").len() + self.list("required").len();
-        let mut forms = vec![vec![self]];
-        if let Some(target) = self.target()? {
+        let own = (!self.only_combines()).then_some(self);
+        let mut forms = vec![Vec::from_iter(own)];
+        for target in self.targets()? {
             let target = target.forms(opening)?;
             forms = opening.product(forms, target)?;
         }
@@ -198,8 +215,68 @@ impl Opening {
     }
 }
 
+/// The keywords whose schema is elsewhere.
+pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// The JSON Pointers to the parts of a document that have a name.
+pub(super) type Anchors = HashMap<String, String>;
+
+/// Returns the named parts of a document.
+pub(super) fn anchors(root: &Value) -> Anchors {
+    let (mut all, mut open) = (Anchors::new(), vec![(String::new(), root)]);
+    while let Some((place, value)) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    match (&**name, member) {
+                        ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
+                            all.insert(anchor.clone(), place.clone());
+                        }
+                        ("$id", Value::String(id)) if id.starts_with('#') => {
+                            all.insert(id[1..].to_owned(), place.clone());
+                        }
+                        // These contain values, and not schemas.
+                        ("const" | "enum" | "default" | "examples", _) => {}
+                        _ => {
+                            let token = name.replace('~', "~0").replace('/', "~1");
+                            open.push((format!("{place}/{token}"), member));
+                        }
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let items = items.iter().enumerate();
+                open.extend(items.map(|(index, item)| (format!("{place}/{index}"), item)));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Returns the part of a document that a reference names. Returns `None` for another document, and `Some(None)` for a missing part.
+pub(super) fn part<'a>(
+    root: &'a Value,
+    target: &str,
+    anchors: impl FnOnce() -> Rc<Anchors>,
+) -> Option<Option<&'a Value>> {
+    let id = root.get("$id").and_then(Value::as_str);
+    let id = id.map_or("", |id| id.trim_end_matches('#'));
+    let name = match target.strip_prefix(id).unwrap_or(target) {
+        "" => "",
+        rest => rest.strip_prefix('#')?,
+    };
+    let found = decoded(name).and_then(|name| {
+        if name.is_empty() || name.starts_with('/') {
+            return root.pointer(&name);
+        }
+        anchors().get(&name).and_then(|place| root.pointer(place))
+    });
+    Some(found)
+}
+
 /// Returns the text of a percent-encoded address; `None` if the result is not text.
-pub(super) fn decoded(text: &str) -> Option<String> {
+fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

@@ -64,11 +64,12 @@ impl Inclusion<'_> {
         match value {
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    if let Element::Type(ty) = form.element(Some(index)) {
-                        self.work.spend(1 + ty.known()?.cost())?;
-                        if !self.value(item, &ty)? {
-                            return Ok(false);
-                        }
+                    let Element::Type(ty) = form.element(Some(index)) else {
+                        return Ok(false);
+                    };
+                    self.work.spend(1 + ty.known()?.cost())?;
+                    if !self.value(item, &ty)? {
+                        return Ok(false);
                     }
                 }
             }

@@ -27,6 +27,10 @@ pub(in crate::dynamic) enum Reason {
     Listed(Types),
     /// The member of this name may be missing.
     Missing { name: String, always: bool },
+    /// The list may have more elements than the other type allows. Without `is_sure`, no schema states its length.
+    Longer { most: usize, is_sure: bool },
+    /// The forms of the other type accept the value only together, and there are too many cases.
+    ManyCases,
     /// The member of this name is unknown in the other type.
     Extra(String),
     /// No schema describes the part.
@@ -45,7 +49,13 @@ impl Mismatch {
 
     /// Returns `true` if the schemas do not tell whether the value fits.
     pub(in crate::dynamic) fn is_unknown(&self) -> bool {
-        matches!(self.reason, Reason::Unstated | Reason::Presence(_))
+        matches!(
+            self.reason,
+            Reason::Unstated
+                | Reason::Presence(_)
+                | Reason::ManyCases
+                | Reason::Longer { is_sure: false, .. }
+        )
     }
 
     pub(super) fn in_member(self, name: &str) -> Self {

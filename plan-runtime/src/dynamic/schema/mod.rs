@@ -1,6 +1,6 @@
 //! Types of values, from JSON Schemas.
 //!
-//! An unsupported keyword, such as `pattern`, `format`, `not` or a `$ref` to another document, leaves a value free, so a right value never
+//! An unsupported keyword, such as `pattern`, `format`, `not` or a `$ref` into another document, leaves a value free, so a right value never
 //! has a finding. A schema that refers to itself without a property or an element between adds nothing.
 //!
 //! A schema that is too large, or that has a `$ref` to a missing part of its own document, becomes [`Form::Beyond`], and each use of its
@@ -13,6 +13,7 @@ mod keywords;
 mod listed;
 mod mismatch;
 mod secrets;
+mod together;
 mod types;
 mod work;
 
@@ -88,6 +89,8 @@ pub(super) enum Form<'a> {
     Tuple(Vec<Type<'a>>),
     /// An object with exactly these members.
     Members(Vec<(&'a str, Type<'a>)>),
+    /// The objects of a form in which these members have these types, or are missing.
+    Narrowed(Box<Form<'a>>, Vec<(&'a str, Option<Type<'a>>)>),
     /// Anything of these kinds.
     Plain(Types),
     /// A literal value of the plan.
@@ -158,6 +161,8 @@ impl<'a> Type<'a> {
     fn all(schemas: impl IntoIterator<Item = Schema<'a>>) -> Self {
         let mut opening = Opening::default();
         let mut forms = Ok(vec![Vec::new()]);
+        let mut schemas: Vec<_> = schemas.into_iter().collect();
+        distinct(&mut schemas);
         for schema in schemas {
             opening.open.clear();
             forms = forms.and_then(|forms| {
@@ -167,11 +172,16 @@ impl<'a> Type<'a> {
         }
         let cost = opening.opened + opening.names / NAMES;
         match forms {
-            Ok(forms) => Self {
-                forms: forms.into_iter().map(Form::All).collect(),
-                cost,
-                lists: 0,
-            },
+            Ok(mut forms) => {
+                // Schemas of a recursive `allOf` would double in each member.
+                forms.iter_mut().for_each(distinct);
+                let all = Self {
+                    forms: forms.into_iter().map(Form::All).collect(),
+                    cost,
+                    lists: 0,
+                };
+                if all.forms.len() > 1 { all.once() } else { all }
+            }
             Err(why) => Self {
                 cost,
                 ..Self::unknown(why)
@@ -241,7 +251,11 @@ impl<'a> Type<'a> {
             Form::List(element) => element.has_trusted(),
             Form::Tuple(elements) => elements.iter().any(Self::has_trusted),
             Form::Members(members) => members.iter().any(|(_, member)| member.has_trusted()),
-            Form::All(_) | Form::Plain(_) | Form::Literal(_) | Form::Beyond(_) => false,
+            Form::All(_)
+            | Form::Narrowed(..)
+            | Form::Plain(_)
+            | Form::Literal(_)
+            | Form::Beyond(_) => false,
         })
     }
 
@@ -487,6 +501,14 @@ impl<'a> Type<'a> {
             return format!("a list of {plural}{null}");
         }
         types.words()
+    }
+}
+
+/// Removes duplicates.
+fn distinct(schemas: &mut Vec<Schema<'_>>) {
+    if schemas.len() > 1 {
+        let mut seen = HashSet::new();
+        schemas.retain(|schema| seen.insert(std::ptr::from_ref(schema.at)));
     }
 }
 

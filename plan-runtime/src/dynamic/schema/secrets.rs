@@ -1,8 +1,9 @@
 //! Secret parts of a value: those with `"writeOnly": true` or `"format": "password"` in its JSON Schema.
 
-use super::keywords::decoded;
+use super::keywords::{Anchors, REFERENCES, anchors, part};
 use crate::shape::Secrets;
 use serde_json::Value;
+use std::rc::Rc;
 
 /// Maximum number of schemas in the search. Everything beyond is secret.
 const MOST: usize = 10_000;
@@ -20,6 +21,7 @@ pub(in crate::dynamic) fn secrets(schema: &Value) -> Secrets {
         open: Vec::new(),
         left: MOST,
         depth: 0,
+        anchors: None,
     };
     search.schema(schema).bounded()
 }
@@ -44,6 +46,7 @@ struct Search<'a> {
     open: Vec<*const Value>,
     left: usize,
     depth: usize,
+    anchors: Option<Rc<Anchors>>,
 }
 
 impl<'a> Search<'a> {
@@ -94,7 +97,9 @@ impl<'a> Search<'a> {
                         found.add(self.schema(schema));
                     }
                 }
-                ("$ref", Value::String(target)) => found.add(self.target(target)),
+                (name, Value::String(target)) if REFERENCES.contains(&name) => {
+                    found.add(self.target(target));
+                }
                 _ => {}
             }
         }
@@ -103,9 +108,9 @@ impl<'a> Search<'a> {
     }
 
     fn target(&mut self, target: &str) -> Secrets {
-        let pointer = target.strip_prefix('#').and_then(decoded);
-        let target = pointer.and_then(|it| self.root.pointer(&it));
-        let Some(target) = target else {
+        let (root, known) = (self.root, &mut self.anchors);
+        let known = || Rc::clone(known.get_or_insert_with(|| Rc::new(anchors(root))));
+        let Some(Some(target)) = part(root, target, known) else {
             return Secrets::default();
         };
         let place: *const Value = target;

@@ -6,6 +6,7 @@
 //! The values of an `enum` cost nothing: they are sorted once for each check, so that the work is never more than reading the schema was.
 
 use super::allowed::Allowed;
+use super::keywords::{Anchors, anchors};
 use super::mismatch::Mismatch;
 use super::{Form, TooMuchWork};
 use serde_json::Value;
@@ -29,14 +30,20 @@ const MOST_NAMES: usize = 50_000;
 /// Maximum number of names that one misspelled name is compared with.
 const MOST_SIMILAR: usize = 1000;
 
+/// Maximum number of cases of values that several forms accept only together.
+const MOST_CASES: usize = 20_000;
+
 /// The fuel and the caches of one check.
 #[derive(Debug)]
 pub(in crate::dynamic) struct Work {
     fuel: Cell<usize>,
     names: Cell<usize>,
+    cases: Cell<usize>,
     hashes: RandomState,
     /// The values of each `enum`, by its address. A check borrows the schemas, so they do not move.
     allowed: RefCell<HashMap<usize, Rc<Allowed>>>,
+    /// The named parts of each schema, by its address.
+    anchors: RefCell<HashMap<usize, Rc<Anchors>>>,
     /// The comparisons of two types, by their keys and by whether null is accepted.
     pub(super) compared: RefCell<HashMap<Pair, Option<Mismatch>>>,
     /// The descriptions of the values that types allow, by their keys.
@@ -52,8 +59,10 @@ impl Work {
         Self {
             fuel: Cell::new(values.saturating_mul(PER_VALUE).saturating_add(LEAST)),
             names: Cell::new(MOST_NAMES),
+            cases: Cell::new(MOST_CASES),
             hashes: RandomState::new(),
             allowed: RefCell::default(),
+            anchors: RefCell::default(),
             compared: RefCell::default(),
             said: RefCell::default(),
         }
@@ -83,6 +92,22 @@ impl Work {
         let rest = self.names.get().checked_sub(names.min(MOST_SIMILAR));
         self.names.set(rest.unwrap_or_default());
         rest.is_some()
+    }
+
+    /// Returns `true` if this number of cases is within the limit.
+    pub(super) fn may_take_apart(&self, cases: usize) -> bool {
+        let rest = self.cases.get().checked_sub(cases);
+        self.cases.set(rest.unwrap_or_default());
+        rest.is_some()
+    }
+
+    /// Returns the named parts of a schema, collected once.
+    pub(super) fn anchors(&self, root: &Value) -> Rc<Anchors> {
+        let mut all = self.anchors.borrow_mut();
+        let found = all
+            .entry(std::ptr::from_ref(root).addr())
+            .or_insert_with(|| Rc::new(anchors(root)));
+        Rc::clone(found)
     }
 
     /// Returns the values of an `enum`, sorted once.

@@ -11,6 +11,7 @@ use crate::dynamic::schema::{Element, Form, Property, TooMuchWork, Type, Types, 
 use crate::plan::push_key;
 pub(super) use message::subject;
 use plan_graph::similar;
+use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -91,7 +92,7 @@ impl<'t> ValueCheck<'t> {
     /// Returns the problem of a literal value of the plan for this place.
     pub(super) fn literal(
         &self,
-        value: &serde_json::Value,
+        value: &Value,
         takes: &Type<'_>,
         place: String,
     ) -> Result<Option<Note>, TooMuchWork> {
@@ -262,7 +263,11 @@ impl<'t> ValueCheck<'t> {
             if of_each.len() < forms.len() {
                 continue;
             }
-            let meant = |tags: &Type<'_>| tags.forms().iter().any(|form| form.allows(&tag));
+            let allows = |form: &Form<'_>| match tag {
+                Value::Null => form.types().overlaps(Types::NULL),
+                _ => form.allows(&tag),
+            };
+            let meant = |tags: &Type<'_>| tags.forms().iter().any(allows);
             if !of_each.iter().any(meant) {
                 let tags: Vec<_> = of_each.iter().flat_map(Type::forms).collect();
                 let problem = self.at_member(name, || self.not_allowed(member, &tags));

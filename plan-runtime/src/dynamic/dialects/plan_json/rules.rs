@@ -6,7 +6,9 @@ use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
 use crate::dynamic::dialects::rules::{Compat, Recognition, Rules, after_ids};
 use crate::dynamic::json_node::{JsonNode, JsonType};
-use crate::plan::json::names::{self, absent, element, reference, segment, source, template};
+use crate::plan::json::names::{
+    self, absent, default, element, reference, segment, source, template,
+};
 use crate::plan::{Absent, Segment};
 use crate::print::short;
 use std::collections::HashSet;
@@ -86,19 +88,23 @@ fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
 
 /// Writes the path as a member of a reference.
 fn way(path: &[Segment]) -> String {
-    let is_null = |part: &Segment| matches!(&part.absent, Absent::Default(null) if null.is_null());
-    let is_more = |part: &Segment| part.is_each() || part.optional || is_null(part);
+    let is_more =
+        |part: &Segment| part.is_each() || part.optional || !matches!(part.absent, Absent::Error);
     if !path.iter().any(is_more) {
         let pointer = jsonptr::PointerBuf::from_tokens(path.iter().filter_map(Segment::token));
         return member(reference::POINTER, &quote(pointer.as_str()));
     }
     let parts = path.iter().map(|part| {
-        let Some(token) = part.token() else {
-            return format!("{{{}}}", member(segment::EACH, &quote(element::ELEMENT)));
-        };
-        let token = quote(&token.decoded());
-        let absent = is_null(part).then(|| member(segment::ABSENT, &quote(absent::NULL)));
         let optional = part.optional.then(|| member(segment::OPTIONAL, "true"));
+        let (token, absent) = match part.token() {
+            Some(token) => (quote(&token.decoded()), absent(&part.absent)),
+            None => {
+                let each = member(segment::EACH, &quote(element::ELEMENT));
+                let more: Vec<String> = std::iter::once(each).chain(optional).collect();
+                return format!("{{{}}}", more.join(", "));
+            }
+        };
+        let absent = absent.map(|it| member(segment::ABSENT, &it));
         let more: Vec<String> = absent.into_iter().chain(optional).collect();
         if more.is_empty() {
             return token;
@@ -111,6 +117,17 @@ fn way(path: &[Segment]) -> String {
     });
     let parts: Vec<String> = parts.collect();
     member(reference::PATH, &format!("[{}]", parts.join(", ")))
+}
+
+/// Writes the effect of a missing part.
+fn absent(absent: &Absent) -> Option<String> {
+    Some(match absent {
+        Absent::Error => return None,
+        Absent::Default(null) if null.is_null() => quote(absent::NULL),
+        Absent::Default(value) => format!("{{{}}}", member(default::DEFAULT, &value.to_string())),
+        Absent::End => quote(absent::END),
+        Absent::Failure => quote(absent::FAILURE),
+    })
 }
 
 fn member(name: &str, value: &str) -> String {

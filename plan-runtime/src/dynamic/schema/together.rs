@@ -1,0 +1,468 @@
+//! Lists and objects that several forms accept only together.
+//!
+//! `{"v": string or integer}` fits `{"v": string}` or `{"v": integer}`, though neither form alone accepts each value. Each part of the
+//! given form is taken apart into cases, and each combination of cases needs a form that accepts all of them.
+
+use super::inclusion::{Found, Inclusion};
+use super::mismatch::{Mismatch, Reason};
+use super::{Element, Form, Presence, Property, Schema, TooMuchWork, Type, Types};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+static LISTS: LazyLock<Value> = LazyLock::new(|| json!({"type": "array"}));
+static OBJECTS: LazyLock<Value> = LazyLock::new(|| json!({"type": "object"}));
+
+/// Maximum number of cases of a part, and of combinations.
+const MOST_CASES: usize = 512;
+
+/// Maximum number of forms that several forms have for a part.
+const MOST_TOGETHER: usize = 2048;
+
+/// Maximum nesting of the parts that are taken apart.
+const MOST_NESTED: usize = 8;
+
+/// A case of a part of a value.
+#[derive(Clone)]
+struct Case<'a> {
+    /// `None` for a missing member.
+    ty: Option<Type<'a>>,
+    /// A form accepts all values of the case or none.
+    is_exact: bool,
+}
+
+/// The forms that accept a case: one bit for each form.
+#[derive(Clone, Copy)]
+struct Accepts {
+    surely: u64,
+    /// Includes the forms for which no schema decides.
+    perhaps: u64,
+}
+
+impl Accepts {
+    /// Compares a case with each form.
+    fn of<'f>(
+        others: &[&'f Form<'f>],
+        mut compare: impl FnMut(&'f Form<'f>) -> Found,
+    ) -> Result<Self, TooMuchWork> {
+        let (mut surely, mut perhaps) = (0, 0);
+        for (index, other) in others.iter().enumerate() {
+            let found = compare(other)?;
+            surely |= u64::from(found.is_none()) << index;
+            perhaps |= u64::from(found.is_none_or(|it| it.is_unknown())) << index;
+        }
+        Ok(Self { surely, perhaps })
+    }
+}
+
+impl Inclusion<'_> {
+    /// Compares a list or an object with forms, none of which accepts each value alone.
+    pub(super) fn together(
+        &mut self,
+        form: &Form<'_>,
+        part: Types,
+        others: &[&Form<'_>],
+        nearest: Mismatch,
+    ) -> Found {
+        // A case is accepted by one form or by none.
+        if self.in_case && matches!(form, Form::Narrowed(..) | Form::Tuple(_)) {
+            return Ok(Some(nearest));
+        }
+        let many = || Ok(Some(Mismatch::of(Reason::ManyCases)));
+        if others.len() > 64 {
+            return many();
+        }
+        for is_deep in [false, true] {
+            let parts = if part == Types::LIST {
+                self.elements(form, others, is_deep)?
+            } else {
+                self.members(form, others, is_deep)?
+            };
+            match combined(&parts, others.len()) {
+                Some(Accepts { surely, .. }) if surely > 0 => return Ok(None),
+                Some(Accepts { perhaps: 0, .. }) => return Ok(Some(nearest)),
+                _ => {}
+            }
+        }
+        many()
+    }
+
+    /// Returns the first mismatch of a member or an element that no form accepts.
+    pub(super) fn refused(&mut self, form: &Form<'_>, part: Types, others: &[&Form<'_>]) -> Found {
+        if part == Types::OBJECT {
+            for name in form.names() {
+                if let Property::Type(part) = form.property(name) {
+                    let found = self.by_all(&part, others, &|other| {
+                        (other.property(name), !other.required().contains(&name))
+                    })?;
+                    if let Some(found) = found {
+                        return Ok(Some(found.in_member(name)));
+                    }
+                }
+            }
+            return Ok(None);
+        }
+        for index in 0..form.first_elements() {
+            if let Element::Type(part) = form.element(Some(index)) {
+                let found = self.by_all(&part, others, &|other| (element(other, index), false))?;
+                if let Some(found) = found {
+                    return Ok(Some(found.behind(format!("[{index}]"))));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the certain mismatch of a part with the union of the types that the forms have for the part.
+    fn by_all<'o>(
+        &mut self,
+        part: &Type<'_>,
+        others: &[&'o Form<'o>],
+        in_form: &dyn Fn(&'o Form<'o>) -> (Property<'o>, bool),
+    ) -> Found {
+        let (mut all, mut nullable) = (Type::none(), false);
+        for other in others {
+            let (property, of_other) = in_form(other);
+            nullable |= of_other;
+            match property {
+                Property::Type(ty) if all.forms.len() < MOST_TOGETHER => all = all.or(ty),
+                Property::Closed => {}
+                _ => return Ok(None),
+            }
+        }
+        if part.types().is_empty() || all.types().is_empty() || all.beyond().is_some() {
+            return Ok(None);
+        }
+        let found = self.types(part, &all.once(), nullable)?;
+        Ok(found.filter(|it| !it.is_unknown()))
+    }
+
+    /// Returns the forms that accept each case of each element.
+    fn elements(
+        &mut self,
+        form: &Form<'_>,
+        others: &[&Form<'_>],
+        is_deep: bool,
+    ) -> Result<Vec<Vec<Accepts>>, TooMuchWork> {
+        let first = others.iter().map(|other| other.first_elements());
+        let first = first.max().unwrap_or_default().max(form.first_elements());
+        let mut all = Vec::new();
+        for index in 0..=first {
+            let Element::Type(part) = form.element(Some(index)) else {
+                break;
+            };
+            // The elements after the first ones may contain each case at once.
+            let is_one = index < first;
+            let take_apart = is_one.then_some(is_deep);
+            all.push(self.part(
+                &part,
+                take_apart,
+                others,
+                &|other| match element(other, index) {
+                    Property::Closed if !is_one => (Property::Open, false),
+                    element => (element, false),
+                },
+            )?);
+        }
+        Ok(all)
+    }
+
+    /// Returns the forms that accept each case of each member.
+    fn members(
+        &mut self,
+        form: &Form<'_>,
+        others: &[&Form<'_>],
+        is_deep: bool,
+    ) -> Result<Vec<Vec<Accepts>>, TooMuchWork> {
+        let names = form.names();
+        let mut all = vec![vec![Accepts::of(others, |it| {
+            self.others(form, it, &names)
+        })?]];
+        let mut missing: HashSet<&str> = HashSet::new();
+        others.iter().for_each(|it| missing.extend(it.required()));
+        for name in names {
+            missing.remove(name);
+            let Property::Type(part) = form.property(name) else {
+                continue;
+            };
+            if part.types().is_empty() {
+                continue;
+            }
+            let mut cases = self.part(&part, Some(is_deep), others, &|other| {
+                (other.property(name), !other.required().contains(&name))
+            })?;
+            if form.presence(name) != Presence::Sure {
+                cases.push(without(form, name, others)?);
+            }
+            all.push(cases);
+        }
+        for name in missing {
+            all.push(vec![without(form, name, others)?]);
+        }
+        Ok(all)
+    }
+
+    /// Returns the forms that accept each case of a part, which may be null in a form that does not require it. With `Some(true)`, the
+    /// parts of the part are taken apart as well; with `None`, not even the part is.
+    fn part<'o>(
+        &mut self,
+        part: &Type<'_>,
+        take_apart: Option<bool>,
+        others: &[&'o Form<'o>],
+        in_form: &dyn Fn(&'o Form<'o>) -> (Property<'o>, bool),
+    ) -> Result<Vec<Accepts>, TooMuchWork> {
+        let whole = self.accepts(part, others, in_form)?;
+        let is_whole = whole.surely.count_ones() as usize == others.len();
+        let Some(is_deep) = take_apart.filter(|_| !is_whole) else {
+            return Ok(vec![whole]);
+        };
+        let cases = cases(part, is_deep.then_some(0));
+        if !self.work.may_take_apart(cases.len()) {
+            let perhaps = u64::MAX;
+            return Ok(vec![Accepts { perhaps, ..whole }]);
+        }
+        let is_inside = std::mem::replace(&mut self.in_case, true);
+        let accepts = cases.iter().map(|case| {
+            let ty = case.ty.as_ref().unwrap_or(part);
+            let found = self.accepts(ty, others, in_form)?;
+            let perhaps = if case.is_exact {
+                found.perhaps
+            } else {
+                u64::MAX
+            };
+            Ok(Accepts { perhaps, ..found })
+        });
+        let accepts = accepts.collect();
+        self.in_case = is_inside;
+        accepts
+    }
+
+    /// Returns the forms that accept a part.
+    fn accepts<'o>(
+        &mut self,
+        part: &Type<'_>,
+        others: &[&'o Form<'o>],
+        in_form: &dyn Fn(&'o Form<'o>) -> (Property<'o>, bool),
+    ) -> Result<Accepts, TooMuchWork> {
+        part.literals(&mut self.kept);
+        Accepts::of(others, |other| match in_form(other) {
+            (Property::Type(ty), nullable) if !ty.types().is_empty() => {
+                self.types(part, &ty, nullable)
+            }
+            (Property::Type(_) | Property::Closed, _) => {
+                Ok(Some(Mismatch::of(Reason::Extra(String::new()))))
+            }
+            (Property::Open | Property::Unlisted, _) => Ok(None),
+        })
+    }
+}
+
+/// Returns the element at an index as a property.
+fn element<'a>(form: &Form<'a>, index: usize) -> Property<'a> {
+    match form.element(Some(index)) {
+        Element::Type(ty) => Property::Type(ty),
+        Element::Beyond(_) => Property::Closed,
+    }
+}
+
+/// Returns the fewest forms that accept a combination of cases; `None` for too many combinations.
+fn combined(parts: &[Vec<Accepts>], others: usize) -> Option<Accepts> {
+    let all = u64::MAX >> (64 - others);
+    let fewest = |of: fn(&Accepts) -> u64| {
+        let mut accepts = HashSet::from([all]);
+        for cases in parts {
+            let with = |it: &u64| cases.iter().map(|case| it & of(case)).collect::<Vec<_>>();
+            accepts = accepts.iter().flat_map(with).collect();
+            if accepts.len() > MOST_CASES {
+                return None;
+            }
+        }
+        accepts.into_iter().min()
+    };
+    Some(Accepts {
+        surely: fewest(|case| case.surely)?,
+        perhaps: fewest(|case| case.perhaps)?,
+    })
+}
+
+/// Returns the forms that accept an object without this member.
+fn without(form: &Form<'_>, name: &str, others: &[&Form<'_>]) -> Result<Accepts, TooMuchWork> {
+    let is_known = match form.property(name) {
+        Property::Closed | Property::Unlisted => true,
+        Property::Open => false,
+        Property::Type(_) => form.presence_of_optional(name) == Presence::Maybe,
+    };
+    Accepts::of(others, |other| {
+        let reason = if is_known {
+            let (name, always) = (name.to_owned(), false);
+            Reason::Missing { name, always }
+        } else {
+            Reason::Presence(name.to_owned())
+        };
+        let is_required = other.required().contains(&name);
+        Ok(is_required.then(|| Mismatch::of(reason)))
+    })
+}
+
+impl Type<'_> {
+    /// Adds the literals of the type.
+    fn literals(&self, all: &mut Vec<Rc<Value>>) {
+        for form in &self.forms {
+            match form {
+                Form::Literal(value) => all.push(Rc::clone(value)),
+                Form::List(element) => element.literals(all),
+                Form::Tuple(elements) => elements.iter().for_each(|it| it.literals(all)),
+                Form::Members(members) => members.iter().for_each(|(_, it)| it.literals(all)),
+                Form::Narrowed(_, members) => {
+                    let members = members.iter().filter_map(|(_, it)| it.as_ref());
+                    members.for_each(|it| it.literals(all));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Returns each combination of cases, and whether all of its cases are exact; `None` for too many.
+fn product<'a>(
+    parts: impl Iterator<Item = Vec<Case<'a>>>,
+) -> Option<Vec<(Vec<Option<Type<'a>>>, bool)>> {
+    let mut all = vec![(Vec::new(), true)];
+    for part in parts {
+        if all.len() * part.len() > MOST_CASES {
+            return None;
+        }
+        let with = |(before, is_exact): &(Vec<Option<Type<'a>>>, bool)| {
+            let each = part.iter().map(|case| {
+                let all = [&before[..], std::slice::from_ref(&case.ty)].concat();
+                (all, *is_exact && case.is_exact)
+            });
+            each.collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    Some(all)
+}
+
+/// Returns the cases of a type. Without a depth, lists and objects are not taken apart.
+fn cases<'a>(ty: &Type<'a>, depth: Option<usize>) -> Vec<Case<'a>> {
+    let exact = |ty| Case {
+        ty: Some(ty),
+        is_exact: true,
+    };
+    let mut all = Vec::new();
+    for form in ty.forms() {
+        let types = form.types();
+        if form.counts() {
+            let values = form.allowed().filter(|it| types.overlaps(Types::of(it)));
+            let values = values.filter(|it| !it.is_null()).take(MOST_CASES + 1);
+            all.extend(values.cloned().map(|it| exact(Type::literal(it))));
+            if types.overlaps(Types::NULL) {
+                all.push(exact(Type::plain(Types::NULL)));
+            }
+        } else if types == Types::ALL || matches!(form, Form::Literal(_)) {
+            all.push(exact(Type::form(form.clone())));
+        } else {
+            for kind in Types::KINDS.map(|kind| types.and(kind)) {
+                match kind {
+                    Types::NONE => {}
+                    Types::BOOL => {
+                        all.extend([true, false].map(|it| exact(Type::literal(it.into()))));
+                    }
+                    Types::LIST | Types::OBJECT => {
+                        let apart = depth.and_then(|depth| apart(form, kind, depth));
+                        all.extend(apart.unwrap_or_else(|| {
+                            vec![Case {
+                                is_exact: false,
+                                ..exact(Type::form(only(form, kind)))
+                            }]
+                        }));
+                    }
+                    kind => all.push(exact(Type::plain(kind))),
+                }
+            }
+        }
+    }
+    if all.len() > MOST_CASES {
+        let is_exact = false;
+        return vec![Case {
+            is_exact,
+            ..exact(ty.clone())
+        }];
+    }
+    all
+}
+
+/// Returns the values of a form that are of one kind.
+fn only<'a>(form: &Form<'a>, kind: Types) -> Form<'a> {
+    match form {
+        Form::All(schemas) if form.types() != kind => {
+            let at = if kind == Types::LIST {
+                &*LISTS
+            } else {
+                &*OBJECTS
+            };
+            let root = at;
+            let kinds = schemas.first().map(|first| Schema { root, at, ..*first });
+            Form::All(schemas.iter().copied().chain(kinds).collect())
+        }
+        Form::Plain(_) => Form::Plain(kind),
+        form => form.clone(),
+    }
+}
+
+/// Returns the cases of the lists or of the objects of a form; `None` for too many.
+fn apart<'a>(form: &Form<'a>, kind: Types, depth: usize) -> Option<Vec<Case<'a>>> {
+    if depth == MOST_NESTED {
+        return None;
+    }
+    let cases = |part: &Type<'a>| cases(part, Some(depth + 1));
+    let (names, parts) = if kind == Types::LIST {
+        let first = form.first_elements();
+        if first == 0 {
+            // A list may contain each case of its element at once.
+            let ty = Some(Type::form(only(form, kind)));
+            let is_exact = true;
+            return Some(vec![Case { ty, is_exact }]);
+        }
+        let mut parts = Vec::new();
+        for index in 0..first {
+            let Element::Type(part) = form.element(Some(index)) else {
+                return None;
+            };
+            parts.push(cases(&part));
+        }
+        matches!(form.element(Some(first)), Element::Beyond(_)).then_some((None, parts))?
+    } else {
+        let names = form.names();
+        let mut parts = Vec::new();
+        for name in &names {
+            let mut all = match form.property(name) {
+                Property::Type(part) => cases(&part),
+                _ => Vec::new(),
+            };
+            if form.presence(name) != Presence::Sure {
+                all.push(Case {
+                    ty: None,
+                    is_exact: form.presence(name) == Presence::Maybe,
+                });
+            }
+            parts.push(all);
+        }
+        (Some(names), parts)
+    };
+    let whole = |parts: Vec<Option<Type<'a>>>| match &names {
+        None => Type::tuple(parts.into_iter().flatten().collect()),
+        Some(names) => {
+            let members = names.iter().copied().zip(parts).collect();
+            Type::form(Form::Narrowed(Box::new(only(form, kind)), members))
+        }
+    };
+    let all = product(parts.into_iter())?.into_iter();
+    let case = |(parts, is_exact)| Case {
+        ty: Some(whole(parts)),
+        is_exact,
+    };
+    Some(all.map(case).collect())
+}
