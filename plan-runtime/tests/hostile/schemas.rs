@@ -510,7 +510,7 @@ fn references_that_lead_nowhere_are_errors() {
     };
     for target in [
         json!("#/$defs/missing"),
-        json!("#a"),
+        json!("#b"),
         json!("#/$defs/no%20schema"),
         json!("#/%FF"),
         json!("# /$defs/a"),
