@@ -86,7 +86,7 @@ impl Amounts {
                     None => {}
                     Some("enum") => self.listed(schema, kind),
                     Some("pattern") => {
-                        drop(Regex::new(schema["pattern"].as_str().unwrap()).unwrap())
+                        drop(Regex::new(schema["pattern"].as_str().unwrap()).unwrap());
                     }
                     Some(other) => assert_eq!(other, "description"),
                 }
