@@ -86,7 +86,7 @@ impl Amounts {
                     None => {}
                     Some("enum") => self.listed(schema, kind),
                     Some("pattern") => {
-                        drop(Regex::new(schema["pattern"].as_str().unwrap()).unwrap())
+                        drop(Regex::new(schema["pattern"].as_str().unwrap()).unwrap());
                     }
                     Some(other) => assert_eq!(other, "description"),
                 }
@@ -301,7 +301,7 @@ fn documents_of_random_tools_are_read() {
         typed += usize::from(step["properties"]["arguments"] != json!({"$ref": "#/$defs/json"}));
     }
     assert!(
-        sound > cases / 4 && typed > cases / 10,
+        sound > cases / 8 && typed > cases / 10,
         "{sound} and {typed} of {cases}"
     );
 }

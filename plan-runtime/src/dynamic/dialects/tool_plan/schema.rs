@@ -299,7 +299,8 @@ impl Builder<'_> {
         Some(all)
     }
 
-    /// Returns the schema of an object with these members, or `None` for an object without listed members that can have any.
+    /// Returns the schema of an object with these members. Returns `None` for an object with arbitrary members only, and for an object that no plan can
+    /// write.
     fn object(&mut self, form: &Form<'_>, secrets: &Secrets, depth: usize) -> Option<Value> {
         let required = form.required();
         let needs: HashSet<&str> = required.iter().copied().collect();
@@ -326,6 +327,9 @@ impl Builder<'_> {
             }
             // No plan has a member whose name is a reference, or whose type has no values.
             if is_reference(name) || ty.types().is_empty() {
+                if needs.contains(name) {
+                    return None;
+                }
                 continue;
             }
             self.pay(1, 0, name.chars().count());
