@@ -103,9 +103,9 @@ export class Picture {
   // Lists the kinds that occur in the picture.
   explain() {
     const nodes = [...this.nodes.values()];
-    const has = (name) => nodes.some((node) => node.classList.contains(name));
+    const has = (name) => nodes.some((node) => (name === "not-started" ? !STATUSES.some((status) => node.classList.contains(status)) : node.classList.contains(name)));
     // The color of a step of a run is its state.
-    const kinds = [...(this.isLive ? [...STATUSES.filter(has).map((status) => [status, `${SIGNS[status]} ${spoken(status)}`]), ["undone", "⤺ undone"], ["undo", "undoes a step"]] : KINDS), ...FORMS].filter(([name]) => has(name));
+    const kinds = [...(this.isLive ? [...STATUSES.filter(has).map((status) => [status, `${SIGNS[status]} ${spoken(status)}`]), ["not-started", "not started"], ["undone", "⤺ undone"], ["undo", "undoes a step"]] : KINDS), ...FORMS].filter(([name]) => has(name));
     const edges = LINES.filter(([selector]) => this.svg?.querySelector(`.edge${selector}`)).map(([, words, name]) => [`line ${name}`, words]);
     const hit = has("affected") ? [["affected", "would not run if the chosen step failed"]] : [];
     const all = [...kinds, ...(edges.length > 1 || this.svg?.querySelector(".edge:is(.after, .undo)") ? edges : []), ...hit];

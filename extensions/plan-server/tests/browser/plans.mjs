@@ -176,7 +176,7 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   await page.click('[name=approve][value="none"]');
   await page.click("#start");
   await says(page, "#run-facts", "done");
-  await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completedundoes a steporder onlyundo");
+  await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completednot startedundoes a steporder onlyundo");
   await close(page);
 }));
 
