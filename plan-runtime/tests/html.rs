@@ -312,15 +312,33 @@ fn bars_are_where_the_times_are() {
 }
 
 #[test]
+fn an_undone_step_looks_undone() {
+    let mut back = step("back", json!({}), &[]);
+    back["undo"] = json!("booked");
+    let booked = step("booked", json!({"give": 1}), &[]);
+    let told = step("told", json!({"fail": "the line is busy"}), &["booked"]);
+    let undone = plan(json!({"name": "undone", "steps": [booked, back, told]}));
+    let html = page("undone", &run(&undone, false));
+    let spoken = "aria-label=\"booked, completed, undone by back, ";
+    assert_eq!(html.matches(spoken).count(), 3);
+    assert_eq!(html.matches("completed undone").count(), 3);
+    assert_eq!(html.matches('⤺').count(), 3);
+    let section = between(&html, "id=\"step-0\"", "</section>");
+    assert!(section.contains("completed, undone by <a href=\"#step-1\""));
+}
+
+#[test]
 fn what_was_not_recorded_is_said() {
     let html = page("unrecorded", &run(&story(), false));
     assert!(!html.contains("at last") && !html.contains("alert(1)"));
     let first = between(&html, "id=\"step-0\"", "</section>");
     assert!(first.contains(
-        "Its arguments were not recorded: use <code>Run::capture_arguments(true)</code>."
+        "The run did not record arguments: use <code>Run::capture_arguments(true)</code>."
     ));
     assert!(
-        first.contains("Its output was not recorded: use <code>Run::capture_outputs(true)</code>.")
+        first.contains(
+            "The run did not record outputs: use <code>Run::capture_outputs(true)</code>."
+        )
     );
 }
 

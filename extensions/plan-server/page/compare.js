@@ -8,11 +8,11 @@ import { instant, time, took } from "./time.js";
 const linkTo = (run) => h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, h("code", {}, cut(run?.id, 80)));
 const lasted = (run) => (run?.ended ? took(instant(run.ended) - instant(run.began)) : "–");
 
-// The runs of the plan that a run can be compared with.
+// The runs that a run can be compared with.
 const choices = (id, runs) => {
   const others = runs.filter((run) => run?.id !== id);
-  if (!others.length) return h("p", { class: "none" }, "There is no other run of this plan.");
-  return table("Runs of this plan, the latest first", ["Run", "State", "Began", "Took"], others.map((run) => ({ cells: [
+  if (!others.length) return h("p", { class: "none" }, "There is no other run of a plan with this name.");
+  return table("Runs of plans with this name, the latest first", ["Run", "State", "Began", "Took"], others.map((run) => ({ cells: [
     h("a", { href: `#/compare/${encodeURIComponent(id)}/${encodeURIComponent(run.id)}` }, "Compare with ", h("code", {}, cut(run.id, 80))), stateOf(run.state), time(run.began), lasted(run)] })));
 };
 
@@ -82,7 +82,7 @@ export const openCompare = async (id, other) => {
     if (signal.aborted) return;
     say($("compare-title"), b ? `Two runs of ${cut(a.plan ?? "a plan", 100)}` : `Compare a run of ${cut(a.plan ?? "a plan", 100)}`);
     for (const part of document.querySelectorAll("#compare-view .of-two")) part.hidden = !b;
-    if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), "."), choices(id, runs)].flat());
+    if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), ". The list has all runs of plans with this name."), choices(id, runs)].flat());
     put($("compare-runs"), [a.id, b.id], () => [a.plan === b.plan ? null : h("p", { class: "hint" }, "These runs are of different plans."),
       table("The two runs", ["Run", "State", "Began", "Took"], [a, b].map((run, at) => ({ cells: [h("span", {}, at ? "Second: " : "First: ", linkTo(run)), stateOf(run.state), time(run.began), lasted(run)] })))].flat());
     put($("compare-inputs"), [a.id, b.id], () => inputs(a, b));

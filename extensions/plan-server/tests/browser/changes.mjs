@@ -129,7 +129,7 @@ for (const [shape, options] of SHAPES) {
     const calm = { id: "calm", tool: "list_mails", arguments: {} };
     await run([calm, sent, each([1])], "Sarah");
     await press(page, "Compare…");
-    await says(page, "#compare-runs", "There is no other run of this plan.");
+    await says(page, "#compare-runs", "There is no other run of a plan with this name.");
     await looks(page, `compare-none-${shape}`);
     await run([calm, sent, each([])], "Ada");
     // Each step takes 20 ms, except one step of the second run.

@@ -107,6 +107,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     // A search in the report lists the steps that it finds.
     await frame.type("#find", "email_send");
     await frame.waitForFunction(() => [...document.querySelectorAll(".row")].filter((row) => row.getClientRects().length).length === 2);
+    assert.equal(await text(frame, "#found"), "2 of 4 steps");
     await new Promise((resolve) => setTimeout(resolve, 200));
     await show(page, `server-report-${name}`);
     await press(page, "Close", "#report-dialog");
@@ -218,7 +219,7 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   await says(page, "#questions pre", "Well done.");
   await page.click("#to-inbox");
   await press(page, "Allow", "#inbox");
-  await says(page, "#inbox-count", "Nothing waits for you.");
+  await says(page, "#inbox-count", "Nothing is waiting.");
   await page.click("#to-runs");
   await page.type("#filter-text", "WELL DONE");
   await page.keyboard.press("Enter");
@@ -232,7 +233,7 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   await page.reload();
   await press(page, "Edit this plan");
   await drawn(page, 2);
-  assert.equal(await text(page, "#findings-count"), "Nothing found. Plan json.");
+  assert.equal(await text(page, "#findings-count"), "No errors and no warnings. Format: plan JSON.");
   assert.equal(await page.$eval(await input("text"), (it) => it.value), "Well done.");
   await page.click("#to-runs");
   await page.waitForSelector("#runs a");

@@ -32,6 +32,10 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
     html.tag("p").attr("class", "status").inside(|p| {
         write_sign(p, page.sign(step));
         p.text(report.status.name());
+        if let Some(undo) = page.undone.get(&step) {
+            p.text(", undone by ");
+            write_links(p, page, &[*undo]);
+        }
     });
     let intent = planned.intent.trim();
     if !intent.is_empty() {
@@ -82,7 +86,7 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
         }
         Status::Blocked { by } => {
             html.tag("p").inside(|p| {
-                p.text("It could not start, because ");
+                p.text("The step could not start, because ");
                 match page.report.steps.iter().position(|step| step.id == *by) {
                     Some(place) => write_links(p, page, &[place]),
                     None => p.text(MessageName(by)),
@@ -91,12 +95,14 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
             });
             return;
         }
-        Status::Skipped => "It was not needed: no condition held, or there was nothing to undo.",
-        Status::Cancelled => {
-            "The run dropped it before it ended. A call that was running may have taken effect."
+        Status::Skipped => {
+            "The step was not needed: no condition held, or there was nothing to undo."
         }
-        Status::Running => "It has not ended.",
-        Status::NotStarted => "It has not started.",
+        Status::Cancelled => {
+            "The run dropped the step before its end. A call that was running may have taken effect."
+        }
+        Status::Running => "The step has not ended.",
+        Status::NotStarted => "The step has not started.",
         Status::Completed => return,
     };
     html.tag("p").text(why);
@@ -111,12 +117,12 @@ fn write_given(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     let in_list = attempts.iter().any(|attempt| !attempt.element.is_empty());
     html.tag("h3").text(match (in_list, attempts.len()) {
         (true, _) => "Calls",
-        (false, 1) => "Given",
+        (false, 1) => "Arguments",
         (false, _) => "Attempts",
     });
     if !page.report.recorded.arguments {
         html.markup(
-            "<p class=\"hint\">Its arguments were not recorded: use \
+            "<p class=\"hint\">The run did not record arguments: use \
              <code>Run::capture_arguments(true)</code>.</p>",
         );
     }
@@ -185,7 +191,7 @@ fn write_inside(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
         let Some(left) = page.inside.get().checked_sub(report.steps.len()) else {
             return write_hint(
                 html,
-                "What ran inside is left out, since there is so much of it. The report as JSON has it.",
+                "The page has no room for the steps inside. The report as JSON contains them.",
             );
         };
         page.inside.set(left);
@@ -245,7 +251,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
         _ => write_attempts(html, page, step),
     }
     if let Some(output) = &step.output {
-        html.tag("p").attr("class", "hint").text("gave");
+        html.tag("p").attr("class", "hint").text("Output");
         html.tag("pre").attr("tabindex", 0).text(HtmlJson(output));
     }
 }
@@ -253,7 +259,10 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
 /// Writes that a gate has changed the arguments.
 fn write_change(html: &mut Html, attempt: &Attempt) {
     if attempt.is_changed {
-        write_hint(html, "A gate has changed the arguments.");
+        write_hint(
+            html,
+            "The arguments of the plan were changed before the call.",
+        );
     }
 }
 
@@ -265,9 +274,12 @@ fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
             .attr("tabindex", 0)
             .text(HtmlJson(arguments)),
         (None, true) if attempt.tool().is_some() => {
-            write_hint(html, "Its arguments could not be resolved.");
+            write_hint(html, "The run could not compute the arguments.");
         }
-        (None, true) => write_hint(html, "It is computed, so it has no named arguments."),
+        (None, true) => write_hint(
+            html,
+            "The step computes its output in the plan, and calls no tool.",
+        ),
         (None, false) => {}
     }
 }
@@ -277,12 +289,12 @@ fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     if report.started.is_none() {
         return;
     }
-    html.tag("h3").text("Gave");
+    html.tag("h3").text("Output");
     match (&report.output, page.report.recorded.outputs) {
         (Some(output), _) => html.tag("pre").attr("tabindex", 0).text(HtmlJson(output)),
-        (None, true) => write_hint(html, "It has no output."),
+        (None, true) => write_hint(html, "The step has no output."),
         (None, false) => html.markup(
-            "<p class=\"hint\">Its output was not recorded: use <code>Run::capture_outputs(true)</code>.</p>",
+            "<p class=\"hint\">The run did not record outputs: use <code>Run::capture_outputs(true)</code>.</p>",
         ),
     }
 }

@@ -9,11 +9,12 @@ use super::Report;
 use crate::Plan;
 use crate::plan::Role;
 use crate::print::MessageName;
+use crate::run::report::Status;
 use crate::run::report::time::Time;
 use escape::escape;
 use plan_graph::Html;
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -129,16 +130,24 @@ struct Page<'p> {
     report: &'p Report,
     plan: &'p Plan,
     critical: HashSet<usize>,
+    /// The undo step of each step that was undone.
+    undone: HashMap<usize, usize>,
     /// The number of steps inside steps that still fit on the page.
     inside: Cell<usize>,
 }
 
 impl<'p> Page<'p> {
     fn new(report: &'p Report) -> Self {
+        let steps = report.plan.steps.iter().zip(&report.steps).enumerate();
+        let undone = steps.filter_map(|(undo, (step, report))| match step.role {
+            Role::Undo(of) if matches!(report.status, Status::Completed) => Some((of, undo)),
+            _ => None,
+        });
         Self {
             report,
             plan: &report.plan,
             critical: report.critical.iter().copied().collect(),
+            undone: undone.collect(),
             inside: Cell::new(MOST_INSIDE),
         }
     }
@@ -157,18 +166,29 @@ impl Page<'_> {
         let critical = self.critical.contains(&step);
         let is_undo = matches!(self.plan.steps[step].role, Role::Undo(_));
         let undo = if is_undo { " undo" } else { "" };
-        status + undo + if critical { " critical" } else { "" }
+        let undone = self.undone.get(&step).map_or("", |_| " undone");
+        status + undo + undone + if critical { " critical" } else { "" }
     }
 
     /// Returns the status as an icon, for people who cannot distinguish the colors.
     fn sign(&self, step: usize) -> char {
-        sign(self.report.steps[step].status.name())
+        match self.undone.get(&step) {
+            Some(_) => '⤺',
+            None => sign(self.report.steps[step].status.name()),
+        }
     }
 
     /// Returns the text of a step for a screen reader.
     fn spoken(&self, step: usize) -> String {
         let report = &self.report.steps[step];
         let mut text = format!("{}, {}", MessageName(&report.id), report.status.name());
+        if let Some(undo) = self.undone.get(&step) {
+            let _ = write!(
+                text,
+                ", undone by {}",
+                MessageName(&self.report.steps[*undo].id)
+            );
+        }
         if let Some(took) = report.duration() {
             let _ = write!(text, ", {}", Time(took));
         }
@@ -223,8 +243,8 @@ impl Page<'_> {
         graph::write(&mut html, self);
         html.markup(
             "</div></section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>\
-             <p class=\"hint\">Each bar is a step with its attempts: \
-             green ones succeeded, red ones failed. The framed steps are the critical path, which the run had to wait for.</p>",
+             <p class=\"hint\">Each bar is a step with its attempts. Green attempts succeeded, and red attempts failed. \
+             The framed steps are the critical path: the run had to wait for these steps.</p>",
         );
         timeline::write(&mut html, self);
         html.markup(
@@ -275,7 +295,7 @@ impl Page<'_> {
         }
         header.markup(
             "<label class=\"find\"><span>Find steps</span><input type=\"search\" id=\"find\" autocomplete=\"off\" \
-             placeholder=\"a name, a tool or a status\"></label>",
+             placeholder=\"a name, a tool or a status\"></label> <span id=\"found\" class=\"hint\" role=\"status\"></span>",
         );
     }
 }

@@ -84,6 +84,8 @@
     const found = (link) => texts[Number(link.dataset.step)].includes(wanted);
     rows.forEach((row) => row.parentElement.classList.toggle("hidden", !found(row)));
     nodes.forEach((node) => node.classList.toggle("faded", !found(node)));
+    const count = rows.filter(found).length;
+    document.getElementById("found").textContent = wanted && (count ? count + " of " + rows.length + " steps" : "No step matches.");
   });
 
   // It begins with what failed, or else where the critical path does.
