@@ -396,6 +396,9 @@ await test("the count of what waits, and a lost connection", () => stubbed({ pac
   await press(page, "Refuse…", "#questions");
   assert.equal(await page.$("#questions form:not([hidden])"), null);
   await page.setOfflineMode(false);
+  // The browser may break the first connection of a network that has changed.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await says(page, "#connection", "Live");
   await wait(page, () => document.querySelector("#lost").hidden && !document.querySelector("#asked [aria-disabled]"));
   page.wrong = page.wrong.filter((it) => !/ERR_|net::/.test(it));
   await press(page, "Allow", "#questions");
