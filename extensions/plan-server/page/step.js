@@ -75,7 +75,7 @@ export const recorded = (path) => {
   return { ...(ended ?? both.find(({ step }) => step) ?? {}), isEnded: Boolean(ended) };
 };
 
-export const asks = (planned) => Boolean(live.run?.approve === "each" && planned && !planned.read_only && planned.tool);
+const asks = (planned) => Boolean(live.run?.approve === "each" && planned && !planned.read_only && planned.tool);
 // The time between the start of a step and the start of its first call, in milliseconds: a person approves the call, or the call waits for its turn.
 export const waitedFor = (planned, report) => {
   const [first] = list(report?.attempts);
@@ -86,8 +86,6 @@ export const waitedFor = (planned, report) => {
 // The times of a step in words, with the time of a person apart from the time of the tool.
 export const times = (planned, report) => {
   if (planned?.waits && !planned.tool) return report?.duration_ms >= 0 ? `waited ${took(report.duration_ms)} for a value` : "";
-  // A person has refused the call.
-  if (asks(planned) && report?.duration_ms >= 0 && !list(report.attempts).length) return `waited ${took(report.duration_ms)} for a person`;
   const waited = waitedFor(planned, report);
   const attempts = list(report?.attempts).filter((one) => !one.element?.length);
   if (!waited && attempts.length < 2) return "";

@@ -3,7 +3,7 @@
 import { $, cut, h, hide, list, plural, put, say, spoken } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
 import { isOver, live } from "./live.js";
-import { asks, recorded, showStep, times, waitedFor } from "./step.js";
+import { recorded, showStep, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 
 // The step of the plan that a step of a block, or an element of a list, belongs to.
@@ -155,7 +155,7 @@ const recordedBars = (planned, report, origin) => {
   const [start, end] = [origin + report.started_ms, origin + report.started_ms + report.duration_ms];
   if (planned?.waits && !planned.tool) return [[start, end, "turn"]];
   const calls = list(report.attempts).filter((one) => !one.element?.length);
-  if (!calls.length) return [[start, end, asks(planned) && !list(report.attempts).length ? "turn" : report.error ? "bad" : ""]];
+  if (!calls.length) return [[start, end, report.error ? "bad" : ""]];
   const bars = calls.map((one) => [origin + one.started_ms, origin + one.started_ms + (one.duration_ms ?? 0), one.error ? "bad" : ""]);
   return waitedFor(planned, report) ? [[start, bars[0][0], "turn"], ...bars] : bars;
 };
