@@ -1,7 +1,8 @@
 // A run again: its plan in the editor, a new run with equal inputs, and a retry of the failed steps.
 
-import { $, announce, hide } from "./dom.js";
+import { $, announce, bdi, h, hide, list, plural, say, stateLike } from "./dom.js";
 import { editor, replaceText, text } from "./editor.js";
+import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
 import { openRun } from "./run.js";
 import { api, noticed } from "./server.js";
@@ -48,9 +49,29 @@ once($("again-yes"), async () => {
   if (plan) remember(String(made.id), plan);
   location.hash = `#/runs/${encodeURIComponent(made.id)}`;
 });
-once($("retry"), async () => {
+// The steps of a retry, and the completed steps that it keeps.
+const listed = (title, steps, note) => (steps.length ? [h("h3", {}, title), h("ul", { class: "items" }, steps.slice(0, LIMITS.cards).map(({ path }) => h("li", {}, bdi(path, 200), ...note(path)))),
+  steps.length > LIMITS.cards ? h("p", { class: "hint" }, `${plural(steps.length - LIMITS.cards, "more step")}.`) : ""] : []);
+$("retry").addEventListener("click", () => {
+  const { run } = live;
+  const undone = new Map(list(run.undone).filter(({ status }) => status === "completed").map(({ undoes, path }) => [undoes, path]));
+  const status = (path) => live.steps.get(path)?.status;
+  const work = list(run.steps).filter((step) => !step.undoes);
+  const isKept = ({ path }) => ["completed", "recovered", "skipped"].includes(status(path)) && !undone.has(path);
+  const word = run.state === "cancelled" ? "Resume" : "Retry";
+  say($("retry-title"), word === "Resume" ? "Resume this run?" : "Retry from the failure?");
+  say($("retry-yes"), `${word} the run`);
+  $("retry-steps").replaceChildren(...[
+    listed("These steps run", work.filter((step) => !isKept(step)), (path) => [" ", stateLike(status(path)), ...(undone.has(path) ? [", undone by ", bdi(undone.get(path), 200)] : [])]),
+    listed("These steps keep their outputs", work.filter(isKept), () => []),
+    h("p", { class: "hint" }, run.approve === "each" ? "The run asks before each call that may change something." : "The run makes all calls without asking."),
+  ].flat().filter(Boolean));
+  $("retry-dialog").showModal();
+});
+$("retry-no").addEventListener("click", () => $("retry-dialog").close());
+once($("retry-yes"), async () => {
   const { id } = live;
-  await api(runPath("/retry"), { method: "POST", body: {} });
+  await api(runPath("/retry"), { method: "POST", body: {} }).finally(() => $("retry-dialog").close());
   if (id !== live.id) return;
   announce("The run continues. Completed steps that were not undone do not run again");
   openRun(id);

@@ -83,7 +83,9 @@ export const put = (place, key, make) => {
   place.replaceChildren(...[make()].flat().filter(Boolean));
 };
 
-export const stateLike = (status) => h("span", { class: `state ${STATUSES.includes(status) ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(status, 40));
+// The status of a step in words.
+export const spoken = (status) => (status === "waiting" ? "waiting for you" : status ?? "not started");
+export const stateLike = (status) => h("span", { class: `state ${STATUSES.includes(status) ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(spoken(status), 40));
 export const save = (name, content, type = "application/json") => {
   const url = URL.createObjectURL(new Blob([content], { type }));
   h("a", { href: url, download: name }).click();

@@ -8,6 +8,8 @@ export const text = $("text");
 export const editor = {
   findings: [], // with `labels` as offsets into the text
   plan: null,
+  last: null, // the last correct plan of this text
+  drawn: null, // the plan that is drawn
   chosen: null,
   line: 20,
   checking: null,
@@ -112,6 +114,7 @@ const edited = () => {
   measure();
   underline();
   number();
+  if ($("sample").value && text.value !== editor.sample) $("sample").value = "";
   keep("text", text.value.length < LIMITS.text ? text.value : null);
   clearTimeout(editor.timer);
   editor.timer = setTimeout(check, 250);
@@ -160,6 +163,7 @@ export const found = (said, value, profile, why = "", failed = false) => {
   }));
   shift();
   editor.plan = said.plan && typeof said.plan === "object" ? said.plan : null;
+  editor.last = editor.plan ?? (now.trim() ? editor.last : null);
   editor.checked = editor.plan ? { text: value, profile } : null;
   editor.at = -1;
   measure();
@@ -236,8 +240,10 @@ const goTo = (index) => {
   const line = lineOf(label.start);
   text.scrollTop = Math.max(0, line * editor.line - text.clientHeight / 2);
   const column = label.start - editor.starts[line];
-  const wide = column * 7.9;
-  if (wide < text.scrollLeft || wide > text.scrollLeft + text.clientWidth - 40) text.scrollLeft = Math.max(0, wide - text.clientWidth / 2);
+  // The mark is exactly over its text. A text with too many marks has an estimate.
+  const mark = $("marks").querySelector(`mark[data-finding="${index}"]`);
+  const [from, to] = mark ? [mark.offsetLeft, mark.offsetLeft + mark.offsetWidth] : [column * 7.9, column * 7.9];
+  if (from < text.scrollLeft || to + 40 > text.scrollLeft + text.clientWidth) text.scrollLeft = Math.max(0, Math.min(from - 8, to + 40 - text.clientWidth / 2));
   number();
   for (const mark of $("marks").querySelectorAll("mark")) mark.classList.toggle("here", mark.dataset.finding === String(index));
   const { severity, message } = editor.findings[index];
@@ -252,27 +258,38 @@ text.addEventListener("keydown", (event) => {
 
 // What the plan would do.
 export const steps = () => list(editor.plan?.steps).filter((step) => step && typeof step === "object");
-const LEGEND = () => h("ul", { class: "legend" }, h("li", { class: "reads" }, "only reads"), h("li", { class: "acts" }, "may change something"),
-  h("li", { class: "waits" }, "waits for a value"), h("li", { class: "undo" }, "undoes a step"), h("li", { class: "affected" }, "would not run if the chosen step failed"));
+// While the text has errors, the page shows the last correct plan.
+const shownPlan = () => editor.plan ?? editor.last;
+const shownSteps = () => list(shownPlan()?.steps).filter((step) => step && typeof step === "object");
+const effect = (step) => (step.undoes ? "undoes a step" : step.waits ? "waits for a value" : !step.tool ? "–" : step.read_only ? "only reads" : "may change something");
 const showPlan = () => {
-  const { plan } = editor;
-  editorPicture.put(plan?.svg, LEGEND());
+  const plan = shownPlan();
+  const isOld = !editor.plan && Boolean(plan);
+  for (const place of ["picture", "steps"]) $(place).classList.toggle("old", isOld);
+  hide($("picture-old"), !isOld);
+  hide($("printed"), !plan?.text);
+  if (editor.drawn !== plan || !plan) drawPlan(plan);
+  chooseStep(shownSteps().some((step) => step.path === editor.chosen) ? editor.chosen : null);
+  editor.changed();
+};
+const drawPlan = (plan) => {
+  editor.drawn = plan;
+  editorPicture.put(plan?.svg);
   if (!plan) $("picture").replaceChildren(h("p", { class: "none" }, "The graph of the plan appears here when the plan has no errors."));
-  const all = steps();
+  const all = shownSteps();
+  const hasUndo = all.some((step) => step.undone_by);
   if (all.length) {
     const rows = all.slice(0, LIMITS.rows).map((step) => ({
       "data-step": step.path,
       cells: [h("button", { type: "button", class: "link", "aria-pressed": "false", onclick: () => chooseStep(editor.chosen === step.path ? null : step.path) }, bdi(step.path, 200)),
-        step.tool ? h("code", {}, cut(step.tool, 200)) : "–", step.read_only ? "yes" : "no", step.waits ? "yes" : "no", names(step.needs), names(step.affects, step.affects_count)],
+        step.tool ? h("code", {}, cut(step.tool, 200)) : "–", effect(step), names(list(step.needs).filter((need) => need !== step.undoes)), ...(hasUndo ? [names([step.undone_by].filter(Boolean))] : []),
+        names(step.affects, step.affects_count)],
     }));
-    $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Only reads", "Waits", "Needs", "Blocks if it fails"], rows, all.length - rows.length));
+    $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Effect", "Needs", ...(hasUndo ? ["Undone by"] : []), "Blocks if it fails"], rows, all.length - rows.length));
   } else {
     $("steps").replaceChildren(h("p", { class: "none" }, plan ? "The plan has no steps." : "The steps of the plan appear here when the plan has no errors."));
   }
-  hide($("printed"), !plan?.text);
   say($("printed").querySelector("pre"), plan?.text ? block(plan.text, 60_000) : "");
-  chooseStep(all.some((step) => step.path === editor.chosen) ? editor.chosen : null);
-  editor.changed();
 };
 // The server sends the first names, and the number of all.
 const names = (paths, count = list(paths).length) => {
@@ -282,7 +299,7 @@ const names = (paths, count = list(paths).length) => {
 };
 const chooseStep = (path) => {
   editor.chosen = path;
-  const step = steps().find((step) => step.path === path);
+  const step = shownSteps().find((step) => step.path === path);
   editorPicture.mark(path, list(step?.affects));
   for (const row of $("steps").querySelectorAll("tr[data-step]")) {
     row.classList.toggle("chosen", row.dataset.step === path);
@@ -303,6 +320,7 @@ export const loadSamples = async () => {
   }
 };
 export const replaceText = (value) => {
+  editor.last = null;
   text.value = value;
   text.setSelectionRange(0, 0);
   text.scrollTop = text.scrollLeft = 0;
@@ -314,10 +332,9 @@ $("sample").addEventListener("change", () => {
   if ($("sample").value === "" || !sample) return;
   if (text.value.trim() && text.value !== editor.sample) editor.mine = text.value;
   hide($("sample-back"), editor.mine === null);
-  editor.sample = String(sample.text ?? "");
-  replaceText(editor.sample);
   // A text area has line feeds only.
-  editor.sample = text.value;
+  editor.sample = String(sample.text ?? "").replaceAll(/\r\n?/g, "\n");
+  replaceText(editor.sample);
 });
 $("sample-back").querySelector("button").addEventListener("click", () => {
   replaceText(editor.mine ?? "");

@@ -3,7 +3,35 @@ import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
 import { Refused, api, parsed, request } from "./server.js";
 
-export const connection = (text) => say($("connection"), text);
+// While the connection is lost, the buttons of the run are off. The banner comes a moment later, so that a short break does not flash.
+let [lost, banner] = [null, 0];
+const buttons = () => document.querySelectorAll("#run-view > .card:not(#asked) > .bar-of button, #asked button");
+const setLost = (isLost) => {
+  if (isLost === (lost !== null)) return;
+  lost = isLost ? new Date() : null;
+  clearTimeout(banner);
+  banner = isLost ? setTimeout(() => {
+    say($("lost"), `Not connected since ${lost.toLocaleTimeString()}. This page may be out of date. Its buttons are off until the connection is back.`);
+    hide($("lost"), false);
+  }, 1000) : 0;
+  if (!isLost) hide($("lost"), true);
+  for (const one of buttons()) {
+    if (isLost) one.setAttribute("aria-disabled", "true");
+    else one.removeAttribute("aria-disabled");
+  }
+};
+for (const name of ["click", "submit"]) {
+  $("run-view").addEventListener(name, (event) => {
+    if (!lost || (name === "click" && !event.target.closest("[aria-disabled=true]"))) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, true);
+}
+// Shows the state of the connection.
+export const connection = (text, isLost = false) => {
+  say($("connection"), text);
+  setLost(isLost);
+};
 const pause = (ms, signal) => new Promise((resolve) => {
   const timer = setTimeout(resolve, ms);
   signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
@@ -45,7 +73,7 @@ export const follow = async (signal, happened) => {
     if (signal.aborted || live.ended) break;
     const wait = Math.min(15_000, 500 * 2 ** tries) * (0.75 + Math.random() / 2);
     tries = Math.min(tries + 1, 6);
-    connection(`Connection lost; trying again${wait > 2000 ? ` in ${Math.round(wait / 1000)} s` : "…"}`);
+    connection(`Connection lost; trying again${wait > 2000 ? ` in ${Math.round(wait / 1000)} s` : "…"}`, true);
     await pause(wait, signal);
   }
   if (!signal.aborted) connection("");

@@ -2,9 +2,10 @@
 
 import { $, bdi, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
+import { live } from "./live.js";
 import { inboxQuestions } from "./questions.js";
 import { api, noticed, token } from "./server.js";
-import { time } from "./time.js";
+import { since, time } from "./time.js";
 
 let timer = 0;
 let asking = null;
@@ -22,14 +23,21 @@ const loadInbox = async (quiet = false) => {
     const open = Number(asked?.count) || questions.length;
     const count = open + others.length;
     say($("waiting-count"), count ? ` (${count.toLocaleString()}${waiting?.next ? "+" : ""})` : "");
+    $("inbox-title").closest("section").classList.toggle("attention", count > 0);
     say($("inbox-count"), [open ? plural(open, "question") : "", others.length ? `${plural(others.length, "run")} ${others.length === 1 ? "waits" : "wait"} without a question` : ""].filter(Boolean).join(", ") || "Nothing is waiting.");
     say($("inbox-more"), open > LIMITS.cards ? `${open - LIMITS.cards} more questions follow when these are answered.` : "");
     hide($("inbox-runs-card"), !others.length);
-    put($("inbox-runs"), others, () => table("Runs that wait without a question", ["Plan", "State", "Began"], others.map((run) => ({ cells: [
-      h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, bdi(run.plan || "without a name", 200)), stateOf(run.state), time(run.began)] }))));
+    put($("inbox-runs"), others, () => table("Runs that wait without a question", ["Plan", "State", "Began", "Age"], others.map((run) => ({ cells: [
+      h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, bdi(run.plan || "without a name", 200)), stateOf(run.state), time(run.began), since(run.began)] }))));
   } catch (error) {
     if (!quiet) noticed(error);
   }
+};
+// A run tells of a question before the server lists the run as waiting, so the count is asked for a second time.
+let soon = [];
+live.asked = () => {
+  soon.forEach(clearTimeout);
+  soon = [100, 1500].map((wait) => setTimeout(() => loadInbox(true), wait));
 };
 // The count in the navigation is on each page, and the list itself is looked at more often.
 export const watchInbox = (on, isOpen) => {

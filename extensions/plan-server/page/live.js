@@ -5,13 +5,22 @@ import { instant } from "./time.js";
 
 export const live = { id: null, abort: null, run: null, steps: new Map(), order: [], chosen: null, plan: null, drawn: 0, clock: 0, ended: false, skipped: new Set(),
   opened: new Set(), // the steps whose elements are listed in the timeline
+  narrowed: new Set(), // the steps of whose elements only the failed ones are listed
+  asked: () => {}, // is called after a change of what the run asks for
   changed: () => {}, // is called after each change
   choose: () => {}, // is called with the path of a step, and with `true` to go to its card
 };
 
 export const runPath = (rest = "") => `/api/runs/${encodeURIComponent(live.id)}${rest}`;
 
+const askedFor = () => JSON.stringify([isOver(live.run ?? {}), list(live.run?.questions).map((one) => one?.id), list(live.run?.waits).map((one) => one?.path)]);
 export const happened = (event, data) => {
+  const before = askedFor();
+  handle(event, data);
+  if (before !== askedFor()) live.asked();
+  live.changed();
+};
+const handle = (event, data) => {
   if (event === "state" && data && typeof data === "object") {
     // What was asked for before the end may arrive after it.
     if (live.run && isOver(live.run) && !isOver(data)) return;
@@ -44,7 +53,6 @@ export const happened = (event, data) => {
       announce(`The run is over: ${run?.state}`);
     }, noticed);
   }
-  live.changed();
 };
 const number_ = (value) => (typeof value === "number" && Number.isFinite(value) ? value : null);
 // Milliseconds are those of the clock, or, if they are too few for that, since the run began.

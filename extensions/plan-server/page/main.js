@@ -34,6 +34,7 @@ const route = (focus = false) => {
     if (current) $(id).setAttribute("aria-current", "page");
     else $(id).removeAttribute("aria-current");
   }
+  if (view === "run-view") $("to-runs").setAttribute("aria-current", "true");
   $("notices").replaceChildren();
   closeRuns();
   if (view !== "run-view") closeRun();

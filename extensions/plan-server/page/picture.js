@@ -1,4 +1,4 @@
-import { SHOWN, cut, h, hide, lines, say, seen } from "./dom.js";
+import { SHOWN, cut, h, hide, lines, put, say, seen, spoken } from "./dom.js";
 import { LIMITS, SIGNS, STATUSES } from "./limits.js";
 import { Overview } from "./overview.js";
 
@@ -42,10 +42,15 @@ const spokenOf = (node) => {
   return whole.startsWith(visible) ? whole : visible.startsWith(whole) ? visible : `${visible}: ${whole}`;
 };
 
+// The meanings of the shapes, lines and colors of a picture.
+const KINDS = [["reads", "only reads"], ["acts", "may change something"], ["waits", "waits for a value"], ["undo", "undoes a step"]];
+const FORMS = [["is-for", "runs for each element of a list"], ["is-loop", "repeats"], ["is-if", "has a condition"], ["is-block", "contains steps"]];
+const LINES = [[":not(.after, .undo)", "uses an output", "data"], [".after", "order only", "after"], [".undo", "undo", "undo"]];
+
 // A picture with its buttons. `choose` is called with the path of a step that somebody chooses.
 export class Picture {
-  constructor(place, bar, choose) {
-    this.place = place;
+  constructor(place, bar, choose, isLive = false) {
+    Object.assign(this, { place, isLive, legend: h("ul", { class: "legend" }) });
     this.svg = null;
     this.nodes = new Map();
     this.choose = choose;
@@ -56,7 +61,7 @@ export class Picture {
     bar.append(this.tools);
     this.isFit = true;
   }
-  put(text, legend) {
+  put(text) {
     this.nodes.clear();
     this.svg = text ? draw(text) : null;
     hide(this.tools, !this.svg);
@@ -90,9 +95,21 @@ export class Picture {
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.frame = h("div", { class: "scroll" }, this.svg);
     this.overview = this.nodes.size > LIMITS.collapse ? new Overview(this.svg, this.nodes, this.frame) : null;
-    this.place.replaceChildren(this.overview?.place ?? this.frame, legend ?? "");
+    this.place.replaceChildren(this.overview?.place ?? this.frame, this.legend);
+    this.explain();
     // The steps of a group have their natural size, and scroll.
     this.fit(!this.overview);
+  }
+  // Lists the kinds that occur in the picture.
+  explain() {
+    const nodes = [...this.nodes.values()];
+    const has = (name) => nodes.some((node) => (name === "not-started" ? !STATUSES.some((status) => node.classList.contains(status)) : node.classList.contains(name)));
+    // The color of a step of a run is its state.
+    const kinds = [...(this.isLive ? [...STATUSES.filter(has).map((status) => [status, `${SIGNS[status]} ${spoken(status)}`]), ["not-started", "not started"], ["undone", "⤺ undone"], ["undo", "undoes a step"]] : KINDS), ...FORMS].filter(([name]) => has(name));
+    const edges = LINES.filter(([selector]) => this.svg?.querySelector(`.edge${selector}`)).map(([, words, name]) => [`line ${name}`, words]);
+    const hit = has("affected") ? [["affected", "would not run if the chosen step failed"]] : [];
+    const all = [...kinds, ...(edges.length > 1 || this.svg?.querySelector(".edge:is(.after, .undo)") ? edges : []), ...hit];
+    put(this.legend, all, () => all.map(([name, words]) => h("li", { class: name }, words)));
   }
   picked(node) {
     if (node) this.choose(node.getAttribute("aria-pressed") === "true" ? null : node.dataset.path);
@@ -138,6 +155,7 @@ export class Picture {
       edge.classList.toggle("near", chosen !== null && [edge.dataset.from, edge.dataset.to].includes(chosen));
     }
     this.overview?.mark(chosen);
+    this.explain();
   }
   // Shows the state of a step, and the name of the step that has undone it, if one has.
   status(path, status, undoneBy) {
@@ -148,6 +166,6 @@ export class Picture {
     if (STATUSES.includes(status)) node.classList.add(status);
     const sign = node.querySelector(".sign");
     if (sign) say(sign, undoneBy ? "⤺" : SIGNS[status] ?? "");
-    node.setAttribute("aria-label", `${node.dataset.spoken}: ${status ?? "not started"}${undoneBy ? `, undone by ${undoneBy}` : ""}`);
+    node.setAttribute("aria-label", `${node.dataset.spoken}: ${spoken(status)}${undoneBy ? `, undone by ${undoneBy}` : ""}`);
   }
 }

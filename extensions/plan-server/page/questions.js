@@ -4,7 +4,7 @@ import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
 import { api, told } from "./server.js";
-import { time } from "./time.js";
+import { since, time } from "./time.js";
 
 // Its key says all that somebody decides about, so that a card never stands for another question than the one that it shows.
 const cards = (place, all, key, make) => {
@@ -126,7 +126,7 @@ const questionCard = (run, question, after, from) => {
     }
   } }, "Show all arguments");
   card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
-    from ?? "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "", undoing(question) || "",
+    from ?? "", question.asked ? h("p", { class: "hint" }, "Asked ", time(question.asked), ", ", since(question.asked), " ago.") : "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "", undoing(question) || "",
     ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   announce(`A question: may ${question.tool} run?`);
   return card;
@@ -159,7 +159,7 @@ export const questions = (all) => {
 };
 // The questions of all runs, each with a link to its run.
 export const inboxQuestions = (all, after) => cards($("inbox"), all, keyOf, (question) => questionCard(question.run, question, after,
-  h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(question.run)}` }, bdi(question.plan || "a plan without a name", 200)), question.asked ? [", asked ", time(question.asked)] : "", ".")));
+  h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(question.run)}` }, bdi(question.plan || "a plan without a name", 200)), ".")));
 export const waits = (all) => cards($("waits"), all, ({ path, type }) => show([path, type]), (wait) => {
   const nth = (ids += 1);
   const type = typeof wait.type === "string" ? wait.type : wait.type === undefined || wait.type === null ? "" : show(wait.type);
@@ -178,6 +178,7 @@ export const waits = (all) => cards($("waits"), all, ({ path, type }) => show([p
   format.value = kind === "text" ? "text" : "json";
   format.addEventListener("change", () => make(format.value));
   make(kind);
+  const began = live.steps.get(wait.step ?? wait.path)?.attempts[0]?.started;
   const card = h("form", { class: "wait", novalidate: true, "aria-labelledby": `${name}-title`, onsubmit: (event) => {
     event.preventDefault();
     let value;
@@ -189,7 +190,8 @@ export const waits = (all) => cards($("waits"), all, ({ path, type }) => show([p
       return;
     }
     answering(card, [runPath("/signals")], { path: wait.path, value }, "Answered", lookAgain);
-  } }, h("h3", { id: `${name}-title` }, "The step ", h("code", {}, cut(wait.step ?? wait.path, 300)), " waits for a value"), place,
+  } }, h("h3", { id: `${name}-title` }, "The step ", h("code", {}, cut(wait.step ?? wait.path, 300)), " waits for a value"),
+    began ? h("p", { class: "hint" }, "Asked ", time(began), ", ", since(began), " ago.") : "", place,
     kind === "text" || kind === "json" ? h("p", {}, h("label", { for: `${name}-format` }, "Written as "), format) : "",
     h("p", { class: "wrong failed-to-send", role: "alert" }), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Send the value")));
   announce(`The step ${wait.step ?? wait.path} waits for a value`);

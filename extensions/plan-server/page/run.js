@@ -1,21 +1,21 @@
-import { $, bdi, block, cut, h, hide, list, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
+import { $, announce, bdi, block, cut, h, hide, list, prose, put, save, say, show, stateLike, stateOf } from "./dom.js";
 import { connection, follow } from "./events.js";
 import { LIMITS } from "./limits.js";
 import { happened, isOver, live } from "./live.js";
 import { Picture } from "./picture.js";
 import { questions, waits } from "./questions.js";
 import { remembered } from "./store.js";
-import { instant, time, took } from "./time.js";
+import { instant, since, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
 
-const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches));
+const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), true);
 $("live").classList.add("live");
 
 export const openRun = (id) => {
   closeRun();
-  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Set() });
+  Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Set(), narrowed: new Set(), isPointed: false });
   live.abort = new AbortController();
-  for (const place of ["together", "questions", "waits", "timeline", "result", "undone", "given", "run-title", "run-facts", "run-wrong", "step-title", "step-state", "step-details"]) {
+  for (const place of ["together", "questions", "waits", "timeline", "result", "undone", "remains", "given", "run-title", "run-facts", "run-wrong", "step-title", "step-state", "step-details"]) {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
@@ -74,13 +74,14 @@ const showRun = () => {
   const [began, ended] = [instant(run.began), instant(run.ended)];
   // The events say what the run waits for, but not its state.
   const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
-  put($("run-facts"), [state, run.began, run.ended], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : []), "."]);
-  put($("run-wrong"), run.error ?? null, () => (run.error ? wrong(run.error) : []));
+  put($("run-facts"), [state, run.began, run.ended, live.id], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : over ? [] : [", ", since(run.began), " so far"]), ". ", ...idOf(live.id)]);
+  put($("run-wrong"), [run.error ?? null, run.state, list(run.undone), list(run.steps).length], () => (over && run.state === "cancelled" ? cancelled(run) : run.error ? wrong(run.error) : []));
   hide($("cancel"), over);
   hide($("edit"), false);
   hide($("again"), !over);
   hide($("compare"), !over);
   hide($("retry"), !over || !["failed", "cancelled"].includes(run.state));
+  say($("retry"), run.state === "cancelled" ? "Resume…" : "Retry from the failure…");
   hide($("report"), !(over || run.report));
   questions(over ? [] : list(run.questions));
   waits(over ? [] : list(run.waits));
@@ -95,11 +96,15 @@ const showRun = () => {
     return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, block(long, LIMITS.shown)),
       h("button", { type: "button", onclick: () => save(`${name.replaceAll(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "output"}.json`, show(run.output)) }, "Save as a file")];
   });
-  hide($("undone-card"), !list(run.undone).length);
-  put($("undone"), list(run.undone), () => h("ul", { class: "items" }, list(run.undone).slice(0, LIMITS.rows).map(undone)));
+  const remains = over && ["failed", "cancelled"].includes(run.state) ? remaining(run) : [];
+  hide($("undone-card"), !list(run.undone).length && !remains.length);
+  put($("undone"), list(run.undone), () => (list(run.undone).length ? h("ul", { class: "items" }, list(run.undone).slice(0, LIMITS.rows).map(undone)) : []));
+  put($("remains"), remains, () => (remains.length ? [h("h3", {}, "Not undone"), h("p", { class: "hint" }, "These calls may have changed something, and no undo step has completed for them."),
+    h("ul", { class: "items" }, remains.slice(0, LIMITS.rows).map(({ path, tool, why }) => h("li", {}, stepLink(path), tool ? [" by ", h("code", {}, cut(tool, 200))] : "", `: ${why}`)))] : []));
   const given = Object.entries(run.inputs ?? {}).slice(0, LIMITS.rows);
   hide($("given-card"), !given.length);
   put($("given"), given, () => h("dl", {}, given.flatMap(([name, value]) => [h("dt", {}, bdi(name, 200)), h("dd", {}, typeof value === "string" ? bdi(value) : h("code", {}, cut(show(value))))])));
+  pointAtFailure(over);
   drawLive();
   if (over) {
     clearInterval(live.clock);
@@ -108,11 +113,58 @@ const showRun = () => {
     live.clock ||= setInterval(drawLive, matchMedia("(prefers-reduced-motion: reduce)").matches ? 2000 : 400);
   }
 };
+// The id, which people paste into tickets and searches.
+const idOf = (id) => {
+  const shown = h("code", {}, cut(id, 100));
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(id);
+      announce("The id is copied");
+      say(button, "Copied");
+    } catch {
+      // Without a secure context, a browser copies only what somebody copies.
+      getSelection().selectAllChildren(shown);
+      announce("The id is selected");
+    }
+  };
+  const button = h("button", { type: "button", class: "small", "aria-label": "Copy the id of the run", onclick: copy }, "Copy");
+  return [h("span", { class: "run-id" }, "Run ", shown, " ", button)];
+};
+const stepLink = (path) => h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, h("code", {}, cut(path, 300)));
+// The calls with effects that no undo step has undone, by their steps or their elements.
+const remaining = (run) => {
+  const planned = new Map(list(run.steps).map((step) => [step?.path, step]));
+  const undo = new Map(list(run.undone).map((one) => [one?.undoes, one]));
+  const isDone = (path) => ["completed", "recovered"].includes(live.steps.get(path)?.status);
+  return live.order.flatMap((path) => {
+    const root = live.steps.get(path).root ?? path;
+    const step = planned.get(root);
+    if (!step?.tool || step.read_only || step.undoes || !isDone(path) || (path !== root && isDone(root)) || undo.get(root)?.status === "completed") return [];
+    return [{ path, tool: step.tool, why: undo.has(root) ? `its undo step ${cut(undo.get(root).path, 200)} is ${undo.get(root).status}` : step.undone_by ? `its undo step ${cut(step.undone_by, 200)} has not run` : "it has no undo step" }];
+  });
+};
+// The step that an error names, and the rest of the error.
+const placeOf = (error) => {
+  if (typeof error !== "string") return { path: error?.path ?? error?.step, text: [error?.message ?? show(error), error?.help].filter(Boolean).join("\n") };
+  const [whole, path] = /^step `([^`]+)`: /.exec(error) ?? [];
+  return whole ? { path, text: error.slice(whole.length) } : { text: error };
+};
+// The failed step is open from the start, until somebody chooses another.
+const pointAtFailure = (over) => {
+  if (live.isPointed || !over || live.run.state !== "failed") return;
+  const known = new Set(list(live.run.steps).map((step) => step?.path));
+  const path = [placeOf(live.run.error ?? "").path, ...live.order].find((path) => known.has(path) && live.steps.get(path)?.status === "failed");
+  if (!path) return;
+  live.isPointed = true;
+  if (live.chosen === null) live.choose(path);
+};
+const cancelled = (run) => {
+  const undone = list(run.undone).filter((one) => one?.status === "completed");
+  return h("p", { class: "neutral" }, h("strong", {}, "Cancelled"), undone.length ? ["; undone: ", ...undone.flatMap(({ undoes }, at) => [at ? ", " : "", stepLink(undoes)])] : "", ".");
+};
 const wrong = (error) => {
-  if (typeof error === "string") return h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error));
-  const lines = [error.message ?? show(error), error.help].filter(Boolean);
-  return h("p", { class: "error" }, h("strong", {}, error.path ?? error.step ? "Error in " : "Error: "), error.path ?? error.step ? h("code", {}, cut(error.path ?? error.step, 300)) : "",
-    error.path ?? error.step ? ": " : "", lines.flatMap((line, at) => [at ? h("br") : "", prose(line)]));
+  const { path, text } = placeOf(error);
+  return h("p", { class: "error" }, h("strong", {}, path ? "Error in " : "Error: "), path ? [stepLink(path), ": "] : "", prose(text));
 };
 const undone = (one) => {
   if (one === null || typeof one !== "object") return h("li", {}, bdi(one));

@@ -1,7 +1,7 @@
 import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { api, noticed } from "./server.js";
-import { instant, time, took } from "./time.js";
+import { instant, since, time, took } from "./time.js";
 
 const runs = { state: "", text: "", before: "", page: 1, next: null, starts: [], count: "", timer: 0, abort: null };
 // The filters and the page are in the address, so that a list can be sent to somebody.
@@ -24,10 +24,12 @@ const load = async (quiet = false) => {
     const focused = document.activeElement?.closest?.("#runs a")?.getAttribute("href");
     const filtered = runs.state || runs.text;
     put($("runs"), [all, filtered, runs.next === null], () => {
+      const hasErrors = all.some((run) => run?.error);
+      const error = (run) => h("span", { class: "one-line", title: run?.error || null }, run?.error ? bdi(String(run.error).replaceAll("`", ""), 200) : "–");
       const rows = all.map((run) => ({ cells: [
         h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, bdi(run?.plan || "without a name", 200)), stateOf(run?.state), time(run?.began),
-        run?.ended ? took(instant(run.ended) - instant(run.began)) : "–", h("code", {}, cut(run?.id, 80))] }));
-      return rows.length ? table("Runs, the latest first", ["Plan", "State", "Began", "Took", "Run"], rows)
+        run?.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run?.began), " so far"), ...(hasErrors ? [error(run)] : []), h("code", {}, cut(run?.id, 80))] }));
+      return rows.length ? table("Runs, the latest first", ["Plan", "State", "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], rows)
         : h("p", { class: "none" }, runs.next !== null ? "None of the latest runs matches. Search further back." : filtered ? "No run matches these filters." : "There are no runs yet.");
     });
     if (focused) [...$("runs").querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();

@@ -1,10 +1,10 @@
 // The card of the chosen step of a run: its arguments, its output, its attempts and the steps that it waits for.
 
-import { $, bdi, block, cut, h, hide, json, list, prose, put, save, show, stateLike } from "./dom.js";
+import { $, bdi, block, cut, h, hide, json, list, plural, prose, put, save, show, stateLike } from "./dom.js";
 import { ENDED, LIMITS } from "./limits.js";
 import { isOver, live, runPath } from "./live.js";
 import { api } from "./server.js";
-import { instant, time, took } from "./time.js";
+import { instant, since, time, took } from "./time.js";
 
 // The arguments and outputs of a run come from `GET /api/runs/{id}`, since events leave them out.
 let values = { of: null, report: null };
@@ -43,7 +43,7 @@ export const reportOf = (report, path) => {
   while (step) {
     const element = /^(?:\[\d+\])*/.exec(rest)[0];
     const indices = [...element.matchAll(/\d+/g)].map(([index]) => Number(index));
-    const attempts = list(step.attempts).filter((one) => JSON.stringify(one.element ?? []) === JSON.stringify(indices));
+    const attempts = list(step.attempts).filter((one) => (one.element ?? []).join() === indices.join());
     rest = rest.slice(element.length);
     if (!rest && element) return { step: ofElement(step, attempts), began };
     if (!rest) return { step, began };
@@ -55,6 +55,24 @@ export const reportOf = (report, path) => {
     [step, rest] = [next, rest.slice(next.id.length)];
   }
   return {};
+};
+
+// The newest report of a step: of the values that were asked for, or of the events. The times of a step that has ended come from this report alone.
+const known = new WeakMap();
+const found = (report, path) => {
+  if (!report) return {};
+  if (!known.has(report)) known.set(report, new Map());
+  const all = known.get(report);
+  if (!all.has(path)) all.set(path, reportOf(report, path));
+  return all.get(path);
+};
+export const recorded = (path) => {
+  const status = live.steps.get(path)?.status;
+  const both = [values.id === live.id ? values.report : null, live.run?.report].map((report) => found(report, path));
+  // A report from before a retry has another status.
+  const fits = ({ step }) => step?.duration_ms >= 0 && ENDED.includes(step.status ?? status) && (step.status ?? status) === (status ?? step.status);
+  const ended = both.find(fits);
+  return { ...(ended ?? both.find(({ step }) => step) ?? {}), isEnded: Boolean(ended) };
 };
 
 const asks = (planned) => Boolean(live.run?.approve === "each" && planned && !planned.read_only && planned.tool);
@@ -69,9 +87,12 @@ export const waitedFor = (planned, report) => {
 export const times = (planned, report) => {
   if (planned?.waits && !planned.tool) return report?.duration_ms >= 0 ? `waited ${took(report.duration_ms)} for a value` : "";
   const waited = waitedFor(planned, report);
-  if (!waited) return "";
-  const spent = report.attempts.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
-  return `the tool took ${took(spent)}, waited ${took(waited)} ${asks(planned) ? "for a person" : "for its turn"}`;
+  const attempts = list(report?.attempts).filter((one) => !one.element?.length);
+  if (!waited && attempts.length < 2) return "";
+  const spent = attempts.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
+  const between = attempts.slice(1).reduce((sum, one, at) => sum + Math.max(0, one.started_ms - attempts[at].started_ms - (attempts[at].duration_ms ?? 0)), 0);
+  return [`the tool took ${took(spent)}`, waited && `waited ${took(waited)} ${asks(planned) ? "for a person" : "for its turn"}`,
+    attempts.length > 1 && `${plural(attempts.length, "attempt")}, waited ${took(between)} between them`].filter(Boolean).join(", ");
 };
 
 const value = (label, given, name) => {
@@ -86,13 +107,13 @@ const steps = (label, paths, stateOfStep, count = list(paths).length) => {
   const one = (path) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, bdi(path, 200)), " ", stateLike(stateOfStep(path) ?? "not started"));
   return [h("h3", {}, label), h("ul", { class: "items" }, all.slice(0, LIMITS.cards).map(one)), count > LIMITS.cards ? h("p", { class: "hint" }, `${(count - LIMITS.cards).toLocaleString()} more are not shown.`) : null];
 };
-const outcome = (one, over) => (one.error ? "failed" : one.duration_ms !== undefined ? "completed" : over ? "cancelled" : "running");
-const attempt = (one, began, over, only) => {
-  const status = outcome(one, over);
+const outcome = (one, over, isAsked) => (one.error ? "failed" : one.duration_ms !== undefined ? "completed" : over ? "cancelled" : isAsked ? "waiting" : "running");
+const attempt = (one, began, over, only, stateOfCall) => {
+  const status = outcome(one, over, stateOfCall(one) === "waiting");
   const at = (instant(live.run.began)?.getTime() ?? 0) + began + (one.started_ms ?? 0);
   const name = `${one.element?.length ? `[${one.element.join("][")}], ` : ""}attempt ${one.number}`;
   const inner = list(one.inside).flatMap((report) => list(report.steps));
-  return h("li", {}, h("p", {}, only ? null : [h("strong", {}, name), " "], stateLike(status), " ", time(at), one.duration_ms >= 0 ? `, took ${took(one.duration_ms)}` : "", one.tool ? [" in ", h("code", {}, cut(one.tool, 200))] : ""),
+  return h("li", {}, h("p", {}, only ? null : [h("strong", {}, name), " "], stateLike(status), " ", time(at), one.duration_ms >= 0 ? `, took ${took(one.duration_ms)}` : "", one.tool ? [status === "waiting" ? " before the call of " : " in ", h("code", {}, cut(one.tool, 200))] : ""),
     one.error ? h("p", { class: "error" }, prose(one.error)) : null,
     !only && one.arguments !== undefined ? h("details", {}, h("summary", {}, "Arguments"), h("pre", { tabindex: "0", "aria-label": `Arguments of ${name}` }, json(block(show(one.arguments), LIMITS.shown)))) : null,
     only ? null : changed([one]),
@@ -104,8 +125,9 @@ const details = (path, status, stateOfStep) => {
   const { run } = live;
   const over = isOver(run);
   const planned = list(run.steps).find((step) => step?.path === path);
-  const { step: report, began = 0 } = reportOf(values.report ?? run.report, path);
+  const { step: report, began = 0 } = recorded(path);
   const known = values.report !== null;
+  const started = report?.started_ms >= 0 ? (instant(run.began)?.getTime() ?? 0) + began + report.started_ms : live.steps.get(path)?.attempts[0]?.started;
   const attempts = list(report?.attempts);
   // Failed attempts come first, since there may be many elements.
   const ordered = [...attempts].sort((a, b) => Boolean(b.error) - Boolean(a.error));
@@ -114,10 +136,12 @@ const details = (path, status, stateOfStep) => {
   const facts = [
     report?.tool ?? planned?.tool ? ["Tool", h("code", {}, cut(report?.tool ?? planned.tool, 200))] : null,
     planned?.undoes ? ["Undoes", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undoes, true) }, bdi(planned.undoes, 200))] : null,
-    report?.started_ms >= 0 ? ["Started", time((instant(run.began)?.getTime() ?? 0) + began + report.started_ms)] : null,
+    planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
+    started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,
     report?.duration_ms >= 0 ? ["Took", took(report.duration_ms)] : null,
     times(planned, report) ? ["Of that", times(planned, report)] : null,
   ].filter(Boolean);
+  const stateOfCall = (one) => stateOfStep(`${path}${one.element?.length ? `[${one.element.join("][")}]` : ""}`);
   const needs = list(planned?.needs);
   const open = needs.filter((need) => !["completed", "recovered", "skipped"].includes(stateOfStep(need)));
   const error = report?.error ?? live.steps.get(path)?.error;
@@ -135,7 +159,7 @@ const details = (path, status, stateOfStep) => {
     single && made.length ? [value("Arguments", made[0].arguments, "arguments"), changed(made)] : null,
     report?.output !== undefined ? value("Output", report.output, "output") : null,
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
-      h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single))),
+      h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
       ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
     attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The page has no arguments for these calls: they are too large, or the run could not compute them. The report contains the times.") : null,
     steps("Needed by, directly or indirectly", planned?.affects, stateOfStep, planned?.affects_count),
@@ -151,7 +175,7 @@ export const showStep = (stateOfStep) => {
   const status = stateOfStep(path);
   put($("step-title"), path, () => ["Step ", bdi(path, 300)]);
   put($("step-state"), status ?? null, () => stateLike(status ?? "not started"));
-  const { step } = reportOf(values.report ?? run.report, path);
+  const { step } = recorded(path);
   const planned = list(run.steps).find((one) => one?.path === path);
   put($("step-details"), [path, status, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
 };

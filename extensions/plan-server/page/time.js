@@ -1,4 +1,4 @@
-import { h } from "./dom.js";
+import { h, say } from "./dom.js";
 
 // A time is a text of RFC 3339 or a number of milliseconds.
 export const instant = (value) => {
@@ -17,6 +17,24 @@ export const took = (ms) => {
   if (ms < 1) return "under 1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  return minutes < 60 ? `${minutes} min ${Math.round((ms % 60_000) / 1000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};
+// The time since an instant, in whole seconds. Its text follows the clock.
+const age = (ms) => (ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : took(ms));
+export const since = (value) => {
+  const date = instant(value);
+  return date ? h("time", { datetime: date.toISOString(), title: zoned.format(date), "data-since": date.getTime() }, age(Date.now() - date)) : "–";
+};
+setInterval(() => {
+  for (const one of document.querySelectorAll("time[data-since]")) say(one, age(Date.now() - Number(one.dataset.since)));
+}, 1000);
+
+// At most six round times from the start of an axis. The last fifth of the axis has no room for a label.
+const ROUND = [1, 1000, 60_000, 3_600_000].flatMap((unit, at) => [1, 2, 5, 10, 20, ...(at ? [] : [50, 100, 200, 500])].map((digits) => digits * unit));
+export const ticks = (span) => {
+  const last = ROUND.at(-1);
+  const step = ROUND.find((step) => span / step < 6) ?? last * Math.ceil(span / last / 5);
+  return Array.from({ length: Math.floor((span * 4) / 5 / step) + 1 }, (_, at) => at * step);
 };

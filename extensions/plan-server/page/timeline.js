@@ -1,10 +1,10 @@
 // The picture and the timeline of a run.
 
-import { $, cut, h, hide, list, plural, put, say } from "./dom.js";
+import { $, cut, h, hide, list, plural, put, say, spoken } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
 import { isOver, live } from "./live.js";
-import { reportOf, showStep, times, waitedFor } from "./step.js";
-import { instant, took } from "./time.js";
+import { recorded, showStep, times, waitedFor } from "./step.js";
+import { instant, ticks, took } from "./time.js";
 
 // The step of the plan that a step of a block, or an element of a list, belongs to.
 const rootOf = (path, known) => {
@@ -41,13 +41,17 @@ export const showLive = (picture) => {
   picture.mark(live.chosen);
   showStep(of);
 
-  const roots = [...new Set([...planned.keys(), ...live.order.filter((path) => live.steps.get(path).root === path)])];
+  // The steps in the order of their starts. The steps that have not started follow in the order of the plan.
+  const startOf = (path) => Math.min(...[path, ...(inside.get(path) ?? [])].map((one) => live.steps.get(one)?.attempts[0]?.started ?? Infinity));
+  const roots = [...new Set([...planned.keys(), ...live.order.filter((path) => live.steps.get(path).root === path)])]
+    .map((path, at) => ({ path, at, start: startOf(path) })).sort((a, b) => a.start - b.start || a.at - b.at).map(({ path }) => path);
   const rows = [];
   for (const root of roots.slice(0, LIMITS.rows)) {
     const all = inside.get(root) ?? [];
     rows.push({ path: root, all });
     if (!live.opened.has(root)) continue;
-    const sorted = all.map((path, at) => [urgency(of(path)), at, path]).sort(([a, b], [c, d]) => a - c || b - d);
+    const shown = live.narrowed.has(root) ? all.filter((path) => of(path) === "failed") : all;
+    const sorted = shown.map((path, at) => [urgency(of(path)), at, path]).sort(([a, b], [c, d]) => a - c || b - d);
     for (const [, , path] of sorted.slice(0, LIMITS.rows)) rows.push({ path, all: [], inner: true });
   }
   const now = over ? instant(run.ended)?.getTime() : Date.now() + Math.min(Math.max(Number.isFinite(live.ahead) ? live.ahead : 0, 0), 3_600_000);
@@ -69,9 +73,9 @@ export const showLive = (picture) => {
     live.rows = new Map();
     place.replaceChildren(h("div", { class: "timeline" }, h("div", { class: "axis", "aria-hidden": "true" }, h("span"), h("div", { class: "ticks" })), h("ul", { class: "rows" }), h("p", { class: "hint" })));
   }
-  place.querySelector(".ticks").replaceChildren(...[0, 0.25, 0.5, 0.75].map((part) => {
-    const tick = h("span", {}, part ? took(part * scale.span) : "0");
-    tick.style.left = `${part * 100}%`;
+  place.querySelector(".ticks").replaceChildren(...ticks(scale.span).map((at) => {
+    const tick = h("span", {}, at ? took(at).replace(/\.0 s$| 0 (s|min)$/, (end) => (end === ".0 s" ? " s" : "")) : "0");
+    tick.style.left = `${(at / scale.span) * 100}%`;
     return tick;
   }));
   const left = Math.max(0, roots.length - LIMITS.rows) + live.skipped.size;
@@ -93,7 +97,12 @@ const makeRow = (path) => {
     if (!live.opened.delete(path)) live.opened.add(path);
     live.changed();
   } });
-  row.item.append(h("span", { class: "name", title: cut(path, 200) }, row.sign, row.choose), row.track, h("div", { class: "said" }, row.status, row.said, row.why, row.open));
+  row.only = h("button", { type: "button", class: "link open", hidden: true, onclick: () => {
+    if (!live.narrowed.delete(path)) live.narrowed.add(path);
+    live.changed();
+  } }, "Failed only");
+  row.note = h("span", { class: "note" });
+  row.item.append(h("span", { class: "name", title: cut(path, 200) }, row.sign, row.choose), row.track, h("div", { class: "said" }, row.status, row.said, row.why, row.open, row.only, row.note));
   live.rows.set(path, row);
   return row;
 };
@@ -104,15 +113,15 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
   const className = ["row", status ?? "not-started", path === live.chosen && "chosen", inner && "inner", undone.has(path) && "undone"].filter(Boolean).join(" ");
   if (row.item.className !== className) row.item.className = className;
   row.choose.setAttribute("aria-pressed", String(path === live.chosen));
-  say(row.sign, SIGNS[status] ?? "·");
-  say(row.status, `${status === "waiting" ? "waiting for you" : status ?? "not started"}${undone.has(path) ? `, undone by ${cut(undone.get(path), 100)}` : ""}`);
+  say(row.sign, undone.has(path) ? "⤺" : SIGNS[status] ?? "·");
+  say(row.status, `${spoken(status)}${undone.has(path) ? `, undone by ${cut(undone.get(path), 100)}` : ""}`);
   const attempts = step?.attempts ?? [];
-  const report = inner ? undefined : reportOf(live.run.report, path).step;
-  const spent = attempts.reduce((sum, one) => sum + Math.max(0, (one.ended ?? (over ? to : now)) - one.started), 0);
+  const { step: report, began = 0, isEnded } = recorded(path);
   const nth = attempts.at(-1)?.nth ?? 1;
-  const isEnded = ENDED.includes(status);
-  const spoken = isEnded && attempts.length ? times(planned, report) || took(spent) : "";
-  say(row.said, `${spoken ? `, ${spoken}` : ""}${nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
+  // Without a report, the events tell how long the step has taken.
+  const spent = isEnded ? report.duration_ms : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
+  const parts = isEnded ? times(planned, report) : "";
+  say(row.said, `${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
   say(row.why, step?.error ?? "");
   // The elements of a list, and the steps of a block, are in one row that opens.
   hide(row.open, !all.length);
@@ -120,9 +129,13 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
     const failed = all.filter((one) => of(one) === "failed").length;
     const opened = live.opened.has(path);
     row.open.setAttribute("aria-expanded", String(opened));
-    say(row.open, `${opened ? "Hide" : "Show"} ${plural(all.length, "part")}${failed ? `, ${failed.toLocaleString()} failed` : ""}${opened && all.length > LIMITS.rows ? ` (the first ${LIMITS.rows})` : ""}`);
+    say(row.open, opened ? "Hide the parts" : `Show ${plural(all.length, "part")}${failed ? `, ${failed.toLocaleString()} failed` : ""}`);
+    hide(row.only, !opened || !failed || failed === all.length);
+    row.only.setAttribute("aria-pressed", String(live.narrowed.has(path)));
+    const count = live.narrowed.has(path) ? failed : all.length;
+    say(row.note, opened && (count > LIMITS.rows || count < all.length) ? `${Math.min(count, LIMITS.rows).toLocaleString()} of ${plural(all.length, "part")}${count > LIMITS.rows ? ", failed parts first" : ""}` : "");
   }
-  const bars = attempts.flatMap((one, index) => {
+  const bars = isEnded && attempts.length ? recordedBars(planned, report, (instant(live.run.began)?.getTime() ?? 0) + began) : attempts.flatMap((one, index) => {
     const until = one.ended ?? (over ? to : now);
     const waited = index ? 0 : waitedFor(planned, report);
     const turn = status === "waiting" || (planned?.waits && !planned.tool) ? until : Math.min(one.started + waited, until);
@@ -136,4 +149,13 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
     bar.style.width = `${((Math.min(Math.max((end - from) / span, begin), 1) - begin) * 100).toFixed(2)}%`;
     bar.className = tone;
   });
+};
+// The bars of a step that has ended: the time before its first call, and each call.
+const recordedBars = (planned, report, origin) => {
+  const [start, end] = [origin + report.started_ms, origin + report.started_ms + report.duration_ms];
+  if (planned?.waits && !planned.tool) return [[start, end, "turn"]];
+  const calls = list(report.attempts).filter((one) => !one.element?.length);
+  if (!calls.length) return [[start, end, report.error ? "bad" : ""]];
+  const bars = calls.map((one) => [origin + one.started_ms, origin + one.started_ms + (one.duration_ms ?? 0), one.error ? "bad" : ""]);
+  return waitedFor(planned, report) ? [[start, bars[0][0], "turn"], ...bars] : bars;
 };

@@ -26,6 +26,8 @@ pub(crate) struct Question {
     pub(crate) undone_by: Vec<String>,
     /// The arguments for people, with all digits of each number.
     pub(crate) text: String,
+    /// The time of the question, as in RFC 3339.
+    pub(crate) asked: String,
 }
 
 /// The most characters of the arguments that people read.
@@ -53,7 +55,6 @@ fn text_of(arguments: &Value) -> String {
 
 struct Open {
     run: String,
-    asked: SystemTime,
     question: Question,
     answer: oneshot::Sender<Decision>,
 }
@@ -100,11 +101,11 @@ impl Desk {
         of_run.map(|open| open.question.clone()).collect()
     }
 
-    /// Returns the number of all open questions, and the first of these questions with their runs and times.
-    pub(crate) fn first(&self, most: usize) -> (usize, Vec<(String, SystemTime, Question)>) {
+    /// Returns the number of all open questions, and the first of these questions with their runs.
+    pub(crate) fn first(&self, most: usize) -> (usize, Vec<(String, Question)>) {
         let open = self.open();
         let first = open.values().take(most);
-        let first = first.map(|open| (open.run.clone(), open.asked, open.question.clone()));
+        let first = first.map(|open| (open.run.clone(), open.question.clone()));
         (open.len(), first.collect())
     }
 
@@ -176,10 +177,10 @@ impl Gate for Desk {
             arguments: call.arguments().clone(),
             undone_by: call.undone_by().to_vec(),
             text: text_of(call.arguments()),
+            asked: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
         };
         let open = Open {
             run: run.clone(),
-            asked: SystemTime::now(),
             question: question.clone(),
             answer,
         };

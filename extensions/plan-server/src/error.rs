@@ -95,8 +95,12 @@ impl Problem {
 
 /// Cuts a string of a client for an error message.
 pub(crate) fn short(text: &str) -> Cow<'_, str> {
-    const MOST: usize = 80;
-    match text.char_indices().nth(MOST) {
+    shortened(text, 80)
+}
+
+/// Returns at most this number of characters of a text, with an ellipsis if there are more.
+pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
         None => text.into(),
         Some((end, _)) => format!("{}…", &text[..end]).into(),
     }

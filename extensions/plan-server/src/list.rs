@@ -1,6 +1,6 @@
 //! The list of runs, with a search.
 
-use crate::error::{Problem, Query, short};
+use crate::error::{Problem, Query, short, shortened};
 use crate::limits;
 use crate::runs::{Answer, Shared};
 use crate::state::{State, now};
@@ -9,6 +9,9 @@ use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Instant;
+
+/// The most characters of an error in the list.
+const LINE: usize = 200;
 
 /// `GET /api/runs`.
 #[derive(Deserialize)]
@@ -80,6 +83,17 @@ fn contains(value: &Value, has: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
+/// Returns the first line of a failed run's error, or null. The line contains at most 200 characters.
+fn error(state: &State, run: &RunSummary) -> Result<Value, Problem> {
+    if run.state != RunState::Failed {
+        return Ok(Value::Null);
+    }
+    let error = now(state.server.error(&run.id)).map_err(|error| Problem::storage(&error))?;
+    let line =
+        |error: String| shortened(error.lines().next().unwrap_or_default(), LINE).into_owned();
+    Ok(json!(error.map(line)))
+}
+
 pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answer {
     state
         .blocking(move |state| {
@@ -103,7 +117,9 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
                     if asked.matches(state, &run)? {
                         count += 1;
                         if count <= limit {
-                            runs.push(state.run_json(&run));
+                            let mut json = state.run_json(&run);
+                            json["error"] = error(state, &run)?;
+                            runs.push(json);
                         } else if !asked.count {
                             is_whole = false;
                             break 'pages;

@@ -70,8 +70,12 @@ pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
                  markerWidth=\"9\" markerHeight=\"9\" orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>",
             );
             for (&(from, to), curve) in arrows.iter().zip(layout.curves(&sizes)) {
-                let is_undo = steps[to].undoes.as_ref() == Some(&steps[from].path);
-                let class = if is_undo { "edge undo" } else { "edge" };
+                let (before, step) = (&steps[from].path, &steps[to]);
+                let class = match step.undoes.as_ref() {
+                    Some(undone) if undone == before => "edge undo",
+                    _ if step.after.contains(before) => "edge after",
+                    _ => "edge",
+                };
                 let edge = svg.tag("path").attr("class", class);
                 let edge = edge.attr("data-from", &steps[from].path).attr("data-to", &steps[to].path);
                 edge.attr("marker-end", "url(#tip)").attr("d", curve).empty();
@@ -126,6 +130,27 @@ impl std::fmt::Display for Tenths {
 mod tests {
     use super::svg;
     use crate::view::StepView;
+
+    #[test]
+    fn edges_have_their_kinds() {
+        let step = |path: &str, needs: &[&str]| StepView {
+            path: path.into(),
+            needs: needs.iter().map(ToString::to_string).collect(),
+            ..StepView::default()
+        };
+        let (mut last, mut back) = (step("last", &["booked", "told"]), step("back", &["booked"]));
+        last.after = vec!["told".into()];
+        back.undoes = Some("booked".into());
+        let svg = svg(&[step("booked", &[]), step("told", &[]), last, back]).unwrap();
+        for (class, from, to) in [
+            ("edge", "booked", "last"),
+            ("edge after", "told", "last"),
+            ("edge undo", "booked", "back"),
+        ] {
+            let edge = format!(r#"class="{class}" data-from="{from}" data-to="{to}""#);
+            assert!(svg.contains(&edge), "{edge} in {svg}");
+        }
+    }
 
     #[test]
     fn hostile_names_stay_text() {

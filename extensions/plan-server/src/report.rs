@@ -1,7 +1,7 @@
 //! The report of a run as a page of HTML.
 
 use crate::answer::Text;
-use crate::error::{Path, Query};
+use crate::error::{Path, Query, shortened};
 use crate::picture::escape;
 use crate::run_json::{cause, report, time};
 use crate::runs::{Answer, Shared};
@@ -81,15 +81,8 @@ fn head(state: &State, run: &RunSummary, error: Option<&str>, inputs: &Value) ->
             list.tag("dt")
                 .text(format_args!("Input {}", MessageName(input)));
             list.tag("dd")
-                .inside(|dd| dd.tag("code").text(shortened(&value.to_string())));
+                .inside(|dd| dd.tag("code").text(shortened(&value.to_string(), INPUT)));
         }
     });
     html.finish()
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(INPUT) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }

@@ -6,7 +6,7 @@ use crate::error::{Json, Path, Problem, short};
 use crate::findings::{findings_json, profile};
 use crate::limits;
 use crate::run_id::Start;
-use crate::run_json::{time, whole};
+use crate::run_json::whole;
 use crate::state::{State, now};
 use crate::view;
 use axum::extract::State as From;
@@ -263,14 +263,14 @@ pub(crate) async fn questions(From(state): Shared) -> Answer<Response> {
             let (count, first) = state.desk.first(limits::QUESTIONS_ON_PAGE);
             let mut plans = HashMap::new();
             let mut questions = Vec::new();
-            for (run, asked, question) in first {
+            for (run, question) in first {
                 if !plans.contains_key(&run) {
                     plans.insert(run.clone(), state.find(&run)?.map(|run| run.plan));
                 }
                 questions.push(json!({
                     "run": run,
                     "plan": plans[&run],
-                    "asked": time(asked),
+                    "asked": question.asked,
                     "id": question.id,
                     "path": question.path,
                     "tool": question.tool,

@@ -4,7 +4,7 @@ use crate::tools::Office;
 use plan_graph::MessageName;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contracts, Toolbox};
-use plan_runtime::plan::{Body, Input, Role, Step};
+use plan_runtime::plan::{Body, Input, Role, Source, Step};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -27,8 +27,13 @@ pub(crate) struct StepView {
     pub(crate) waits: bool,
     /// The step that it undoes, if it does.
     pub(crate) undoes: Option<String>,
+    /// The step that undoes it, if there is one.
+    pub(crate) undone_by: Option<String>,
     pub(crate) needs: Vec<String>,
-    /// The steps that a failure of this step blocks, at most [`NAMES`] of them.
+    /// The needed steps that only have to end first: the step reads nothing of them.
+    pub(crate) after: Vec<String>,
+    /// The steps that a failure of this step blocks, at most [`NAMES`] of them. A step without an effect has nothing to
+    /// undo, so its undo step is not blocked.
     pub(crate) affects: Vec<String>,
     /// The number of steps that a failure of this step blocks.
     pub(crate) affects_count: usize,
@@ -114,6 +119,7 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
     // Undo and cleanup steps block no work: a failed cleanup blocks only cleanup.
     let holds_up = |step: &Step, need: usize| match plan.steps[need].role {
         Role::Undo(_) => false,
+        _ if step.role == Role::Undo(need) => false,
         Role::Always => step.role == Role::Always,
         _ => true,
     };
@@ -124,10 +130,11 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
             .filter(|need| holds_up(step, *need))
             .collect::<Vec<_>>()
     }));
-    let after = graph.reversed();
+    let later = graph.reversed();
     let name = |at: usize| written(&plan.steps[at]);
+    let undo_of = |at: usize| plan.steps.iter().find(|it| it.role == Role::Undo(at));
     let view = |(at, step): (usize, &Step)| {
-        let mut blocked = after.reachable(at);
+        let mut blocked = later.reachable(at);
         blocked[at] = false;
         let affects = || (0..blocked.len()).filter(|at| blocked[*at]);
         let actions = step.body.actions();
@@ -152,12 +159,23 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
                 Role::Undo(of) => plan.steps.get(of).map(written),
                 _ => None,
             },
+            undone_by: undo_of(at).map(written),
             needs: needs[at].iter().copied().map(name).collect(),
+            after: after(step, &needs[at]).map(name).collect(),
             affects: affects().take(NAMES).map(name).collect(),
             affects_count: affects().count(),
         }
     };
     plan.steps.iter().enumerate().map(view).collect()
+}
+
+/// Returns the needed steps of which a step reads nothing. An undo step reads nothing of its step, and is not in order only.
+fn after(step: &Step, needs: &[usize]) -> impl Iterator<Item = usize> {
+    let reads = step.reads();
+    let is_read = move |need: usize| reads.contains(&Source::Step(need));
+    let role = step.role;
+    let needs = needs.iter().copied();
+    needs.filter(move |need| role != Role::Undo(*need) && !is_read(*need))
 }
 
 /// Returns the keyword of a body, or an empty string for a plain call.
@@ -216,9 +234,10 @@ fn kind(type_name: &str) -> &'static str {
 mod tests {
     use super::{NAMES, steps};
     use crate::tools::toolbox;
+    use plan_runtime::plan::Role;
     use plan_runtime::run::Throttle;
 
-    /// The blocked steps are equal to the library's `blocked_by`.
+    /// The blocked steps are equal to the library's `blocked_by`, without undo steps that have nothing to undo.
     #[test]
     fn a_failure_affects_what_it_blocks() {
         let toolbox = toolbox(Throttle::new());
@@ -227,11 +246,9 @@ mod tests {
             let document = toolbox.read(text).unwrap();
             let plan = document.plan();
             for step in steps(plan, toolbox.contracts()) {
-                let blocked: Vec<String> = plan
-                    .blocked_by(&step.path)
-                    .iter()
-                    .map(|step| step.id.to_string())
-                    .collect();
+                let blocked = plan.blocked_by(&step.path);
+                let blocked = blocked.iter().filter(|it| it.role == Role::Work);
+                let blocked: Vec<String> = blocked.map(|step| step.id.clone()).collect();
                 assert_eq!(
                     (step.affects, step.affects_count),
                     (blocked.clone(), blocked.len()),

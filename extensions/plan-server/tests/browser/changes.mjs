@@ -199,6 +199,12 @@ if (process.env.PLAN_SERVER) {
     await put(page, JSON.stringify(steps));
     await drawn(page, 2);
     await page.click("#start");
+    await says(page, "#questions h3", "sent");
+    // The call has not begun, since a person has not allowed it.
+    await page.click('#live [data-path="sent"] .box');
+    await says(page, "#step-details .attempts", "waiting for you");
+    assert.doesNotMatch(await text(page, "#step-card"), /running/);
+    await page.click("#step-close");
     await press(page, "Edit…", "#questions");
     await page.waitForSelector("#questions textarea", { visible: true });
     await type(page, '{"to": "ada@example.org", "subject": 5}');

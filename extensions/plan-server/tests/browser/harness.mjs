@@ -96,6 +96,28 @@ export const contrast = (page) => page.evaluate(() => {
   return found;
 });
 
+// Each edge, each box of a step and each bar has a contrast of at least 3 to 1, with the card under it.
+export const faint = (page) => page.evaluate(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const light = (color, under) => {
+    for (const fill of [under, color].filter(Boolean)) {
+      canvas.fillStyle = fill;
+      canvas.fillRect(0, 0, 1, 1);
+    }
+    return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)].reduce((sum, part, at) => {
+      const value = part / 255;
+      return sum + [0.2126, 0.7152, 0.0722][at] * (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+    }, 0);
+  };
+  return [...document.querySelectorAll(".edge, .node .box, .track i:not(.turn)")].filter((it) => it.getClientRects().length).flatMap((it) => {
+    const card = getComputedStyle(it.closest(".card")).backgroundColor;
+    const color = getComputedStyle(it)[it.localName === "i" ? "backgroundColor" : "stroke"];
+    const [a, b] = [light(color, card), light(card)].sort((a, b) => b - a);
+    const ratio = (a + 0.05) / (b + 0.05);
+    return ratio < 3 ? [`${it.className.baseVal ?? it.className} of ${it.parentNode.className.baseVal ?? ""} has ${ratio.toFixed(2)}`] : [];
+  });
+});
+
 // The findings of axe, an independent checker of accessibility, about the page as it is now, or about a part of it.
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 export const axe = async (page, within = null) => {

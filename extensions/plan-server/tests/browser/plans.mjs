@@ -1,7 +1,7 @@
 // The list of runs, the editor, long lists and hostile text, on the stub.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, close, contrast, drawn, faint, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 await test("the list of many runs", () => stubbed({}, async (stub) => {
   for (let run = 0; run < 1000; run += 1) {
@@ -132,6 +132,54 @@ await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("a text with errors keeps its last graph", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await wait(page, () => document.querySelectorAll("#sample option").length > 1);
+  await page.select("#sample", "0");
+  await drawn(page, 5);
+  assert.equal(await page.$eval("#picture-old", (it) => it.hidden), true);
+  await page.focus("#text");
+  await page.keyboard.type("x");
+  await says(page, "#picture-old", "This is the graph of the last correct text.");
+  // The text is not the sample any more.
+  assert.equal(await page.$eval("#sample", (it) => it.value), "");
+  assert.equal(await page.$$eval("#picture.old .node", (all) => all.length), 5);
+  assert.equal(await page.$$eval("#steps tbody tr", (all) => all.length), 5);
+  assert.equal(await page.$eval("#start", (it) => it.getAttribute("aria-disabled")), "true");
+  await show(page, "old-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await page.keyboard.press("Backspace");
+  await wait(page, () => document.querySelector("#picture-old").hidden && !document.querySelector("#picture.old"));
+  // Another plan has no earlier graph.
+  await faulty(page);
+  assert.equal(await page.$$eval("#picture .node", (all) => all.length), 0);
+  // A finding at the end of a long line is brought into sight as a whole.
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: { sender: "客户".repeat(150) } }, { id: "mail", tool: "read_mail", arguments: { id: "{{inbx.result}}" } }]));
+  await wait(page, () => document.querySelector("#marks mark")?.textContent === "{{inbx.result}}");
+  await page.click("#findings button");
+  const [mark, pane] = await page.evaluate(() => ["#marks mark", ".pane"].map((it) => document.querySelector(it).getBoundingClientRect().toJSON()));
+  assert.ok(mark.left >= pane.left && mark.right <= pane.right, `the mark is at ${mark.left} to ${mark.right} of ${pane.left} to ${pane.right}`);
+  // The legend has the kinds that occur, and each kind of line.
+  const legend = () => page.$$eval("#picture .legend li", (all) => all.map((it) => it.textContent));
+  await put(page, JSON.stringify([{ id: "inbox", tool: "list_mails", arguments: {} }]));
+  await drawn(page, 1);
+  assert.deepEqual(await legend(), ["only reads"]);
+  await put(page, JSON.stringify([{ id: "booked", tool: "book_room", arguments: {} }, { id: "told", tool: "send_mail", after: ["booked"], arguments: {} }, { id: "back", tool: "cancel_room", undoes: "booked", arguments: { x: "{{booked.result}}" } }]));
+  await drawn(page, 3);
+  assert.deepEqual(await legend(), ["may change something", "undoes a step", "order only", "undo"]);
+  const dashes = await page.$$eval("#picture .edge", (all) => all.map((it) => getComputedStyle(it).strokeDasharray));
+  assert.equal(new Set(dashes).size, 2, String(dashes));
+  assert.deepEqual(await page.$$eval("#steps thead th", (all) => all.map((it) => it.textContent)), ["Step", "Tool", "Effect", "Needs", "Undone by", "Blocks if it fails"]);
+  assert.deepEqual(await page.$$eval("#steps tbody tr", (all) => all.map((it) => [...it.children].slice(2, 5).map((one) => one.textContent))), [["may change something", "–", "back"], ["may change something", "booked", "–"], ["undoes a step", "–", "–"]]);
+  assert.deepEqual(await faint(page), []);
+  await show(page, "legend-light");
+  await page.click('[name=approve][value="none"]');
+  await page.click("#start");
+  await says(page, "#run-facts", "done");
+  await wait(page, () => document.querySelector("#live .legend").textContent === "✓ completednot startedundoes a steporder onlyundo");
+  await close(page);
+}));
+
 await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub) => {
   const page = await open(stub.url);
   await put(page, JSON.stringify([{ id: "all", tool: "list_all", for: 500, fails: [321, 400], arguments: {} }]));
@@ -144,7 +192,13 @@ await test("a list with many elements", () => stubbed({ pace: 20 }, async (stub)
   await page.click("#timeline .open");
   await wait(page, () => document.querySelectorAll("#timeline .row").length === 301);
   assert.deepEqual(await page.$$eval("#timeline .row.inner bdi", (all) => all.filter((it) => it.textContent.startsWith("all[")).slice(0, 3).map((it) => it.textContent)), ["all[321]", "all[400]", "all[0]"]);
-  await says(page, "#timeline .open", "Hide 500 parts, 2 failed (the first 300)");
+  await says(page, "#timeline .open", "Hide the parts");
+  await says(page, "#timeline .note", "300 of 500 parts, failed parts first");
+  await press(page, "Failed only", "#timeline");
+  await wait(page, () => document.querySelectorAll("#timeline .row").length === 3);
+  await says(page, "#timeline .note", "2 of 500 parts");
+  await press(page, "Failed only", "#timeline");
+  await wait(page, () => document.querySelectorAll("#timeline .row").length === 301);
   await show(page, "elements-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await page.click("#timeline .open");

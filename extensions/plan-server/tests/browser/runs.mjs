@@ -1,7 +1,7 @@
 // Runs, their steps and their questions, on the stub.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, downloads, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, close, contrast, downloads, faint, faulty, fits, open, press, put, says, show, stubbed, test, text, wait } from "./harness.mjs";
 
 await test("the whole way", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
@@ -115,6 +115,10 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await press(page, "Cancel the run", "#cancel-dialog");
   await says(page, "#undone", "unsend_mail");
   await says(page, "#run-facts", "cancelled");
+  // Nobody calls a cancellation an error.
+  assert.equal(await text(page, "#run-wrong"), "Cancelled; undone: sent.");
+  assert.equal(await page.$("#run-wrong .error"), null);
+  assert.equal(await text(page, "#retry"), "Resume…");
   // A step that is undone does not look like one that is completed.
   await page.waitForSelector('#live [data-path="sent"].undone');
   assert.match(await page.$eval('#live [data-path="sent"]', (it) => it.getAttribute("aria-label")), /completed, undone by unsent$/);
@@ -178,6 +182,9 @@ await test("a step of a run", () => stubbed({ pace: 60 }, async (stub) => {
   await press(page, "sent", "#step-details");
   await says(page, "#step-title", "sent");
   await says(page, "#step-details", "The step waits for you.");
+  assert.match(await text(page, "#step-state"), /waiting for you/);
+  assert.match(await text(page, "#step-details dl"), /Started.* \d+ s so far/);
+  await says(page, "#questions .hint", " s ago.");
   await new Promise((resolve) => setTimeout(resolve, 700));
   await press(page, "Allow", "#questions");
   await says(page, "#step-state", "completed");
@@ -289,11 +296,116 @@ await test("a run again", () => stubbed({ pace: 40 }, async (stub) => {
   await says(other, "#run-facts", "failed");
   assert.deepEqual(stub.runs.get("r0003").inputs, { name: "Sarah", count: 7 });
   // A retry of the failed step. The page follows the run again.
-  await press(other, "Retry from the failure");
+  await press(other, "Retry from the failure…");
+  await press(other, "Retry the run", "#retry-dialog");
   await says(other, "#run-facts", "done");
   assert.equal(stub.runs.size, 3);
   assert.equal(await other.$eval("#retry", (it) => it.hidden), true);
   await wait(other, () => document.querySelectorAll("#live .node.completed").length === 2);
   await close(other);
+  await close(page);
+}));
+
+// A run with these steps, whose events have times since its start.
+const made = (stub, id, state, steps, events, more = {}) => {
+  const began = Date.parse("2026-01-01T00:00:00Z");
+  const ms = (time) => (time === null ? null : began + time);
+  stub.runs.set(id, { id, plan: "trip", state, began: new Date(began).toISOString(), ended: new Date(began + 900).toISOString(), inputs: {}, output: null, error: null, questions: [], waits: [], undone: [], approve: "each", svg: null, watchers: new Set(), values: new Map(), given: new Map(), allowed: new Map(), ...more,
+    steps: steps.map(([path, read_only, more]) => ({ path, tool: `${path}_tool`, read_only, needs: [], after: [], affects: [], affects_count: 0, undoes: null, undone_by: null, ...more })),
+    events: events.map(([path, status, attempt, started, ended, error = null]) => ({ path, status, attempt, started_ms: ms(started), ended_ms: ms(ended), error })) });
+};
+
+await test("one source of times", () => stubbed({}, async (stub) => {
+  // The server has recorded less than the events tell: the times of the report are in the timeline and in the card.
+  made(stub, "r0001", "done", [["late", true], ["first", true], ["never", true]], [["late", "running", 1, 300, 310, "busy"], ["late", "running", 2, 400, 410, "busy"], ["late", "completed", 3, 540, 550], ["first", "completed", 1, 5, 290]]);
+  const page = await open(`${stub.url}`);
+  await page.evaluate(() => (location.hash = "#/runs/r0001"));
+  await says(page, "#timeline .row.completed .said", "completed, 250 ms (the tool took 30 ms, 3 attempts, waited 220 ms between them)");
+  // Rows have the order of their starts, and steps that did not start come last.
+  assert.deepEqual(await page.$$eval("#timeline .row .name bdi", (all) => all.map((it) => it.textContent)), ["first", "late", "never"]);
+  assert.deepEqual(await page.$$eval("#timeline .ticks span", (all) => all.map((it) => it.textContent)), ["0", "200 ms", "400 ms", "600 ms"]);
+  assert.deepEqual(await page.$$eval("#timeline .row:nth-child(2) i", (all) => all.map((it) => [it.className, it.style.left, it.style.width])), [["bad", "33.33%", "1.11%"], ["bad", "44.44%", "1.11%"], ["", "60%", "1.11%"]]);
+  await press(page, "late", "#timeline");
+  await says(page, "#step-details dl", "Took250 msOf thatthe tool took 30 ms, 3 attempts, waited 220 ms between them");
+  await close(page);
+}));
+
+await test("after a failure and after a cancellation", () => stubbed({}, async (stub) => {
+  const steps = [["booked", false, { undone_by: "back" }], ["told", false], ["looked", true], ["mailed", false], ["last", false], ["back", false, { undoes: "booked" }]];
+  const events = [["booked", "completed", 1, 0, 10], ["told", "completed", 1, 10, 20], ["looked", "completed", 1, 20, 30], ["mailed", "failed", 1, 30, 40, "the mailbox is full"], ["last", "blocked", 0, null, null], ["back", "completed", 1, 50, 60]];
+  const undone = [{ path: "back", undoes: "booked", status: "completed" }];
+  made(stub, "r0001", "failed", steps, events, { undone, error: { path: "mailed", message: "the mailbox is full" } });
+  made(stub, "r0002", "cancelled", steps, events.filter(([path]) => path !== "last"), { undone, error: { message: "the run was cancelled" } });
+  const page = await open(stub.url);
+  // The list tells why a run has failed, and how long others run.
+  await page.click("#to-runs");
+  await says(page, '#runs [data-label="Error"]', "step mailed: the mailbox is full");
+  await page.click('#runs a[href$="r0001"]');
+  await says(page, "#run-wrong", "Error in mailed: the mailbox is full");
+  // The failed step is open, and closed for good once somebody closes it.
+  await says(page, "#step-title", "mailed");
+  await page.click("#step-close");
+  assert.equal(await page.$eval("#step-card", (it) => it.hidden), true);
+  await press(page, "mailed", "#run-wrong");
+  await says(page, "#step-title", "mailed");
+  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told by told_tool: it has no undo step"]);
+  await says(page, "#undone", "back undoes booked");
+  assert.equal(await page.$eval("#timeline .row.undone .sign", (it) => it.textContent), "⤺");
+  // The id of the run, to be copied.
+  assert.equal(await page.$eval("#to-runs", (it) => it.getAttribute("aria-current")), "true");
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (self.copied = text) } }));
+  await press(page, "Copy", "#run-facts");
+  assert.equal(await page.evaluate(() => self.copied), "r0001");
+  assert.match(await text(page, "#run-facts"), /Run r0001/);
+  // A retry lists its steps before it starts.
+  const lists = () => page.$$eval("#retry-steps ul", (all) => all.map((it) => [...it.children].map((one) => one.textContent)));
+  await press(page, "Retry from the failure…");
+  assert.deepEqual(await lists(), [["booked ✓completed, undone by back", "mailed ✗failed", "last ⊘blocked"], ["told", "looked"]]);
+  await says(page, "#retry-steps .hint", "The run asks before each call");
+  await show(page, "retry-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await press(page, "Close", "#retry-dialog");
+  assert.equal(stub.runs.get("r0001").state, "failed");
+  await show(page, "not-undone-light");
+  await page.evaluate(() => (location.hash = "#/runs/r0002"));
+  await says(page, "#run-wrong .neutral", "Cancelled; undone: booked.");
+  await press(page, "Resume…");
+  await says(page, "#retry-title", "Resume this run?");
+  await press(page, "Close", "#retry-dialog");
+  await close(page);
+}));
+
+await test("the count of what waits, and a lost connection", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await page.click("#to-inbox");
+  await says(page, "#inbox-count", "Nothing is waiting.");
+  assert.equal(await page.$(".card.attention:has(#inbox-title)"), null);
+  await page.click("#to-editor");
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "ada" } }, { id: "booked", tool: "book_room", arguments: { x: "{{sent.result}}" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 2);
+  await page.click("#start");
+  await says(page, "#questions h3", "send_mail");
+  await wait(page, () => document.querySelector("#to-inbox").textContent === "Waiting (1)");
+  // Without a connection, nothing can be sent.
+  await page.setOfflineMode(true);
+  stub.drop();
+  await says(page, "#lost", "Not connected since");
+  await show(page, "lost-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  assert.equal(await page.$$eval("#asked button, #cancel", (all) => all.every((it) => it.getAttribute("aria-disabled") === "true")), true);
+  await press(page, "Refuse…", "#questions");
+  assert.equal(await page.$("#questions form:not([hidden])"), null);
+  await page.setOfflineMode(false);
+  // The browser may break the first connection of a network that has changed.
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await says(page, "#connection", "Live");
+  await wait(page, () => document.querySelector("#lost").hidden && !document.querySelector("#asked [aria-disabled]"));
+  page.wrong = page.wrong.filter((it) => !/ERR_|net::/.test(it));
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "book_room");
+  await press(page, "Allow", "#questions");
+  await says(page, "#run-facts", "done");
+  await wait(page, () => document.querySelector("#to-inbox").textContent === "Waiting");
+  assert.deepEqual(await faint(page), []);
   await close(page);
 }));

@@ -78,7 +78,7 @@ function check(text) {
       else needs.add(id);
     }
     const waits = "await" in step;
-    return { path: ids[at], tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...needs], affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
+    return { path: ids[at], tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...new Set([...needs, ...(step.after ?? [])])], after: step.after ?? [], undoes: step.undoes ?? null, undone_by: list.find((one) => one.undoes === ids[at])?.id ?? null, affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
   });
   for (const step of steps) {
     const hit = new Set([step.path]);
@@ -107,7 +107,7 @@ function draw(steps) {
   const height = 20 + 80 * Math.max(1, column.size);
   const edges = steps.flatMap((step) => step.needs.map((need) => {
     const [[x, y], [u, v]] = [at.get(need), at.get(step.path)];
-    return `<path class="edge" data-from="${escaped(need)}" data-to="${escaped(step.path)}" d="M${x + 95} ${y + 44}C${x + 95} ${y + 62} ${u + 95} ${v - 20} ${u + 95} ${v}"><title>${escaped(need)} → ${escaped(step.path)}</title></path>`;
+    return `<path class="edge${step.undoes === need ? " undo" : step.after.includes(need) ? " after" : ""}" data-from="${escaped(need)}" data-to="${escaped(step.path)}" d="M${x + 95} ${y + 44}C${x + 95} ${y + 62} ${u + 95} ${v - 20} ${u + 95} ${v}"><title>${escaped(need)} → ${escaped(step.path)}</title></path>`;
   }));
   const nodes = steps.map((step) => {
     const [x, y] = at.get(step.path);
@@ -160,7 +160,7 @@ export async function start({ page, pace = 120 }) {
     };
     for (const one of steps) {
       if (run.cancelled) break;
-      if (values.has(one.path)) continue;
+      if (values.has(one.path) || one.undoes) continue;
       if (one.needs.some((need) => !values.has(need))) continue;
       const started = Date.now();
       const event = (status, attempt = 1, error = null, ended = null) => step(run, { path: one.path, status, attempt, started_ms: started, ended_ms: ended, error });
@@ -181,7 +181,7 @@ export async function start({ page, pace = 120 }) {
       const ask = async (path) => {
         const whole = JSON.stringify(one.arguments, null, 2);
         const shown = whole.length > 8000 ? `${whole.slice(0, 8000)}\n… and ${whole.length - 8000} more characters, which are not shown` : whole;
-        const question = { id: randomBytes(4).toString("hex"), path, tool: one.tool, description: "Changes something, so somebody has to agree.", arguments: one.arguments, text: shown };
+        const question = { id: randomBytes(4).toString("hex"), path, tool: one.tool, description: "Changes something, so somebody has to agree.", arguments: one.arguments, text: shown, asked: new Date().toISOString() };
         run.state = "waiting";
         run.questions.push(question);
         const { settle, ...open } = question;
@@ -287,7 +287,7 @@ export async function start({ page, pace = 120 }) {
       return wrong(400, "malformed", "the body is not JSON");
     }
     if (url.pathname === "/api/questions") {
-      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: _, ...rest }) => ({ run: run.id, plan: run.plan, asked: new Date().toISOString(), ...rest })));
+      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: _, ...rest }) => ({ run: run.id, plan: run.plan, ...rest })));
       return json(200, { questions, count: questions.length });
     }
     const [, , , id, what, which] = url.pathname.split("/").map(decodeURIComponent);
@@ -310,7 +310,7 @@ export async function start({ page, pace = 120 }) {
       const [state, text, before, plan] = ["state", "text", "before", "plan"].map((name) => url.searchParams.get(name));
       const limit = Number(url.searchParams.get("limit") ?? 50);
       const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
-      return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended }) => ({ id, plan, state, began, ended })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
+      return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended, error }) => ({ id, plan, state, began, ended, error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
     if (!what) return json(200, told(run, true));
