@@ -121,9 +121,9 @@ fn edits() -> Vec<Edit> {
         edit("what the block gets", |plan| block(plan)["inputs"]["x"] = json!(7))
             .until("each[0].one", "step `each` has already run, but was changed: its `x` changed"),
         edit("a step in the block", |plan| block(plan)["steps"][0]["arguments"]["object"]["n"] = 8.into())
-            .until("each[0].one", "step `each[0].one` has already run, but was changed: its `arguments` changed"),
+            .until("each[0].one", "step `each[0].one` has already run, but was changed: its argument `n` changed"),
         edit("the second step in the block", |plan| block(plan)["steps"][1]["arguments"]["object"]["n"] = 8.into())
-            .until("each[0].two", "step `each[0].two` has already run, but was changed: its `arguments` changed"),
+            .until("each[0].two", "step `each[0].two` has already run, but was changed: its argument `n` changed"),
         edit("the second step in the block is gone", |plan| {
             block(plan)["steps"].as_array_mut().unwrap().pop();
             block(plan)["value"].as_array_mut().unwrap().pop();
