@@ -244,6 +244,8 @@ plan-runtime/src/resolve/describe.rs MOST_KEYS: keys in a message
 plan-runtime/src/resolve/error/mod.rs MOST_CAUSES: as `CAUSES`
 plan-runtime/src/run/context/polled.rs MOST_POLLS: how soon a tool that blocks on a plan is an error
 plan-runtime/src/run/context/polled.rs MOST_TURNS: calls in the search for a tool that blocks on a plan
+plan-runtime/src/dynamic/check/input.rs DEEPEST: parts of an input that are compared between its uses
+plan-runtime/src/dynamic/check/input.rs MOST_FORMS: forms of an input that are compared between its uses
 plan-runtime/src/dynamic/check/instead.rs MOST_NAMED: suggestions
 plan-runtime/src/dynamic/check/instead.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/leads_nowhere.rs MOST_TRIED: suggestions
@@ -268,6 +270,10 @@ plan-runtime/src/dynamic/schema/inclusion.rs MOST_NESTED: as the other
 plan-runtime/src/dynamic/schema/inclusion.rs MOST_TRIED: tags of an enum with more values are compared as other members
 plan-runtime/src/dynamic/schema/secrets.rs DEEPEST: what is beyond is secret
 plan-runtime/src/dynamic/schema/secrets.rs MOST: what is beyond is secret
+plan-runtime/src/dynamic/schema/together.rs MOST_CASES: more cases are unchecked
+plan-runtime/src/dynamic/schema/together.rs MOST_NESTED: deeper cases are unchecked
+plan-runtime/src/dynamic/schema/together.rs MOST_TOGETHER: more cases are unchecked
+plan-runtime/src/dynamic/schema/work.rs MOST_CASES: more cases are unchecked
 plan-runtime/src/dynamic/schema/work.rs MOST_NAMES: suggestions
 plan-runtime/src/dynamic/schema/work.rs MOST_SIMILAR: suggestions
 plan-graph/src/similar.rs LONGEST: suggestions

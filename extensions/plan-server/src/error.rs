@@ -98,7 +98,7 @@ pub(crate) fn short(text: &str) -> Cow<'_, str> {
     shortened(text, 80)
 }
 
-/// Returns at most this number of characters of a text, with an ellipsis if there are more.
+/// Returns the first characters of a text, with an ellipsis if the text is longer.
 pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => text.into(),

@@ -30,7 +30,7 @@ pub(crate) struct StepView {
     /// The step that undoes it, if there is one.
     pub(crate) undone_by: Option<String>,
     pub(crate) needs: Vec<String>,
-    /// The needed steps that only have to end first: the step reads nothing of them.
+    /// The needed steps whose outputs the step does not read.
     pub(crate) after: Vec<String>,
     /// The steps that a failure of this step blocks, at most [`NAMES`] of them. A step without an effect has nothing to
     /// undo, so its undo step is not blocked.
@@ -169,7 +169,7 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
     plan.steps.iter().enumerate().map(view).collect()
 }
 
-/// Returns the needed steps of which a step reads nothing. An undo step reads nothing of its step, and is not in order only.
+/// Returns the needed steps whose outputs a step does not read. An undo step reads nothing of its step, and is not in order only.
 fn after(step: &Step, needs: &[usize]) -> impl Iterator<Item = usize> {
     let reads = step.reads();
     let is_read = move |need: usize| reads.contains(&Source::Step(need));

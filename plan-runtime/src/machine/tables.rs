@@ -80,7 +80,7 @@ pub struct Tables {
     cold_steps: Vec<StepId>,
     pub(super) bodies: Table<BodyId, StepBody>,
     branches: Vec<BodyId>,
-    /// The steps of the work that need no other step.
+    /// The steps of the work without dependencies.
     roots: Vec<StepId>,
     /// Steps with their undo steps: in order within a scope.
     undos: Vec<(StepId, StepId)>,

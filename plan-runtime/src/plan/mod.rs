@@ -114,7 +114,6 @@ pub(crate) use json::InPlan;
 #[cfg(feature = "rust")]
 pub(crate) use operator::Binding;
 pub use operator::{Comparison, Question};
-#[cfg(feature = "dynamic")]
 pub(crate) use pattern::{Bound, bound_by_let, outcome_of, pattern_mistake, seen};
 pub(crate) use reference::{ERR, OK, Path, index, is_ok};
 pub use uses::Use;

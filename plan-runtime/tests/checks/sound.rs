@@ -333,7 +333,7 @@ fn values_that_no_schema_describes() {
     assert!(typed.read(&tool(&steps("$ref:a.id", "string"))).is_ok());
 }
 
-/// A text is any string, which is not one of the values of an `enum`.
+/// A text is any string, so a closed `enum` does not accept a text.
 #[test]
 fn a_text_where_values_are_listed() {
     let steps = |value: &str| {
@@ -388,7 +388,7 @@ fn in_all(tool: &str, field: &str) -> [String; 4] {
     .map(|document| document.to_string())
 }
 
-/// Each fix leaves the other mistake, whose fix leaves nothing.
+/// Each fix leaves the second mistake alone.
 #[test]
 fn two_mistakes_in_a_plan() {
     let [one, other] = ["mails", "color"].map(|tool| match tool {

@@ -61,7 +61,7 @@ pub(super) fn is_on_way(path: &[Segment], present: &[Segment]) -> bool {
     let mut pairs = path.iter().zip(present);
     path.len() <= present.len()
         && pairs.all(|(one, other)| {
-            // A default may have been present in place of the part.
+            // The value may be a default, although the part is absent.
             let is_part = match (&one.absent, &other.absent) {
                 (_, Absent::Default(default)) if default.is_null() => true,
                 (Absent::Default(one), Absent::Default(other)) => one == other,
