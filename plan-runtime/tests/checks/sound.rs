@@ -333,7 +333,7 @@ fn values_that_no_schema_describes() {
     assert!(typed.read(&tool(&steps("$ref:a.id", "string"))).is_ok());
 }
 
-/// A text is any string, so a closed `enum` does not accept a text.
+/// A formatted string can be any string, and an `enum` lists its strings.
 #[test]
 fn a_text_where_values_are_listed() {
     let steps = |value: &str| {
