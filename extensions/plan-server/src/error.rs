@@ -98,7 +98,7 @@ pub(crate) fn short(text: &str) -> Cow<'_, str> {
     shortened(text, 80)
 }
 
-/// Returns the beginning of a string, with an ellipsis in place of the rest.
+/// Shortens a string to a number of characters, and marks the cut with an ellipsis.
 pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => text.into(),
