@@ -270,8 +270,8 @@ plan-runtime/src/dynamic/schema/inclusion.rs MOST_NESTED: as the other
 plan-runtime/src/dynamic/schema/inclusion.rs MOST_TRIED: tags of an enum with more values are compared as other members
 plan-runtime/src/dynamic/schema/secrets.rs DEEPEST: what is beyond is secret
 plan-runtime/src/dynamic/schema/secrets.rs MOST: what is beyond is secret
-plan-runtime/src/dynamic/schema/together.rs MOST_CASES: more cases are unchecked
-plan-runtime/src/dynamic/schema/together.rs MOST_NESTED: deeper cases are unchecked
+plan-runtime/src/dynamic/schema/cases.rs MOST_CASES: more cases are unchecked
+plan-runtime/src/dynamic/schema/cases.rs MOST_NESTED: deeper cases are unchecked
 plan-runtime/src/dynamic/schema/together.rs MOST_TOGETHER: more cases are unchecked
 plan-runtime/src/dynamic/schema/work.rs MOST_CASES: more cases are unchecked
 plan-runtime/src/dynamic/schema/work.rs MOST_NAMES: suggestions

@@ -7,6 +7,7 @@
 //! values is an error.
 
 mod allowed;
+mod cases;
 mod form;
 mod inclusion;
 mod keywords;

@@ -278,5 +278,5 @@ fn what_is_written_is_read_however_deep_it_is() {
             assert!(*read.unwrap().plan() == plan, "{dialect}");
         }
     }
-    assert!(written > 20, "{written}");
+    assert!(written > 45, "{written}");
 }

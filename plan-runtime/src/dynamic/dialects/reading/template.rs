@@ -76,12 +76,7 @@ impl PlanReader<'_> {
 
     /// Reports a reference in the name of a member.
     fn no_reference(&mut self, key: JsonNode<'_>, name: &str) {
-        let scan = self.scan(name);
-        if scan
-            .pieces
-            .iter()
-            .any(|piece| matches!(piece, Piece::Reference(_)))
-        {
+        if self.scan(name).has_reference() {
             let place = key.place();
             let message = "a reference cannot be the name of a member";
             let note = match self.builder.profile {
@@ -107,8 +102,7 @@ impl PlanReader<'_> {
     /// Returns `true` if a string contains references or malformed references.
     pub(super) fn refers(&self, text: &str) -> bool {
         let scan = self.scan(text);
-        let is_reference = |piece: &Piece<'_>| matches!(piece, Piece::Reference(_));
-        !scan.scan_errors.is_empty() || scan.pieces.iter().any(is_reference)
+        !scan.scan_errors.is_empty() || scan.has_reference()
     }
 
     /// Reads a string as the template with the index `at`.

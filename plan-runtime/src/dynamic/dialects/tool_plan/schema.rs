@@ -6,7 +6,6 @@
 //! in a string.
 
 use super::scan;
-use crate::dynamic::dialects::references::Piece;
 use crate::dynamic::schema::{Element, Form, Property, Type, Types, Work};
 use crate::dynamic::{Contract, Contracts};
 use crate::shape::Secrets;
@@ -326,7 +325,7 @@ impl Builder<'_> {
                 return None;
             }
             // No plan has a member whose name is a reference, or whose type has no values.
-            if is_reference(name) || ty.types().is_empty() {
+            if scan::scan(name, &|_| true).has_reference() || ty.types().is_empty() {
                 if needs.contains(name) {
                     return None;
                 }
@@ -338,13 +337,6 @@ impl Builder<'_> {
         }
         Some(object(members))
     }
-}
-
-fn is_reference(text: &str) -> bool {
-    let pieces = scan::scan(text, &|_| true).pieces;
-    pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Reference(_)))
 }
 
 /// Returns the notation of a literal string in a plan.
