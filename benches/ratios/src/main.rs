@@ -299,6 +299,10 @@ fn repeat(case: &str, rounds: u64) {
             let (toolbox, plan) = (typed(), plan(&shape(name, 300)));
             again(Box::new(move || dynamic(&toolbox, &plan)));
         }
+        Some(("closures", name)) => {
+            let (toolbox, plan) = (closures(), plan(&shape(name, 300)));
+            again(Box::new(move || dynamic(&toolbox, &plan)));
+        }
         Some(("guarded", name)) => {
             let by_hand = ByHand::new(shape(name, 300));
             again(Box::new(move || drop(block_on(by_hand.run_guarded()))));

@@ -212,7 +212,9 @@ impl State {
         let call = self.desk.question(run, question);
         let call = call.ok_or_else(|| no_question(question))?;
         let toolbox = self.server.toolbox();
-        let mut wrong = toolbox.check_arguments(&call.tool, &arguments);
+        // Only the call itself reads the arguments of a tool that the toolbox lacks, such as a tool in a plan of `plan!`.
+        let wrong = toolbox.check_arguments(&call.tool, &arguments);
+        let mut wrong = wrong.unwrap_or_default();
         if !arguments.is_object() && wrong.is_empty() {
             wrong.push("the arguments are no JSON object".to_owned());
         }

@@ -3,9 +3,10 @@
 use super::error::{Location, ResolveError};
 use super::meter::{MEMBER, charge};
 use super::node::{At, Node};
-use super::{Scope, StoredValue, resolve};
+use super::{Scope, StoredValue, resolve, resolve_json};
 use crate::plan::{Entry, Key, Source, Template};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::cell::RefCell;
 
 /// The values that only this call reads. The caller gets back the values that the call does not take.
@@ -112,6 +113,15 @@ impl<'s> Arguments<'s> {
         };
         let given = given.0.borrow();
         resolve(self.template, &self.scope.with_given(given.as_slice()))
+    }
+
+    /// Reads them all as JSON.
+    pub(crate) fn read_json(&self) -> Result<Value, ResolveError> {
+        let Some(given) = self.given else {
+            return resolve_json(self.template, self.scope);
+        };
+        let given = given.0.borrow();
+        resolve_json(self.template, &self.scope.with_given(given.as_slice()))
     }
 
     /// Reads them all as a struct with a derived `Deserialize`.
@@ -266,7 +276,8 @@ pub(crate) fn share(
     if let Some(shared) = stored.and_then(StoredValue::share) {
         return Ok(shared);
     }
-    let json = read(template, scope).map_err(|e| e.inside(Location::Key(name.to_owned())))?;
+    let json =
+        resolve_json(template, scope).map_err(|e| e.inside(Location::Key(name.to_owned())))?;
     Ok(StoredValue::json(json))
 }
 

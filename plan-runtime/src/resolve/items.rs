@@ -13,26 +13,43 @@ pub(super) struct Items<'a> {
     inside: Node<'a, 'a>,
     /// The elements of a list in an output.
     values: &'a [Value],
+    /// The elements of a list in a template.
+    templates: &'a [Template],
     /// The number of elements read so far.
     index: usize,
-    list: Option<(List<'a>, Slot<'a>)>,
+    list: Option<Box<(List<'a>, Slot<'a>)>>,
 }
 
+/// A list that is neither in an output nor in a template.
 pub(super) enum List<'a> {
-    Templates(&'a [Template]),
     Each(EachTarget<'a>),
     Made(std::vec::IntoIter<Value>),
 }
 
 impl<'a> Items<'a> {
-    #[inline]
     pub(super) fn new(inside: Node<'a, 'a>, list: List<'a>) -> Self {
         Self {
             inside,
             values: &[],
+            templates: &[],
             index: 0,
-            list: Some((list, Slot::default())),
+            list: Some(Box::new((list, Slot::default()))),
         }
+    }
+
+    /// Returns the elements of a list in a template.
+    #[inline]
+    pub(super) fn of_templates(
+        node: &Node<'_, 'a>,
+        templates: &'a [Template],
+    ) -> Result<Self, ResolveError> {
+        Ok(Self {
+            inside: node.deeper()?,
+            values: &[],
+            templates,
+            index: 0,
+            list: None,
+        })
     }
 
     /// Returns the elements of a list in an output.
@@ -44,6 +61,7 @@ impl<'a> Items<'a> {
         Ok(Self {
             inside: node.deeper()?,
             values,
+            templates: &[],
             index: 0,
             list: None,
         })
@@ -51,9 +69,8 @@ impl<'a> Items<'a> {
 
     /// Returns the number of elements after the elements read so far.
     fn left(&self) -> usize {
-        let length = match &self.list {
-            None => self.values.len(),
-            Some((List::Templates(items), _)) => items.len(),
+        let length = match self.list.as_deref() {
+            None => self.values.len() + self.templates.len(),
             Some((List::Each(each), _)) => each.items.len(),
             Some((List::Made(items), _)) => return items.len(),
         };
@@ -71,7 +88,7 @@ impl<'a> Items<'a> {
     /// Adds the position of the list to an error without the position of an element.
     #[cold]
     pub(super) fn complete(&self, error: ResolveError) -> ResolveError {
-        match &self.list {
+        match self.list.as_deref() {
             Some((List::Each(each), _)) if !error.is_placed() => {
                 error.behind(tokens(each.list_path()).rev())
             }
@@ -82,11 +99,10 @@ impl<'a> Items<'a> {
     /// Returns the next element of a list.
     fn next(&mut self) -> Result<Option<Node<'_, 'a>>, ResolveError> {
         let (inside, index) = (&self.inside, self.index);
-        let Some((list, slot)) = &mut self.list else {
+        let Some((list, slot)) = self.list.as_deref_mut() else {
             return Ok(None);
         };
         let at = match list {
-            List::Templates(items) => items.get(index).map(At::Template),
             List::Made(items) => items.next().map(|value| {
                 slot.made.set(value);
                 At::Made(&slot.made)
@@ -115,9 +131,9 @@ impl<'a> Items<'a> {
     #[cold]
     fn inside(&self, error: ResolveError) -> ResolveError {
         let index = self.index - 1;
-        match &self.list {
-            None => error.inside_value(Location::Index(index)),
-            Some((List::Templates(_), _)) => error.inside(Location::Index(index)),
+        match self.list.as_deref() {
+            None if self.templates.is_empty() => error.inside_value(Location::Index(index)),
+            None => error.inside(Location::Index(index)),
             Some((List::Each(each), slot)) => {
                 let leads_on = slot.each.get().is_none();
                 let rest = if leads_on { each.rest.segments } else { &[] };
@@ -144,11 +160,15 @@ impl<'a> SeqAccess<'a> for Items<'a> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, ResolveError> {
-        let node = match self.values.get(self.index) {
-            Some(value) => {
+        let at = match self.values.get(self.index) {
+            Some(value) => Some(At::Value(value)),
+            None => self.templates.get(self.index).map(At::Template),
+        };
+        let node = match at {
+            Some(at) => {
                 self.index += 1;
                 charge(self.inside.meter, PART)?;
-                self.inside.part(At::Value(value))
+                self.inside.part(at)
             }
             None => match self.next()? {
                 Some(node) => node,

@@ -16,15 +16,31 @@ use std::cell::Cell;
 pub(super) struct Members<'a> {
     /// A node at the depth of the members.
     inside: Node<'a, 'a>,
-    /// The members of an object in an output.
-    output: Option<serde_json::map::Iter<'a>>,
+    plain: Plain<'a>,
     /// The member whose name was read last.
     last: (&'a str, At<'a, 'a>),
     /// `true` between the name of a member and its value.
     is_pending: bool,
     /// The number of members, if the visitor must read all members.
     count: usize,
-    layers: Option<Layers<'a>>,
+    layers: Option<Box<Layers<'a>>>,
+}
+
+/// The members of most objects, which follow each other in memory.
+enum Plain<'a> {
+    /// Of an object in an output.
+    Output(serde_json::map::Iter<'a>),
+    /// Of an object in a template whose members all have names.
+    Entries(std::slice::Iter<'a, Entry>),
+    /// All members are in the layers.
+    None,
+}
+
+/// Returns `true` if each member of an object in a template has a name.
+#[inline]
+pub(super) fn are_named(entries: &[Entry]) -> bool {
+    let is_named = |entry: &Entry| matches!(entry.key, Key::Name(_));
+    entries.iter().all(is_named)
 }
 
 /// The members of objects that are no plain outputs. A flattened object is on top of its outer object in the stack.
@@ -185,19 +201,28 @@ impl<'a> Layers<'a> {
 
 impl<'a> Members<'a> {
     #[inline]
-    fn new(
-        inside: Node<'a, 'a>,
-        output: Option<serde_json::map::Iter<'a>>,
-        layers: Option<Layers<'a>>,
-    ) -> Self {
+    fn new(inside: Node<'a, 'a>, plain: Plain<'a>, layers: Option<Layers<'a>>) -> Self {
         Self {
             inside,
-            output,
+            plain,
             last: ("", At::Absent),
             is_pending: false,
             count: 0,
-            layers,
+            layers: layers.map(Box::new),
         }
+    }
+
+    /// Returns the members of an object in a template whose members all have names.
+    #[inline]
+    pub(super) fn of_entries(
+        node: &Node<'_, 'a>,
+        entries: &'a [Entry],
+    ) -> Result<Self, ResolveError> {
+        Ok(Self::new(
+            node.deeper()?,
+            Plain::Entries(entries.iter()),
+            None,
+        ))
     }
 
     /// Returns the members of an object in a template.
@@ -205,18 +230,15 @@ impl<'a> Members<'a> {
         node: &Node<'_, 'a>,
         template: &'a Template,
     ) -> Result<Self, ResolveError> {
-        let mut inside = node.deeper()?;
         if let Template::Object(entries) = template
-            && entries
-                .iter()
-                .all(|entry| matches!(entry.key, Key::Name(_)))
+            && are_named(entries)
         {
-            let layers = Layers::new(Layer::Entries(entries.iter()));
-            return Ok(Self::new(inside, None, Some(layers)));
+            return Self::of_entries(node, entries);
         }
+        let mut inside = node.deeper()?;
         let mut layers = Layers::new(Layer::One(None));
         layers.add(template, &mut inside)?;
-        Ok(Self::new(inside, None, Some(layers)))
+        Ok(Self::new(inside, Plain::None, Some(layers)))
     }
 
     /// Returns the members of an object in an output. A visitor has to read all members.
@@ -227,7 +249,7 @@ impl<'a> Members<'a> {
     ) -> Result<Self, ResolveError> {
         Ok(Self {
             count: members.len(),
-            ..Self::new(node.deeper()?, Some(members.iter()), None)
+            ..Self::new(node.deeper()?, Plain::Output(members.iter()), None)
         })
     }
 
@@ -241,7 +263,7 @@ impl<'a> Members<'a> {
         let layers = Layers::new(Layer::Made(members.into_iter(), None));
         Self {
             count,
-            ..Self::new(inside, None, Some(layers))
+            ..Self::new(inside, Plain::None, Some(layers))
         }
     }
 
@@ -250,19 +272,19 @@ impl<'a> Members<'a> {
         let layers = Layers::new(Layer::Private(Some(name)));
         layers.made.set(value.into());
         let inside = Node::of_value(&Value::Null, None);
-        Self::new(inside, None, Some(layers))
+        Self::new(inside, Plain::None, Some(layers))
     }
 
     /// Returns the error of a visitor that left members over, as serde_json does.
     #[inline]
     pub(super) fn check_read(&self) -> Result<(), ResolveError> {
-        let left = match (&self.output, &self.layers) {
-            (Some(members), _) => members.len(),
-            (None, Some(layers)) => match &layers.top {
+        let left = match (&self.plain, &self.layers) {
+            (Plain::Output(members), _) => members.len(),
+            (Plain::Entries(_), _) | (_, None) => 0,
+            (Plain::None, Some(layers)) => match &layers.top {
                 Layer::Made(members, None) => members.len(),
                 _ => 0,
             },
-            (None, None) => 0,
         };
         match left {
             0 => Ok(()),
@@ -270,7 +292,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Finds and counts the next member. Returns `false` after the last member.
+    /// Finds and counts the next member in the layers. Returns `false` after the last member.
     fn count_next(&mut self) -> Result<bool, ResolveError> {
         self.is_pending = self.next()?;
         if self.is_pending {
@@ -280,11 +302,12 @@ impl<'a> Members<'a> {
         Ok(self.is_pending)
     }
 
-    /// Finds the next member. Returns `false` after the last member.
+    /// Finds the next member of a template. Returns `false` after the last member.
     pub(super) fn next(&mut self) -> Result<bool, ResolveError> {
-        let member = match &mut self.layers {
-            Some(layers) => layers.next(&mut self.inside)?,
-            None => None,
+        let member = match (&mut self.plain, &mut self.layers) {
+            (Plain::Entries(entries), _) => next_named(entries),
+            (_, Some(layers)) => layers.next(&mut self.inside)?,
+            (_, None) => None,
         };
         match member {
             Some(member) => self.last = member,
@@ -321,15 +344,12 @@ impl<'a> Members<'a> {
     #[cold]
     fn inside(&self, error: ResolveError) -> ResolveError {
         let name = Location::Key(self.last.0.to_owned());
-        match self
-            .layers
-            .as_ref()
-            .map(|layers| (layers.place, &layers.name))
-        {
-            None => error.inside_value(name),
-            Some((Place::Template, _)) => error.inside(name),
-            Some((Place::Made, _)) => error,
-            Some((Place::Flattened(origin), made)) => {
+        let layers = self.layers.as_ref();
+        match (&self.plain, layers.map(|it| (it.place, &it.name))) {
+            (Plain::Output(_), _) | (Plain::None, None) => error.inside_value(name),
+            (Plain::Entries(_), _) | (_, Some((Place::Template, _))) => error.inside(name),
+            (_, Some((Place::Made, _))) => error,
+            (_, Some((Place::Flattened(origin), made))) => {
                 let name = made
                     .as_ref()
                     .map_or(name, |name| Location::Key(name.clone()));
@@ -341,10 +361,21 @@ impl<'a> Members<'a> {
     /// Adds the last member to an error of its name.
     #[cold]
     fn at_name(&self, error: ResolveError) -> ResolveError {
-        match self.layers {
-            None => self.inside(error),
-            Some(_) => error,
+        match self.plain {
+            Plain::Output(_) => self.inside(error),
+            Plain::Entries(_) | Plain::None => error,
         }
+    }
+}
+
+#[inline]
+fn next_named<'a>(entries: &mut std::slice::Iter<'a, Entry>) -> Option<(&'a str, At<'a, 'a>)> {
+    match entries.next()? {
+        Entry {
+            key: Key::Name(name),
+            value,
+        } => Some((&**name, At::Template(value))),
+        Entry { .. } => None,
     }
 }
 
@@ -356,18 +387,23 @@ impl<'a> MapAccess<'a> for Members<'a> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, ResolveError> {
-        let name = if let Some(members) = &mut self.output {
-            let Some((name, value)) = members.next() else {
-                return Ok(None);
-            };
-            self.last = (name, At::Value(value));
-            self.is_pending = true;
-            charge(self.inside.meter, MEMBER + name.len())?;
-            Name::Borrowed(name)
-        } else if self.count_next()? {
-            self.last().0
-        } else {
-            return Ok(None);
+        let member = match &mut self.plain {
+            Plain::Output(members) => {
+                let member = members.next();
+                Some(member.map(|(name, value)| (name.as_str(), At::Value(value))))
+            }
+            Plain::Entries(entries) => Some(next_named(entries)),
+            Plain::None => None,
+        };
+        let name = match member {
+            Some(Some((name, at))) => {
+                self.last = (name, at);
+                self.is_pending = true;
+                charge(self.inside.meter, MEMBER + name.len())?;
+                Name::Borrowed(name)
+            }
+            None if self.count_next()? => self.last().0,
+            _ => return Ok(None),
         };
         match seed.deserialize(name) {
             Ok(name) => Ok(Some(name)),
@@ -390,14 +426,15 @@ impl<'a> MapAccess<'a> for Members<'a> {
     }
 
     fn size_hint(&self) -> Option<usize> {
-        match (&self.output, &self.layers) {
-            (Some(members), _) => Some(members.len()),
-            (None, Some(layers)) => match &layers.top {
+        match (&self.plain, &self.layers) {
+            (Plain::Output(members), _) => Some(members.len()),
+            (Plain::Entries(entries), _) => Some(entries.len()),
+            (Plain::None, Some(layers)) => match &layers.top {
                 Layer::Entries(entries) if layers.below.is_empty() => Some(entries.len()),
                 Layer::Made(members, None) => Some(members.len()),
                 _ => None,
             },
-            (None, None) => None,
+            (Plain::None, None) => None,
         }
     }
 }

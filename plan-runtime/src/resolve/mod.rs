@@ -13,6 +13,7 @@ pub(crate) mod describe;
 mod encode;
 mod error;
 mod items;
+mod json;
 mod members;
 mod meter;
 mod node;
@@ -51,7 +52,7 @@ pub use stored::{CloneFn, HandOver};
 pub(crate) use walk::{EachTarget, Target, walk};
 
 use crate::plan::{Segment, Template};
-use node::{Node, Slot};
+use node::Node;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 
@@ -68,13 +69,24 @@ pub fn resolve<T: DeserializeOwned>(
     T::deserialize(Node::template(template, scope))
 }
 
+/// Returns the JSON of a template.
+///
+/// # Errors
+///
+/// Returns the errors of [`resolve`].
+pub(crate) fn resolve_json(
+    template: &Template,
+    scope: &Scope<'_>,
+) -> Result<serde_json::Value, ResolveError> {
+    Node::template(template, scope).json()
+}
+
 /// Returns the value of a template, borrowed from an output if possible. An absent value is null.
 pub(crate) fn look<'a>(
     template: &'a Template,
     scope: &'a Scope<'a>,
 ) -> Result<Cow<'a, serde_json::Value>, ResolveError> {
-    let slot = Slot::default();
-    Node::template(template, scope).settle(&slot)?.look()
+    node::look_at(template, scope, 0)
 }
 
 /// Looks for the value of a template whose existence is in question. Returns null if a reference leads to a missing

@@ -7,7 +7,6 @@ use super::walk::{EachTarget, Target, straight, tokens, walk};
 use super::{Scope, test, text};
 use crate::plan::{Entry, Key, Reference, Source, Tag, Template};
 use crate::shape::Tagging;
-use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -180,7 +179,7 @@ impl<'n, 'a> Node<'n, 'a> {
                     break At::Made(&slot.made);
                 }
                 Template::Test(test) => {
-                    let made = test::evaluate(test, template, scope, self.depth)?;
+                    let made = test::evaluate(test, template, (scope, self.depth), look_at)?;
                     slot.made.set(made);
                     break At::Made(&slot.made);
                 }
@@ -208,7 +207,7 @@ impl<'n, 'a> Node<'n, 'a> {
         Ok(match self.at {
             At::Value(value) => Cow::Borrowed(value),
             At::Made(made) => Cow::Owned(made.take()),
-            _ => Cow::Owned(Value::deserialize(self)?),
+            _ => Cow::Owned(self.json()?),
         })
     }
 
@@ -239,6 +238,16 @@ impl<'n, 'a> Node<'n, 'a> {
             _ => false,
         }
     }
+}
+
+/// Returns the value of a template at this depth, borrowed from an output if possible. An absent value is null.
+pub(super) fn look_at<'a>(
+    template: &'a Template,
+    scope: &'a Scope<'a>,
+    depth: u16,
+) -> Result<Cow<'a, Value>, ResolveError> {
+    let node = Node::in_scope(At::Template(template), scope, depth);
+    node.settle(&Slot::default())?.look()
 }
 
 /// Returns the target of a reference.

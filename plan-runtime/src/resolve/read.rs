@@ -8,43 +8,48 @@
 use super::access::Variant;
 use super::error::ResolveError;
 use super::items::{Fields, Items};
-use super::members::Members;
+use super::members::{Members, are_named};
 use super::meter::{charge, charge_value};
 use super::node::{At, Node, Slot, complete};
 use super::token::{Hint, Token};
 use super::variant;
 use crate::plan::{Entry, Key, Template};
-use serde::de::{Deserialize as _, Deserializer, Visitor};
+use serde::de::{Deserializer, Visitor};
 use serde_json::Value;
 
 impl<'a> Node<'_, 'a> {
     /// Reads the node by its own form, if a value in an output has the hinted kind.
     fn visit<V: Visitor<'a>>(self, hint: Hint, visitor: V) -> Result<V::Value, ResolveError> {
-        // Most lists and objects are in outputs, and are too large to be moved as tokens.
-        match self.plain() {
-            Some(value @ Value::Object(members)) => {
-                let mut members = match self.members(hint, members) {
-                    Ok(members) => members,
-                    Err(error) => return Err(self.refused(error, value)),
-                };
-                let read = visitor.visit_map(&mut members);
-                return match read.and_then(|read| members.check_read().map(|()| read)) {
-                    Ok(read) => Ok(read),
-                    Err(error) => Err(self.refused(error, value)),
-                };
-            }
-            Some(value @ Value::Array(items)) => {
-                let mut items = match Items::of_values(&self, items) {
-                    Ok(items) => items,
-                    Err(error) => return Err(self.refused(error, value)),
-                };
-                let read = visitor.visit_seq(&mut items);
-                return match read.and_then(|read| items.check_read().map(|()| read)) {
-                    Ok(read) => Ok(read),
-                    Err(error) => Err(self.refused(error, value)),
-                };
-            }
-            _ => self.visit_token(hint, visitor),
+        // Most lists and objects are plain, and are too large to be moved as tokens.
+        let value = self.plain();
+        let members = match (value, self.at) {
+            (Some(Value::Object(members)), _) => Some(self.members(hint, members)),
+            (
+                None,
+                At::Template(Template::Object(entries)) | At::Arguments(Template::Object(entries)),
+            ) if are_named(entries) => Some(Members::of_entries(&self, entries)),
+            _ => None,
+        };
+        let read = if let Some(members) = members {
+            members.and_then(|mut members| {
+                let read = visitor.visit_map(&mut members)?;
+                members.check_read().map(|()| read)
+            })
+        } else {
+            let items = match (value, self.at) {
+                (Some(Value::Array(items)), _) => Items::of_values(&self, items),
+                (None, At::Template(Template::List(items))) => Items::of_templates(&self, items),
+                _ => return self.visit_token(hint, visitor),
+            };
+            items.and_then(|mut items| {
+                let read = visitor.visit_seq(&mut items)?;
+                items.check_read().map(|()| read)
+            })
+        };
+        match (read, value) {
+            (Ok(read), _) => Ok(read),
+            (Err(error), Some(value)) => Err(self.refused(error, value)),
+            (Err(error), None) => Err(error),
         }
     }
 
@@ -73,7 +78,7 @@ impl<'a> Node<'_, 'a> {
 
     /// Completes an error about a value that was read without its token.
     #[cold]
-    fn refused(&self, error: ResolveError, value: &Value) -> ResolveError {
+    pub(super) fn refused(&self, error: ResolveError, value: &Value) -> ResolveError {
         self.complete(error.found(value))
     }
 
@@ -96,7 +101,7 @@ impl<'a> Node<'_, 'a> {
                 charge_value(self.meter, value)?;
                 value.to_string()
             }
-            _ => Value::deserialize(self)?.to_string(),
+            _ => self.json()?.to_string(),
         };
         Ok(Members::private(name.to_owned(), json))
     }
@@ -170,9 +175,18 @@ impl<'a> Deserializer<'a> for Node<'_, 'a> {
     hinted! {
         visit Any: deserialize_any() deserialize_seq() deserialize_tuple(length: usize)
             deserialize_tuple_struct(name: &'static str, length: usize) deserialize_map();
-        visit_token Bool: deserialize_bool();
         visit_token Text: deserialize_char() deserialize_bytes() deserialize_byte_buf() deserialize_identifier();
         visit_token Unit: deserialize_unit() deserialize_unit_struct(name: &'static str);
+    }
+
+    #[inline]
+    fn deserialize_bool<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
+        if let Some(value @ Value::Bool(is_true)) = self.plain() {
+            return visitor
+                .visit_bool(*is_true)
+                .map_err(|e| self.refused(e, value));
+        }
+        self.visit_token(Hint::Bool, visitor)
     }
 
     #[inline]
@@ -190,14 +204,17 @@ impl<'a> Deserializer<'a> for Node<'_, 'a> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-        let slot = Slot::default();
+        let slot;
         let node = match self.plain() {
             Some(value) => Node {
                 at: At::Value(value),
                 origin: self.of_template(),
                 ..self
             },
-            None => self.settle(&slot)?,
+            None => {
+                slot = Slot::default();
+                self.settle(&slot)?
+            }
         };
         let read = if node.is_nothing() {
             visitor.visit_none()

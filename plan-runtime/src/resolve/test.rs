@@ -4,7 +4,6 @@ use super::Scope;
 use super::describe;
 use super::error::ResolveError;
 use super::meter::{MEMBER, Meter, PART, deeper};
-use super::node::{At, Node, Slot};
 use crate::plan::{Comparison, InPlan, Question, Template, Test, is_ok};
 use crate::print::{Cut, SHORT};
 use serde_json::{Number, Value};
@@ -19,14 +18,19 @@ struct Evaluation<'a> {
     whole: &'a Template,
     scope: &'a Scope<'a>,
     depth: u16,
+    look: Look<'a>,
 }
+
+/// Returns the value of a template in a scope at this depth, borrowed from an output if possible.
+pub(super) type Look<'a> =
+    fn(&'a Template, &'a Scope<'a>, u16) -> Result<Cow<'a, Value>, ResolveError>;
 
 /// Evaluates a test. `whole` is its template, which contains nothing else.
 pub(super) fn evaluate<'a>(
     test: &'a Test,
     whole: &'a Template,
-    scope: &'a Scope<'a>,
-    depth: u16,
+    (scope, depth): (&'a Scope<'a>, u16),
+    look: Look<'a>,
 ) -> Result<Value, ResolveError> {
     let depth = deeper(depth)?;
     let it = Evaluation {
@@ -34,6 +38,7 @@ pub(super) fn evaluate<'a>(
         whole,
         scope,
         depth,
+        look,
     };
     it.value()
 }
@@ -78,8 +83,7 @@ impl<'a> Evaluation<'a> {
 
     /// Returns the value of an operand, or null for an absent value.
     fn operand(&self, operand: &'a Template) -> Result<Cow<'a, Value>, ResolveError> {
-        let at = Node::in_scope(At::Template(operand), self.scope, self.depth);
-        at.settle(&Slot::default())?.look()
+        (self.look)(operand, self.scope, self.depth)
     }
 
     /// Returns the value of an operand, or null for a missing value.

@@ -177,9 +177,7 @@ impl<'n, 'a> Node<'n, 'a> {
                 charge(self.meter, value.len())?;
                 Token::Borrowed(value)
             }
-            Template::List(items) => {
-                Token::Items(Items::new(self.deeper()?, List::Templates(items)))
-            }
+            Template::List(items) => Token::Items(Items::of_templates(self, items)?),
             // A variant without content is a string, as serde_json writes it.
             Template::Tagged(Tag::Variant(Tagging::External, name), None) => Token::Borrowed(name),
             // A tool without arguments has none, however its struct is written.

@@ -102,7 +102,9 @@ impl<'s> Request<'s> {
 
     /// Resolves the arguments of a call as JSON.
     pub(super) fn arguments_as_json(&self) -> Result<Value, StepError> {
-        self.arguments_with(|| Arguments::new(&self.action.args, self.scope, self.given).read())
+        self.arguments_with(|| {
+            Arguments::new(&self.action.args, self.scope, self.given).read_json()
+        })
     }
 
     /// Returns the arguments of a call. `make` resolves the arguments unless gates were shown them.

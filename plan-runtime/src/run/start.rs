@@ -12,7 +12,7 @@ use crate::error::Cause;
 use crate::plan::{Action, Executable, Keep, Plan, Template};
 use crate::resolve::{
     HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly,
-    from_json, resolve, settle, take,
+    from_json, resolve, resolve_json, settle, take,
 };
 use crate::{Call, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
@@ -126,7 +126,7 @@ impl Request<'_> {
 
     /// Returns the call to a tool, for the gates.
     fn question<'x>(self, tool: &str, description: &str, is_read_only: bool) -> Started<'x> {
-        let arguments = self.arguments_with(|| resolve(&self.action.args, self.scope));
+        let arguments = self.arguments_with(|| resolve_json(&self.action.args, self.scope));
         let call = arguments.map(|arguments| PendingCall {
             context: self.context(false),
             tool: tool.to_owned(),

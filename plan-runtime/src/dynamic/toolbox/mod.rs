@@ -425,6 +425,8 @@ impl<App: ?Sized> Toolbox<App> {
 
     /// Checks arguments against the schema of a tool, and returns a message for each mismatch. Without a schema, all arguments fit.
     ///
+    /// Returns `None` if the toolbox has no such tool, so that nothing has checked the arguments. A plan of `plan!` may call such a tool.
+    ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Toolbox};
     /// use serde_json::json;
@@ -432,12 +434,14 @@ impl<App: ?Sized> Toolbox<App> {
     /// let schema = json!({"type": "object", "properties": {"cents": {"type": "integer"}}, "required": ["cents"]});
     /// let pay = Contract::new("pay").arguments(schema);
     /// let toolbox = Toolbox::<()>::new().with_fn(pay, |arguments| async move { Ok(arguments) });
-    /// assert!(toolbox.check_arguments("pay", &json!({"cents": 5})).is_empty());
-    /// assert_eq!(toolbox.check_arguments("pay", &json!({"cents": "5"})).len(), 1);
+    /// let mismatches = |tool, cents| toolbox.check_arguments(tool, &json!({"cents": cents})).map(|all| all.len());
+    /// assert_eq!(mismatches("pay", json!(5)), Some(0));
+    /// assert_eq!(mismatches("pay", json!("5")), Some(1));
+    /// assert_eq!(mismatches("send", json!(5)), None);
     /// ```
-    pub fn check_arguments(&self, tool: &str, arguments: &Value) -> Vec<String> {
-        let contract = self.contracts.get(tool);
-        contract.map_or_else(Vec::new, |it| mismatches(it, arguments))
+    pub fn check_arguments(&self, tool: &str, arguments: &Value) -> Option<Vec<String>> {
+        let contract = self.contracts.get(tool)?;
+        Some(mismatches(contract, arguments))
     }
 
     /// Returns `true` if the toolbox has a tool with this name.
