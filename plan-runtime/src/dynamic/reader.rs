@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a plan. The reader ignores a Markdown fence around the JSON, which language models write, and a byte order mark.
+    /// Reads a plan. The reader ignores a byte order mark, and a Markdown fence that a language model writes around the JSON.
     ///
     /// The reader checks the JSON, names, references, cycles and the form of each part. With
     /// [`tools`](Self::tools), it also checks the plan against these tools.

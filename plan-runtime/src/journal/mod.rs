@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// A store of the records of runs.
 ///
 /// You can call all methods from any thread. No method blocks: a method that waits returns a future. A run reads all its records once, at its
-/// claim, and only writes after that.
+/// claim, and only writes after the claim.
 ///
 /// # Rules
 ///

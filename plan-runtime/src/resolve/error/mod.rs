@@ -582,7 +582,7 @@ impl ResolveError {
         self.has_pointer().then(|| self.prefix(0))
     }
 
-    /// Returns the value at that position, shortened.
+    /// Returns the value at the end of [`reached`](Self::reached), shortened.
     pub fn found_text(&self) -> Option<&str> {
         match self.0.found.as_ref()? {
             FoundValue::Absent => Some("absent"),
