@@ -147,7 +147,7 @@ fn absolute(path: &Path) -> io::Result<PathBuf> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "that is not the path of a file",
+            "the path does not name a file",
         ));
     };
     Ok(fs::canonicalize(folder)?.join(name))
