@@ -14,7 +14,7 @@ struct Customer {
     owed: u64,
 }
 
-/// Looks up who has not paid for this number of days.
+/// Finds the customers who have not paid for this number of days.
 #[tool(read_only)]
 async fn find_debtors(days: u32) -> Result<Vec<Customer>> {
     let customer = |name: &str, owed| Customer {
@@ -38,7 +38,7 @@ async fn close_account(email: String, reason: String) -> Result<String> {
 }
 
 plan! {
-    /// Reminds those who owe us money, and closes the accounts of those who owe a lot.
+    /// Reminds customers with debts, and closes the accounts of customers with large debts.
     Dun(days: u32, limit: u64) -> Vec<Option<String>> {
         /// Who has not paid?
         step debtors = FindDebtors { days };

@@ -34,7 +34,7 @@ async fn find_customer(name: String) -> Result<Customer> {
     })
 }
 
-/// Takes goods out of the stock, and gives what they cost.
+/// Takes goods out of the stock, and returns their price.
 #[tool]
 async fn take(item: String, count: u32, price: u32) -> Result<u32> {
     match item.as_str() {
@@ -43,7 +43,7 @@ async fn take(item: String, count: u32, price: u32) -> Result<u32> {
     }
 }
 
-/// Has a gift chosen.
+/// Chooses a gift.
 #[tool]
 async fn choose_gift(worth: u32) -> Result<String> {
     match worth {
@@ -106,7 +106,7 @@ plan! {
         #[optional]
         step gift = if customer.orders > 20 && total > 0 { ChooseGift { worth: total / 10 } };
 
-        /// One of three ways; each gives a `String`, and so does the step.
+        /// Send the parcel. Each branch returns a `String`, and so does the step.
         step sent = if express {
             SendByCourier { to: customer.name }
         } else if let Some(neighbor) = &customer.neighbor {

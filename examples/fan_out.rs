@@ -41,7 +41,7 @@ async fn shrink(file: String, number: u64) -> Result<Thumbnail> {
     })
 }
 
-/// Writes a page that shows them all.
+/// Writes a page with all thumbnails.
 #[tool]
 async fn write_page(title: String, files: Vec<String>) -> Result<String> {
     sleep(Duration::from_millis(200)).await;

@@ -34,7 +34,7 @@ async fn find_customer(name: String) -> Result<Customer> {
     })
 }
 
-/// Takes goods out of the stock, and gives what they cost.
+/// Takes goods out of the stock, and returns their price.
 #[tool]
 async fn take(item: String, count: u32, price: u32) -> Result<u32> {
     work(10 * u64::from(count)).await;

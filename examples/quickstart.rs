@@ -98,7 +98,7 @@ async fn main() -> Result<()> {
     let mailbox = Path::new(env!("CARGO_MANIFEST_DIR")).join("mailbox.json");
     let mail: Mail = serde_json::from_str(&fs::read_to_string(mailbox)?)?;
 
-    // The plan is data, there before anything runs.
+    // The plan is data that exists before a run.
     let terminal = Terminal::stdout();
     println!("{}", terminal.plan(ReplyToLatest::PLAN));
 

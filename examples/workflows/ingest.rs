@@ -26,7 +26,7 @@ async fn chunk(text: String) -> Result<Vec<String>> {
     Ok(text.split_inclusive(". ").map(Into::into).collect())
 }
 
-/// Stores the parts of a page, with an index of their meanings. Returns how many there are.
+/// Stores the parts of a page, with an index of their meanings. Returns the number of parts.
 #[tool]
 async fn store(world: &World, url: String, chunks: Vec<String>) -> Result<u64> {
     world

@@ -26,7 +26,7 @@ async fn read_rows(world: &World, file: String) -> Result<Vec<String>> {
     Ok(rows.map(Into::into).into())
 }
 
-/// Makes a sale of a row, with the name of the item in the catalog.
+/// Converts a row to a sale, with the name of the item in the catalog.
 #[tool]
 async fn convert(world: &World, row: String) -> Result<Sale> {
     let Some((item, cents)) = row.split_once(',') else {
@@ -38,7 +38,7 @@ async fn convert(world: &World, row: String) -> Result<Sale> {
     Ok(Sale { item, cents })
 }
 
-/// Puts a row aside, for someone who looks at it.
+/// Puts a row aside, so that a person can inspect the row.
 #[tool]
 async fn put_aside(world: &World, row: String, why: String) -> Result<()> {
     world.call(format!("put aside {row}: {why}")).await

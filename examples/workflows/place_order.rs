@@ -58,7 +58,7 @@ async fn charge(world: &World, card: String, cents: u64) -> Result<Payment> {
     Ok(Payment { id: 40 })
 }
 
-/// Returns money to the card that it is from.
+/// Returns money to the charged card.
 #[tool]
 async fn refund(world: &World, payment: u32) -> Result<()> {
     world.call(format!("refund payment {payment}")).await
@@ -75,7 +75,7 @@ async fn ship(world: &World, hold: u32, payment: u32) -> Result<Parcel> {
     })
 }
 
-/// Tells the customer how the order ended.
+/// Tells the customer the outcome of the order.
 #[tool]
 async fn notify(world: &World, ok: bool, why: Option<String>) -> Result<()> {
     let text = match (ok, why) {

@@ -50,7 +50,7 @@ async fn publish(world: &World, binaries: Vec<Binary>) -> Result<String> {
     Ok("https://example.org/releases/1".into())
 }
 
-/// Shows how it ended, next to the commit.
+/// Shows the outcome next to the commit.
 #[tool]
 async fn set_status(world: &World, commit: String, ok: bool, why: Option<String>) -> Result<()> {
     let why = why.unwrap_or_default();

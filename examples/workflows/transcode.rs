@@ -30,7 +30,7 @@ async fn start_job(world: &World, video: String) -> Result<Started> {
     Ok(Started { id: 3 })
 }
 
-/// Asks how far a job is. The job ends after four questions, or never.
+/// Returns the state of a job. The job ends after four questions, or never.
 #[tool]
 async fn poll_job(world: &World, id: u32) -> Result<Job> {
     world.call(format!("poll job {id}")).await?;
@@ -47,7 +47,7 @@ async fn poll_job(world: &World, id: u32) -> Result<Job> {
 }
 
 plan! {
-    /// Transcodes a video, and returns where the result is.
+    /// Transcodes a video, and returns the address of the result.
     Transcode(video: String) -> String {
         step started = StartJob { video };
         #[at_most(200, every = "3s")] #[retry(3)] #[deadline("10m")]

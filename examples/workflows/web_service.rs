@@ -53,7 +53,7 @@ async fn hold_seat(world: &World, show: String) -> Result<Seat> {
     })
 }
 
-/// Gives others a chance to have the seat.
+/// Releases a held seat.
 #[tool]
 async fn free_seat(world: &World, id: u32) -> Result<()> {
     world.call(format!("free seat {id}")).await

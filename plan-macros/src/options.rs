@@ -137,7 +137,17 @@ fn unknown(name: &str, known: &[&str]) -> String {
         Some(similar) => format!(
             "unknown option `{name}`\nhelp: an option with a similar name exists: `{similar}`"
         ),
-        None => format!("unknown option `{name}`\nhelp: there is {}", list(known)),
+        None => {
+            let options = if known.len() == 1 {
+                "option is"
+            } else {
+                "options are"
+            };
+            format!(
+                "unknown option `{name}`\nhelp: the {options} {}",
+                list(known)
+            )
+        }
     }
 }
 

@@ -69,7 +69,7 @@ impl Failure {
         Self {
             step: String::new(),
             code: "FAILED".to_owned(),
-            message: "it is an `Err` that says no more".to_owned(),
+            message: "the error has no details".to_owned(),
             transient: false,
             attempts: 1,
             expression: None,

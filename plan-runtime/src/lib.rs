@@ -4,7 +4,7 @@
 //! print, draw, store and run it.
 //!
 //! The [guide] leads from a [first plan](guide::first_plan) to every feature. The [recipes](guide::recipes) are programs for common situations, and
-//! the [checks](guide::checks) are all errors with their fixes. The attributes of steps, such as `#[retry]` and `#[undo]`, are in
+//! the [checks](guide::checks) are the kinds of errors, each with a fix. The attributes of steps, such as `#[retry]` and `#[undo]`, are in
 //! [`plan!`](crate::plan!#policies).
 //!
 //! ```
@@ -74,22 +74,23 @@
 //!
 //! | item | contents |
 //! |---|---|
-//! | [`guide`] | a guide, from a first plan to every feature, and every check with its fix |
+//! | [`guide`] | a guide, from a first plan to every feature (feature `dynamic`) |
 //! | [`plan!`](crate::plan!) | the macro: steps, references, values, checks |
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | the contract of a tool and its implementations |
 //! | [`Shape`] | the JSON form of a type, so that references can read its fields |
 //! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, its diagrams |
-//! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source |
+//! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source (feature `dynamic`) |
 //! | [`run`] | runs, their options, reports, observers, timers and errors |
 //! | [`journal`] | storage for the history of durable runs |
-//! | [`serve`] | servers that run, list and control the runs of a journal |
+//! | [`serve`] | servers that run, list and control the runs of a journal (feature `dynamic`) |
 //! | [`resolve`] | errors about arguments |
 //! | [`Error`], [`Result`], [`ResultExt`] | the errors of tools |
 //!
 //! # Values between steps
 //!
 //! serde deserializes the arguments of a step from the JSON of earlier outputs. A whole output is
-//! [handed over](guide::tools#values-that-are-handed-over) as a Rust value if its type guarantees an equal result. A run never interprets an output as a reference.
+//! [handed over](guide::tools#values-that-are-handed-over) as a Rust value, without JSON, if its type guarantees that JSON returns the value unchanged. A run never
+//! interprets an output as a reference.
 //!
 //! # Features
 //!
@@ -97,7 +98,7 @@
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
 //! | `bytes` | on by default: `bytes::Bytes` and `BytesMut` as values that are handed over |
-//! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every error with its position, checks, toolboxes, writers |
+//! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every error with its position, checks, toolboxes, writers. [`serve`] needs this feature as well |
 //! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the errors in a JSON plan as rustc does, with `annotate-snippets` |
 //! | `rust` | `Plan::to_rust`, which writes a plan as the source of a `plan!`, with `prettyplease` |
 //! | `schema` | `dynamic::Toolbox::with_schema`, which generates the [JSON Schemas](dynamic::Contract) of a tool, with `schemars` |
@@ -197,6 +198,7 @@ pub use crate::terminal::Terminal;
 /// |---|---|
 /// | `#[tool(output = Type)]` | the type of the tool's output; required |
 /// | `#[tool(name = "mail.count")]` | the name in plans and reports; by default, the struct's name in snake case |
+/// | `#[tool(read_only)]` | a declaration that a call of the tool changes nothing |
 /// | `#[tool(crate = path)]` | the path of this crate, if it is renamed |
 #[cfg(feature = "macros")]
 pub use plan_macros::Tool;
@@ -322,6 +324,7 @@ pub use plan_macros::Shape;
 /// |---|---|
 /// | `#[tool(name = "config.number")]` | the name in plans and reports; by default, the function's name |
 /// | `#[tool(struct = Number)]` | the name of the struct |
+/// | `#[tool(read_only)]` | a declaration that a call of the tool changes nothing |
 /// | `#[tool(crate = path)]` | the path of this crate, if it is renamed |
 ///
 /// The macro moves `#[derive(…)]` and `#[serde(…)]` below `#[tool]` to the struct, and `#[serde(…)]` on a parameter to its field. Parameters

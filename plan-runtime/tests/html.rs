@@ -333,11 +333,11 @@ fn what_was_not_recorded_is_said() {
     assert!(!html.contains("at last") && !html.contains("alert(1)"));
     let first = between(&html, "id=\"step-0\"", "</section>");
     assert!(first.contains(
-        "The run did not record arguments: use <code>Run::capture_arguments(true)</code>."
+        "The run did not record arguments. A programmer can record the arguments of later runs with <code>Run::capture_arguments(true)</code>."
     ));
     assert!(
         first.contains(
-            "The run did not record outputs: use <code>Run::capture_outputs(true)</code>."
+            "The run did not record outputs. A programmer can record the outputs of later runs with <code>Run::capture_outputs(true)</code>."
         )
     );
 }

@@ -113,7 +113,7 @@ error[no-steps]: the plan has no steps
     rendered(
         "",
         r#"
-error[invalid-json]: this is not JSON: it ends too early
+error[invalid-json]: the document is not JSON: the end is missing
  --> plan.json:1:1
   |
 1 |

@@ -185,7 +185,7 @@ fn a_loop_has_no_more_rounds_than_its_bound() {
     assert_eq!(failure.code, "TOO_MANY_ROUNDS");
     assert_eq!(
         failure.message,
-        "its condition still holds after 3 rounds, which are the most (`at_most`)"
+        "its condition is still true after 3 rounds, the maximum (`at_most`)"
     );
     assert!(!failure.transient);
     assert_eq!((maybe, replaced), (None, 99));

@@ -116,7 +116,7 @@ fn a_failure_is_a_value_where_it_is_caught() {
     assert_eq!(failure.code, "NO_SIGNALS");
     assert_eq!(
         failure.to_string(),
-        "step `number` failed: no value can come: nobody has the run's `Signals`"
+        "step `number` failed: no value can arrive: the program dropped all `Signals` of the run"
     );
 }
 

@@ -117,10 +117,10 @@ pub(crate) fn too_large() -> Problem {
         StatusCode::UNPROCESSABLE_ENTITY,
         TOO_LARGE,
         format!(
-            "the answer would have more than {} MiB, the limit of one answer",
+            "the response would have more than {} MiB, the limit of one response",
             limits::ANSWER >> 20
         ),
-        "Ask for less, or in several requests.",
+        "Request less data, or split the request.",
     )
 }
 

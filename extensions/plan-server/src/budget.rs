@@ -79,7 +79,10 @@ impl Budget {
     ) -> Result<T, Problem> {
         let _turn = self.turn.lock().await;
         if self.left().time > limits::QUERY_TIME {
-            let message = format!("the request has taken {:?} of work", limits::QUERY_TIME);
+            let message = format!(
+                "the request took more than {:?} of work",
+                limits::QUERY_TIME
+            );
             return Err(exceeded(message));
         }
         let this = Arc::clone(self);
@@ -104,6 +107,6 @@ fn exceeded(message: String) -> Problem {
         StatusCode::UNPROCESSABLE_ENTITY,
         "TOO_COMPLEX",
         message,
-        "Ask for less, or in several requests.",
+        "Request less data, or split the request.",
     )
 }

@@ -65,7 +65,7 @@ impl Problem {
             StatusCode::NOT_FOUND,
             "NO_SUCH_RUN",
             format!("there is no run `{}`", short(id)),
-            "`GET /api/runs` lists the runs.",
+            "The page “Runs”, or `GET /api/runs`, lists the runs.",
         )
     }
 
@@ -76,7 +76,7 @@ impl Problem {
             StatusCode::INTERNAL_SERVER_ERROR,
             "STORAGE",
             "the server cannot read or write its runs",
-            "Look whether your last action took effect, then try again. The server log has the cause.",
+            "Check whether your last action took effect, then try again. The log of the server contains the cause.",
         )
     }
 
@@ -170,7 +170,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
         path.map(|axum::extract::Path(it)| Self(it)).map_err(|_| {
             Problem::bad(
                 "the address cannot be read",
-                "Write it in UTF-8, with `%` and two digits for each byte that is not plain.",
+                "Write the address in UTF-8, with `%` and two hexadecimal digits for each byte that is not a plain ASCII character.",
             )
         })
     }
@@ -187,8 +187,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
         query
             .map(|axum::extract::Query(it)| Self(it))
             .map_err(|error| {
-                let message = format!("what follows the `?` cannot be read: {}", error.body_text());
-                Problem::bad(message, "API.md describes what may follow it.")
+                let message = format!("the query string cannot be read: {}", error.body_text());
+                Problem::bad(message, "API.md describes the parameters.")
             })
     }
 }
@@ -205,7 +205,7 @@ async fn bytes_of(body: Body) -> Result<axum::body::Bytes, Problem> {
         )),
         Ok(Err(_)) => Err(Problem::bad(
             "the body of the request ended early",
-            "Send as many bytes as `Content-Length` says.",
+            "Send as many bytes as `Content-Length` states.",
         )),
         Err(_) => {
             let seconds = limits::BODY_TIME.as_secs();
@@ -213,7 +213,7 @@ async fn bytes_of(body: Body) -> Result<axum::body::Bytes, Problem> {
                 StatusCode::REQUEST_TIMEOUT,
                 "TOO_SLOW",
                 format!("the body of the request took longer than {seconds} seconds"),
-                "Send it again in one piece.",
+                "Send the request again in one piece.",
             ))
         }
     }

@@ -25,7 +25,7 @@ pub(crate) fn lock(folder: &Path) -> Result<File, ServerError> {
         Err(TryLockError::WouldBlock) => Err(ServerError::Io(
             folder.display().to_string(),
             io::Error::other(
-                "another server uses this folder; stop that server, or give this one a folder of its own with `--data FOLDER`",
+                "another server uses this folder; stop that server, or start this server with another folder: `--data FOLDER`",
             ),
         )),
         Err(TryLockError::Error(error)) => Err(at(path.display())(error)),
@@ -61,7 +61,7 @@ pub(crate) fn token(folder: &Path) -> Result<String, ServerError> {
                 _ => Err(ServerError::Io(
                     path.display().to_string(),
                     io::Error::other(
-                        "this is not a token of at least 32 characters; delete the file to have a new one",
+                        "the file contains no token of at least 32 characters; delete the file to get a new token",
                     ),
                 )),
             }

@@ -67,7 +67,7 @@ pub(crate) async fn check(
         StatusCode::MISDIRECTED_REQUEST,
         "HOST",
         "the request is for another host than this server",
-        "Open the address that the server printed when it started. Behind a proxy, start the server with `--host NAME`, where `NAME` is the proxy's.",
+        "Open the address that the server printed when it started. Behind a proxy, start the server with `--host NAME`, where `NAME` is the name of the proxy.",
     );
     problem.into_response()
 }

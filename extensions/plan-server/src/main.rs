@@ -56,7 +56,7 @@ async fn main() -> ExitCode {
     let options = Options::parse();
     let Some(data) = options.data.or_else(default_folder) else {
         eprintln!(
-            "plan-server: there is no home folder; say where to keep the runs with `--data FOLDER`"
+            "plan-server: there is no home folder; set the folder of the runs with `--data FOLDER`"
         );
         return ExitCode::FAILURE;
     };

@@ -91,12 +91,12 @@ impl Metrics {
         );
         it.register(
             "findings",
-            "What was found in plans before they ran",
+            "Findings about plans before their runs",
             all.findings.clone(),
         );
         it.register(
             "reference_errors",
-            "References that lead to nothing: by the reading of the plan, and whether they were found before or during the run",
+            "References without a target, by the profile and by the time of the error: before or during the run",
             all.references.clone(),
         );
         it.register(
@@ -111,7 +111,7 @@ impl Metrics {
         );
         it.register_with_unit(
             "run",
-            "How long runs took, with their waits",
+            "Durations of runs, with their waits",
             Unit::Seconds,
             all.run_time.clone(),
         );
@@ -122,7 +122,7 @@ impl Metrics {
         );
         it.register_with_unit(
             "call",
-            "How long attempts took",
+            "Durations of attempts",
             Unit::Seconds,
             all.call_time.clone(),
         );
@@ -138,7 +138,7 @@ impl Metrics {
         );
         it.register(
             "states",
-            "States of runs that were made for clients that watch a run",
+            "States of runs that the server encoded for watching clients",
             all.states.clone(),
         );
         it.register("connections", "Open connections", all.connections.clone());

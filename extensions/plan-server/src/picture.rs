@@ -63,7 +63,7 @@ pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
         .attr("height", high)
         .attr("viewBox", format_args!("0 0 {wide} {high}"))
         .attr("role", "group")
-        .attr("aria-label", "The steps and what they need")
+        .attr("aria-label", "The steps and their dependencies")
         .inside(|svg| {
             svg.markup(
                 "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" \

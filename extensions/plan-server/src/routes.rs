@@ -119,7 +119,7 @@ async fn missing() -> Problem {
         StatusCode::NOT_FOUND,
         "NOT_FOUND",
         "there is nothing at this address",
-        "API.md lists what there is.",
+        "API.md lists all addresses.",
     )
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report
             StatusCode::CONFLICT,
             "NO_REPORT",
             error.to_string(),
-            "Perhaps the run began with other tools, or with another version of them.",
+            "The run may have begun with other tools, or with another version of its tools. Tell the person who operates the server.",
         )
     })
 }

@@ -37,7 +37,7 @@ fn plan_size(text: &str) -> Result<(), Problem> {
         StatusCode::PAYLOAD_TOO_LARGE,
         "TOO_LARGE",
         format!("the plan has more than {} KiB", limits::PLAN >> 10),
-        "Split it into several plans.",
+        "Split the plan into several plans.",
     ))
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn start(
             StatusCode::UNPROCESSABLE_ENTITY,
             "FAULTY_PLAN",
             "the plan has errors",
-            "Each finding says where it is and what to write.",
+            "Each finding contains its position, and usually its correction.",
         );
         problem.with("findings", findings_json(text, &findings))
     })?;
@@ -117,7 +117,7 @@ pub(crate) fn start(
             StatusCode::UNPROCESSABLE_ENTITY,
             "INPUTS",
             "some inputs are missing or wrong",
-            "`inputs` says for each of them what is wrong.",
+            "`inputs` contains the error of each input.",
         );
         return Err(problem.with("inputs", wrong));
     }
@@ -133,7 +133,7 @@ fn wrong_inputs(plan: &Plan, given: &Value) -> Value {
         let name = input.name.to_string();
         let is_optional = input.type_name.to_string().starts_with("Option<");
         if given.get(&name).is_none() && !is_optional {
-            wrong.insert(name, "it is missing".into());
+            wrong.insert(name, "a value is missing".into());
         }
     }
     for name in given.as_object().into_iter().flat_map(|given| given.keys()) {
@@ -216,7 +216,7 @@ impl State {
         let wrong = toolbox.check_arguments(&call.tool, &arguments);
         let mut wrong = wrong.unwrap_or_default();
         if !arguments.is_object() && wrong.is_empty() {
-            wrong.push("the arguments are no JSON object".to_owned());
+            wrong.push("the arguments are not a JSON object".to_owned());
         }
         if wrong.is_empty() {
             return Ok(Decision::AllowWith(arguments));
@@ -234,11 +234,8 @@ fn no_question(question: &str) -> Problem {
     Problem::new(
         StatusCode::CONFLICT,
         "NO_SUCH_QUESTION",
-        format!(
-            "the run does not ask question `{}` any more",
-            short(question)
-        ),
-        "Somebody has answered it, the run has ended, or the server was restarted and asks again. Look at the run's questions.",
+        format!("question `{}` of the run is closed", short(question)),
+        "Your answer has no effect: somebody has answered the question, the run has ended, or the server has restarted and asks again. Open the run, and answer the questions that it still shows.",
     )
 }
 

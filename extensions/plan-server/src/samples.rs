@@ -13,7 +13,7 @@ const SAMPLES: [(&str, &str, &str, &str); 7] = [
     ),
     (
         "faulty",
-        "The same with mistakes",
+        "Reply to an e-mail, with errors",
         "action plan",
         include_str!("samples/faulty.json"),
     ),
@@ -31,19 +31,19 @@ const SAMPLES: [(&str, &str, &str, &str); 7] = [
     ),
     (
         "offsite",
-        "Book, wait for an approval, undo",
+        "Book an event, wait for a room, undo",
         "tool plan",
         include_str!("samples/offsite.json"),
     ),
     (
         "retries",
-        "A slow step, and one that fails twice",
+        "A slow step, and a step that fails twice",
         "step blueprint",
         include_str!("samples/retries.json"),
     ),
     (
         "tidy",
-        "Plan JSON, this library's own",
+        "Facilities, in the format plan JSON",
         "plan JSON",
         include_str!("samples/tidy.json"),
     ),

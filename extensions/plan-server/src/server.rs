@@ -167,7 +167,7 @@ impl Server {
         drop(ending);
         if failed.is_none() {
             tracing::info!(
-                "ends: no call starts any more, and those that run have {:?}",
+                "the server stops: no new call starts, and running calls have {:?} to end",
                 limits::GRACE
             );
             self.throttle.pause(Duration::from_secs(3_600));
@@ -281,7 +281,7 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
         } else {
             failures + 1
         };
-        tracing::error!(%error, failures, "the runs cannot go on");
+        tracing::error!(%error, failures, "the runs cannot continue");
         if failures >= 10 {
             return Err(error);
         }

@@ -272,11 +272,11 @@ impl State {
             StatusCode::INSUFFICIENT_STORAGE,
             "FULL",
             format!(
-                "the database of runs has {} of its {} MiB, and the rest is for the runs that have begun",
+                "the database of runs is nearly full ({} of {} MiB), so no new run starts",
                 used >> 20,
                 limits::DATABASE >> 20
             ),
-            "Wait until runs have ended, or cancel some. The server deletes those that ended first.",
+            "Wait until runs have ended, or cancel runs. The server deletes the oldest ended runs.",
         ))
     }
 
@@ -303,7 +303,7 @@ impl State {
             }
             tracing::warn!(
                 deleted,
-                "the runs that ended first are deleted, since the database is full"
+                "the oldest ended runs are deleted, because the database is more than half full"
             );
         }
         Ok(())
@@ -356,7 +356,7 @@ impl State {
                 StatusCode::CONFLICT,
                 "CANNOT_RETRY",
                 error.to_string(),
-                "Only a run that has failed or was cancelled can be retried. `POST /api/runs/{id}/again` begins a new run of the plan.",
+                "Only a run that has failed or was cancelled can be retried. “Run again…” on the page of the run, or `POST /api/runs/{id}/again`, starts a new run of the plan.",
             )
         })
     }
@@ -402,7 +402,7 @@ fn refused(error: &RunError, is_new: bool) -> Problem {
             StatusCode::UNPROCESSABLE_ENTITY,
             "CANNOT_START",
             error.to_string(),
-            "Fill in what is missing, and start the plan again.",
+            "Correct the inputs, and start the plan again.",
         ),
     }
 }

@@ -45,7 +45,7 @@ impl StepView {
         let tool = match &self.tool {
             Some(tool) => tool,
             None if self.waits => "waits for a value",
-            None => "computed",
+            None => "computes a value",
         };
         match (&self.undoes, self.form) {
             (Some(undone), _) => format!("undoes {undone}: {tool}"),

@@ -197,17 +197,17 @@ fn note(effect: &Step, checks: &[&Step]) -> String {
     let after = format!("#[after({})]", names.join(", "));
     if !effect.is_tail {
         let name = text_of(&effect.name);
-        return format!("`{name}` may run although {fails}: write `{after}`");
+        return format!("`{name}` may run even if {fails}: write `{after}`");
     }
     match &effect.body {
         Body::Call(literal) => {
             let tool = path_text(&literal.path);
             format!(
-                "`{tool}` may run although {fails}: write `{after} step done = {tool} …;`, then `done`"
+                "`{tool}` may run even if {fails}: write `{after} step done = {tool} …;`, then `done`"
             )
         }
         _ => format!(
-            "the end of this block may run although {fails}: write `{after} step done = …;`, then `done`"
+            "the end of this block may run even if {fails}: write `{after} step done = …;`, then `done`"
         ),
     }
 }

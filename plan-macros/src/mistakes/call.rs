@@ -59,7 +59,7 @@ fn as_tool(at: impl ToTokens, kind: &str, name: &str, step: &Ident) -> Mistake {
     mistake!(
         at,
         "`{name}` is a {kind}, but a step calls a tool through the struct of its arguments\n\
-             help: `#[tool]` makes `{tool}` of `async fn {name}`: `step {step} = {tool} {{ … }};`\n\
+             help: `#[tool]` generates `{tool}` from `async fn {name}`: `step {step} = {tool} {{ … }};`\n\
              help: to compute a value with an expression, give the step a type: `step {step}: Type = …;`"
     )
 }
@@ -231,7 +231,7 @@ pub(crate) fn as_step(tokens: &TokenStream) -> String {
     {
         let tool = name.to_upper_camel_case();
         return format!(
-            "help: `#[tool]` makes `{tool}` of `async fn {name}`: `step name = {tool} {{ … }};`"
+            "help: `#[tool]` generates `{tool}` from `async fn {name}`: `step name = {tool} {{ … }};`"
         );
     }
     let written = value_text(&call);
@@ -273,7 +273,7 @@ pub(crate) fn lowercase(tokens: &TokenStream) -> Option<Mistake> {
     let tool = name.to_upper_camel_case();
     let message = format!(
         "`{name}` is a function, but a call is the struct of its arguments\n\
-         help: `#[tool]` makes `{tool}` of `async fn {name}`: write `{tool} {{ … }}`"
+         help: `#[tool]` generates `{tool}` from `async fn {name}`: write `{tool} {{ … }}`"
     );
     let is_struct = last(tokens).as_ref().and_then(braces).is_some();
     is_struct.then(|| Mistake::new(path, message))

@@ -302,7 +302,7 @@ pub(crate) fn misplaced_let(test: &Expr, lets: &[&ExprLet]) -> Option<Mistake> {
         ),
         _ => Mistake::new(
             first.let_token,
-            "`let` is a condition of its own, which only `&&` joins with others",
+            "`let` must be a separate condition, joined with `&&`",
         ),
     })
 }

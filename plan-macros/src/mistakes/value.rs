@@ -209,13 +209,11 @@ pub(crate) fn after_dots(tokens: TokenStream) -> Vec<Mistake> {
         let help = match syn::parse2(base.clone()) {
             Ok(Expr::Path(_) | Expr::Field(_)) => {
                 let base = tidy(&base);
-                format!("\nhelp: give the rest by name, such as `field: {base}.field`")
+                format!("\nhelp: write the other fields by name, such as `field: {base}.field`")
             }
             _ => String::new(),
         };
-        let message = format!(
-            "`..` takes no value here: alone, it leaves out the rest, which then has its defaults{help}"
-        );
+        let message = format!("`..` takes no value: the omitted fields have their defaults{help}");
         mistakes.push(Mistake::new(base, message));
     }
     if !after.is_empty() {

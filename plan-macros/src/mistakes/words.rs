@@ -166,7 +166,7 @@ pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake
              help: to compute a value with `match`, give the step a type: `step {step}: Type = match … { … };`"
         }
         "while" => {
-            "a step repeats calls with `loop`, whose condition is asked after each round\n\
+            "a step repeats calls with `loop`, whose condition is evaluated after each round\n\
              help: write `#[at_most(100)] step {step} = loop { Tool { … } } while condition;`"
         }
         "async" | "try" | "unsafe" => {

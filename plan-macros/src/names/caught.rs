@@ -142,7 +142,7 @@ impl CaughtSteps {
         };
         let message = format!(
             "`{before}` may have failed: it is a `Result`\n\
-             help: write `{before}?{rest}`, which fails if `{before}` did, or `{before}.ok()?{rest}`, which is optional{each}"
+             help: write `{before}?{rest}`, which fails if `{before}` failed, or `{before}.ok()?{rest}`, which is optional{each}"
         );
         Some((at, message))
     }
@@ -184,7 +184,7 @@ impl CaughtSteps {
         let (name, field) = (text_of(name), member.to_token_stream());
         let message = format!(
             "`{name}` may have failed: it is a `Result`\n\
-             help: write `{name}?.{field}`, which fails if `{name}` did, or look which it is: `match &{name} {{ Ok(it) => it.{field}, Err(failure) => … }}`"
+             help: write `{name}?.{field}`, which fails if `{name}` failed, or match on the result: `match &{name} {{ Ok(it) => it.{field}, Err(failure) => … }}`"
         );
         Some((member.span(), message))
     }
@@ -218,7 +218,7 @@ pub(super) fn no_condition(reference: &Reference) -> String {
     let written = reference.written();
     format!(
         "`{written}` may have failed: it is a `Result`, not a condition\n\
-         help: write `{written}.is_ok()`, or `{written}?` if the step gives a `bool`"
+         help: write `{written}.is_ok()`, or `{written}?` if the value of the step is a `bool`"
     )
 }
 

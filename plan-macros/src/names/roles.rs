@@ -167,8 +167,8 @@ impl RoleCheck<'_> {
                     self.report.error(
                         &mention.name,
                         format!(
-                            "`{text}` does not need `{other}`, which may be missing here\n\
-                             help: use `{text}`, a step that it needs, or an input"
+                            "the undo step of `{text}` cannot refer to `{other}`, which `{text}` does not need\n\
+                             help: use `{text}`, an input, or a step that `{text}` needs"
                         ),
                     );
                 }
@@ -282,14 +282,14 @@ impl RoleCheck<'_> {
             }
             Role::Always if !is_always => {
                 let this = match by {
-                    Some(step) if step.is_tail => "what the block gives".to_owned(),
+                    Some(step) if step.is_tail => "the value of the block".to_owned(),
                     Some(step) => format!("`{}`", text_of(&step.name)),
-                    None if self.scope > 0 => "what the block gives".to_owned(),
+                    None if self.scope > 0 => "the value of the block".to_owned(),
                     None => "the output".to_owned(),
                 };
                 self.report.error(
                     name,
-                    format!("`{text}` runs after {this}\nhelp: only always steps can refer to it"),
+                    format!("{this} cannot refer to `{text}`, which runs later\nhelp: only always steps can refer to `{text}`"),
                 );
             }
             Role::Always | Role::Work => {}

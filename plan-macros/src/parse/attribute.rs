@@ -40,7 +40,7 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
         };
         if let (Some(hash), Some(TokenTree::Punct(second))) = (&hash, &tree) {
             if second.as_char() == '!' {
-                report.error(second, "an attribute here has no `!`");
+                report.error(second, "expected an attribute without `!`: `#[…]`");
                 tree = tokens.next();
             } else {
                 // The compiler itself reports `##`.

@@ -43,7 +43,7 @@ pub(crate) fn refuse(
                     new.push_str("Json");
                 }
                 report.error(&meta.path, format_args!(
-                    "with `{name_of}`, the JSON of the {what} `{name}` is not that of its type `{shown}`: rustc would accept values that fail in the run\nhelp: write a type that has this JSON: `#[derive(Serialize, Deserialize, Shape)] struct {new}(#[serde({function})] {shown});`",
+                    "`#[serde({name_of})]` changes the JSON of the {what} `{name}`, so rustc would accept values that fail at run time\nhelp: write a type that has this JSON: `#[derive(Serialize, Deserialize, Shape)] struct {new}(#[serde({function})] {shown});`",
                 ));
             }
             Ok(())

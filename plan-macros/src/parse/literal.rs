@@ -75,7 +75,7 @@ fn null(inner: &Value) -> Option<Mistake> {
     Some(Mistake::at(
         at,
         format!(
-            "`Some({empty})` is null in JSON, as `None` is\nhelp: write `None` for the whole, or a value in the place of `{empty}`"
+            "`Some({empty})` and `None` are both null in JSON\nhelp: write `None`, or `Some(value)`"
         ),
     ))
 }

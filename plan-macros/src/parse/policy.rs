@@ -257,7 +257,7 @@ fn undone(attr: &Attribute, step: Option<&Ident>) -> syn::Result<Ident> {
             let is_path = syn::parse2::<Path>(tokens.clone()).is_ok();
             let arguments = if is_path { " { … }" } else { "" };
             format!(
-                "what undoes a step is a step of its own\n\
+                "an undo step is a separate step\n\
                  help: write `#[undo({step})] step undone = {call}{arguments};`"
             )
         }

@@ -94,7 +94,7 @@ pub(super) fn conflicts(policy: &Policy, report: &mut Report) {
     if let Optional::Whole = policy.optional {
         report.error_at(
             *at,
-            "`#[fallback]` gives the step an output if it fails, so `#[optional]` has no effect\nhelp: keep one of the two",
+            "with `#[fallback]`, a failed step has an output, so `#[optional]` has no effect\nhelp: keep one of the two",
         );
     }
 }

@@ -48,14 +48,14 @@ pub(super) fn derive(
     if let Some((_, None)) = shape {
         report.error(
             &input.ident,
-            "with `#[serde(into)]`, `from` or `try_from`, the JSON of a type is that of another one, which is not known here\nhelp: write computed values, or declare the fields that its JSON has",
+            "with `#[serde(into)]`, `from` or `try_from`, a type has the JSON of another type, which is unknown here\nhelp: write computed values, or declare the fields that its JSON has",
         );
     }
     let has_parameters = !input.generics.params.is_empty();
     if has_parameters {
         report.error(
             &input.generics,
-            "a struct with `remote` has no parameters, since secrets in them would not be known\nhelp: declare one for each type that a plan uses: `remote = \"some_crate::Page<Issue>\"`",
+            "a struct with `remote` cannot have parameters, because their secrets would be unknown\nhelp: declare one struct for each type that a plan uses: `remote = \"some_crate::Page<Issue>\"`",
         );
     }
     let is_itself = remote
@@ -140,7 +140,7 @@ pub(super) fn report_serde(
     of_serde(input, |path, _| {
         report.error(
             path,
-            "`remote` of serde is for a type that does not implement `Serialize` and `Deserialize`, and values of such a type are in no plan\nhelp: remove it: `#[shape(remote = …)]` is enough for a type that implements them",
+            "serde's `remote` is for types without `Serialize` and `Deserialize`, and a plan cannot contain their values\nhelp: remove it: `#[shape(remote = …)]` is enough for a type that implements them",
         );
     });
 }
@@ -162,7 +162,7 @@ pub(super) fn report_serde_alone(input: &DeriveInput, report: &mut Report) {
         report.error(
             path,
             format_args!(
-                "`remote` of serde does not let references lead into `{remote}`\nhelp: if that type implements `Serialize` and `Deserialize`, write `#[shape(remote = \"{remote}\")]` in its place, without serde's derives; if it does not, no plan has a value of it: remove `Shape`"
+                "`remote` of serde does not let references lead into `{remote}`\nhelp: if `{remote}` implements `Serialize` and `Deserialize`, write `#[shape(remote = \"{remote}\")]` instead, without serde's derives\nhelp: otherwise, remove `Shape`: a plan cannot contain a `{remote}`"
             ),
         );
     });
@@ -225,7 +225,7 @@ fn confusions(input: &DeriveInput, remote: &Type, check: &TokenStream) -> TokenS
 fn refuse(token: &impl ToTokens, report: &mut Report) {
     report.error(
         token,
-        "`remote` is for a struct, since no reference leads into another type\nhelp: for a value of an enum of another crate, write a computed value",
+        "`remote` works only on a struct, because references lead only into structs\nhelp: for a value of an enum of another crate, write a computed value",
     );
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn check(attr: &Attribute, report: &mut Report) {
     match &attr.meta {
         Meta::List(list) if is_for_serde(list.tokens.clone()) => report.error(
             attr,
-            "a field has `#[shape(secret)]` and no other option\nhelp: for what serde reads and writes, use `#[serde(…)]`",
+            "the only option of a field is `#[shape(secret)]`\nhelp: to change the JSON, use `#[serde(…)]`",
         ),
         Meta::List(list) if !list.tokens.is_empty() => {
             options::read(list.tokens.clone(), &["secret"], report, |_, _| Ok(()));

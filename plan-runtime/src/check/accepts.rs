@@ -9,7 +9,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// A type that accepts a string literal.
-#[diagnostic::on_unimplemented(message = "expected `{Self}`, found text", label = "this is text")]
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found a string",
+    label = "this is a string"
+)]
 pub trait TakesText: Sized {
     /// Accepts `"…"`.
     #[must_use]
@@ -47,8 +50,8 @@ impl<T: TakesText> TakesText for Option<T> {}
 
 /// A variant of the enum `E`, which a string never is. The derived `TakesText` of an enum has this bound.
 #[diagnostic::on_unimplemented(
-    message = "expected `{E}`, found text",
-    label = "this is text",
+    message = "expected `{E}`, found a string",
+    label = "this is a string",
     note = "a value of the enum is one of its variants: `{E}::…`"
 )]
 pub trait VariantOf<E> {}
@@ -179,8 +182,8 @@ scalars!(
 
 /// A type that accepts a list of `N` values.
 #[diagnostic::on_unimplemented(
-    message = "expected `{Self}`, found a list of {N} values",
-    label = "this is a list of {N} values"
+    message = "expected `{Self}`, found a list of length {N}",
+    label = "this is a list of length {N}"
 )]
 pub trait TakesList<const N: usize>: Sized {
     /// The type that each value must fit.

@@ -36,7 +36,7 @@ impl<T> NoKind for Kind<T> {}
 /// application with the tool.
 #[diagnostic::on_unimplemented(
     message = "the application `{Self}` cannot call the tool `{T}`",
-    label = "this application lacks what `{T}` needs"
+    label = "this application lacks a capability that `{T}` needs"
 )]
 pub trait HasTool<T, First> {
     /// Starts a step that calls the tool.

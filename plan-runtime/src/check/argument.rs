@@ -135,7 +135,7 @@ pub trait FitsInto<T, To, N>: Sized {
 /// A type that accepts values of the kind `K` in a `Some`, which takes only values that are always present:
 /// `Some(None)` is null in JSON, and so is `None`.
 #[diagnostic::on_unimplemented(
-    message = "expected a value that is always present, found `Option<{T}>`: `Some(None)` is null in JSON, as `None` is",
+    message = "expected a value that is always present, found `Option<{T}>`: `Some(None)` and `None` are both null in JSON",
     label = "this is an `Option`: it may be `None`",
     note = "remove the `Some`: an argument that is an `Option` accepts this value",
     note = "for an `Option<Option<{T}>>`, write `reference.clone().map(Some)`"

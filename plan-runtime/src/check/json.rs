@@ -147,8 +147,8 @@ where
 /// An error type for a function with `#[tool]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot become a `plan_runtime::Error`",
-    label = "a tool fails with a `plan_runtime::Error` or with what converts into one",
-    note = "a `String`, a `Box<dyn Error + Send + Sync>`, and every type that implements `std::error::Error` and is `Send + Sync + 'static` do",
+    label = "the error of a tool must convert into `plan_runtime::Error`",
+    note = "these types convert: `String`, `Box<dyn Error + Send + Sync>`, and types that implement `std::error::Error + Send + Sync + 'static`",
     note = "add `+ Send + Sync` to a `Box<dyn Error>`; implement `std::error::Error` for a type of your own"
 )]
 pub trait Failure: Into<Error> {}

@@ -55,7 +55,7 @@ impl<S: Tool> NotMocked<S> for Mocked<S> {}
 /// An application that can run a plan.
 #[diagnostic::on_unimplemented(
     message = "the application `{Self}` cannot run this plan",
-    label = "this application lacks what a tool of the plan needs"
+    label = "this application lacks a capability that a tool of the plan needs"
 )]
 pub trait CanRun<S> {
     /// Creates a run of the plan.

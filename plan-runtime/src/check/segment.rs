@@ -171,11 +171,13 @@ pub(super) const fn not_beside(shape: TypeShape, ident: &'static str, key: &'sta
             fail(&[
                 "in JSON, `",
                 key,
-                "` may be the field `",
+                "` may belong to the field `",
                 field.ident,
-                "` beside the flattened `",
+                "` instead of the flattened field `",
                 ident,
-                "` (`#[serde(flatten)]`)\nhelp: refer to that field, or write a computed value",
+                "` (`#[serde(flatten)]`)\nhelp: refer to `",
+                field.ident,
+                "`, or write a computed value",
             ])
         }
         fields = others;
@@ -207,9 +209,11 @@ impl Flattened {
         };
         match (self, entered, field.omitted) {
             (Self::Asked, Self::No, Omitted::Default(_)) => fail(&[
-                "where the JSON has no `",
+                "if the JSON has no `",
                 field.ident,
-                "`, it may be its default, or what it is flattened with (`#[serde(flatten)]`) may be absent\nhelp: write a computed value",
+                "`, then `",
+                field.ident,
+                "` has its default, or the enclosing flattened value (`#[serde(flatten)]`) is absent\nhelp: write a computed value",
             ]),
             (_, Self::Yes, _) if asked => Self::Asked,
             _ => entered,
@@ -325,9 +329,13 @@ pub(super) const fn rest(shape: TypeShape, given: &[&str]) {
         let read = !matches!(field.argument, FieldPlace::LeftOut(_));
         if field.required && read && !named {
             fail(&[
-                "`..` leaves `",
+                "`..` leaves out `",
                 field.ident,
-                "` out, which is required\nhelp: give it a value, or make it optional to serde: an `Option`, or `#[serde(default)]`",
+                "`, which is required\nhelp: write `",
+                field.ident,
+                ": …`, or make `",
+                field.ident,
+                "` optional: an `Option`, or `#[serde(default)]`",
             ])
         }
         i += 1;

@@ -7,7 +7,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
     // Any other encoding with a byte order mark, or with a zero in its first character of JSON, could decode to other characters.
     if let Some(encoding) = encoding(bytes) {
         let message = format!("the document is in {encoding}, and JSON is in UTF-8");
-        return Err(finding(bytes, 0, message, "save it as UTF-8"));
+        return Err(finding(bytes, 0, message, "save the document as UTF-8"));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
@@ -17,7 +17,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Findings> {
                 let message = format!(
                     "the document is not UTF-8: byte {at}, {byte:#04x}, does not begin a character"
                 );
-                finding(bytes, at, message, "save it as UTF-8")
+                finding(bytes, at, message, "save the document as UTF-8")
             }
             None => {
                 let message = format!("the document ends within the character at byte {at}");

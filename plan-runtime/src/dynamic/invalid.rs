@@ -47,7 +47,12 @@ impl Invalid {
     /// Returns a finding in the document that contains this part. `general` is the help for an error without one of its
     /// own.
     pub(super) fn note(self, source: &Source<'_>, text: &str, general: Option<&str>) -> Note {
-        let message = format!("this is not JSON: {}", self.message);
+        let whole = if source.is_document() {
+            "document"
+        } else {
+            "string"
+        };
+        let message = format!("the {whole} is not JSON: {}", self.message);
         Note::error(Code::InvalidJson, source.place(&text[self.at]), message)
             .help(self.help.or(general).map(str::to_owned))
     }
@@ -190,7 +195,7 @@ impl Scanner<'_> {
                         Invalid::new(self.at..self.at + 1, message).help(match control {
                             b'\n' | b'\r' => "a line break in a string is written `\\n`",
                             b'\t' => "a tab in a string is written `\\t`",
-                            _ => "it is written with four digits, as in `\\u0000`",
+                            _ => "write the character with four digits, as in `\\u0000`",
                         }),
                     );
                 }
@@ -253,7 +258,7 @@ impl Scanner<'_> {
 
     fn ends(&self) -> Invalid {
         let end = self.text.trim_end().len();
-        Invalid::new(end..end, "it ends too early").help("was the document cut off?")
+        Invalid::new(end..end, "the end is missing").help("was the document cut off?")
     }
 
     /// Returns the error for a token other than the expected one.

@@ -25,9 +25,8 @@ pub struct DocumentLimits {
     pub string: usize,
     /// Bytes of a name: the id of a step, the name of a tool or of an input, a type. By default 1,024.
     pub name: usize,
-    /// Values in a document of any length. By default 16,384. A document with more values needs eight bytes for each
-    /// value on average, so that reading takes at most 2 MiB and 20 times the size of the document. Only long lists of short values have fewer bytes. A step counts as
-    /// four values.
+    /// Values of a document, in addition to one value for each eight bytes of the document. By default 16,384. A step counts as four
+    /// values. The limit bounds the memory for reading to 2 MiB and 20 times the size of the document. Only long lists of short values exceed the limit.
     pub values: usize,
     /// Inputs, including inputs that only occur in references. The default is 10,000.
     pub inputs: usize,
@@ -69,7 +68,7 @@ impl DocumentLimits {
         string: usize;
         /// Limits the bytes of a name.
         name: usize;
-        /// Limits the values in a document of any length.
+        /// Limits the values of a document, in addition to one value for each eight bytes.
         values: usize;
         /// Limits the number of inputs.
         inputs: usize;

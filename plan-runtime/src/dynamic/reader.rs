@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a plan. The reader ignores a Markdown fence around the JSON, which language models write, and a byte order mark.
+    /// Reads a plan. The reader ignores a byte order mark, and a Markdown fence that a language model writes around the JSON.
     ///
     /// The reader checks the JSON, names, references, cycles and the form of each part. With
     /// [`tools`](Self::tools), it also checks the plan against these tools.
@@ -177,7 +177,7 @@ impl Reader<'_> {
     /// assert_eq!(findings.to_string(), "\
     /// error[invalid-json]: the document is not UTF-8: byte 12, 0xe9, does not begin a character
     ///   --> 1:13
-    ///    = help: save it as UTF-8
+    ///    = help: save the document as UTF-8
     /// ");
     /// # Ok::<(), plan_runtime::dynamic::Findings>(())
     /// ```
@@ -201,7 +201,7 @@ impl Reader<'_> {
         let text = bytes::valid(&bytes[..most]);
         let end = text.len();
         let message = format!(
-            "the document has {} bytes, and at most {most} are read",
+            "the document has {} bytes, but the limit is {most} bytes",
             bytes.len()
         );
         let mut notes = Notes::default();
@@ -229,7 +229,7 @@ impl Reader<'_> {
             None => match dialects::recognize(node) {
                 Some(dialect) => dialect,
                 None => {
-                    let message = "this is not a plan in any known dialect";
+                    let message = "the document is not a plan in a known dialect";
                     let help =
                         "a plan is an object with a list of `steps`, or a list of steps".to_owned();
                     notes.push(Note::error(Code::UnknownDialect, node.place(), message).help(help));

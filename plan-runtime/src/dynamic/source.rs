@@ -36,6 +36,11 @@ impl<'a> Source<'a> {
         self.text
     }
 
+    /// Returns `true` if the source is the whole document, and not a string in the document.
+    pub(super) fn is_document(&self) -> bool {
+        self.outer.is_none()
+    }
+
     /// Returns the document.
     pub(super) fn whole(&self) -> &'a str {
         self.outer.map_or(self.text, |string| string.source.whole())

@@ -152,7 +152,7 @@ impl<App: ?Sized> Submitted<'_, App> {
         }
     }
 
-    /// Runs it on an application. The [throttle](Toolbox::throttle) of the toolbox is not set on the run.
+    /// Runs the plan on an application. The [throttle](Toolbox::throttle) of the toolbox is not set on the run.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ pub enum StepError {
     Arguments(Arc<ResolveError>),
     /// The tool's output cannot be written as JSON.
     Output(Arc<ResolveError>),
-    /// The attempt took longer than this, which is the step's `timeout`, and was dropped.
+    /// The attempt took longer than this time, which is the step's `timeout`, and was dropped.
     Timeout(Duration),
     /// All attempts together took longer than this time, which is the step's `deadline`. The last attempt was dropped.
     Deadline(Duration),
@@ -37,7 +37,7 @@ pub enum StepError {
     Failed(Arc<CaughtFailure>),
     /// The step is a block with failed steps. The error of the run lists these steps.
     Block(Arc<RunError>),
-    /// The condition of a loop still held after the maximum number of rounds, which is this number.
+    /// The condition of a loop still held after this number of rounds, which is the maximum.
     TooManyRounds(u32),
     /// The step waits for a value from outside, and no handle to send a value remains.
     NoSignals,
@@ -143,7 +143,7 @@ impl StepError {
     }
 
     /// Returns the code of the failure, for programs: the code that a tool has set on its error, `FAILED` without such a code, or the kind of
-    /// failure. [`Failure::code`](crate::Failure::code) lists the codes.
+    /// failure. The guide lists [all codes](crate::guide::codes#codes-of-failures).
     ///
     /// ```
     /// use plan_runtime::{Error, Result, plan, tool};
@@ -553,7 +553,8 @@ impl fmt::Display for LeftWork {
 impl std::error::Error for LeftWork {}
 
 impl StdError for RunError {
-    /// Returns the tool's error of the first failure, if its tool failed.
+    /// Returns the error of the first failure: the tool's error, or the [`StepError`] if the tool did not fail. Without failures, returns the error of the
+    /// journal, of the inputs or of the output, or the panic.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
             Cause::Panicked(error) => Some(error),

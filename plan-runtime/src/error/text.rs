@@ -31,9 +31,11 @@ impl fmt::Display for StepError {
             Self::Block(run) => run.write_failures(f, ""),
             Self::TooManyRounds(most) => write!(
                 f,
-                "its condition still holds after {most} rounds, which are the most (`at_most`)"
+                "its condition is still true after {most} rounds, the maximum (`at_most`)"
             ),
-            Self::NoSignals => f.write_str("no value can come: nobody has the run's `Signals`"),
+            Self::NoSignals => {
+                f.write_str("no value can arrive: the program dropped all `Signals` of the run")
+            }
             Self::Unknown => f.write_str("the program has no code that runs this step"),
         }
     }
@@ -89,7 +91,7 @@ impl fmt::Display for ErrorText<'_> {
                 write!(f, "took longer than {}", format_duration(*limit))?;
             }
             Cause::Interrupted(Interrupt::Outer) => {
-                f.write_str("took longer than the call that it is part of may take")?;
+                f.write_str("exceeded the time limit of the enclosing call")?;
             }
             Cause::Interrupted(Interrupt::Limit(place) | Interrupt::Recorded(place)) => {
                 write!(f, "was ended: {place}")?;
@@ -97,20 +99,20 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Interrupted(Interrupt::Outside(why)) => write!(f, "was ended: {why}")?,
             Cause::Interrupted(Interrupt::Journal(error)) => {
                 let advice = match **error {
-                    JournalError::Changed { .. } => "resume it with its original plans",
+                    JournalError::Changed { .. } => "resume the run with its original plans",
                     JournalError::Misfit { .. } => {
-                        "resume it with a plan whose types match the recorded values, or start a new run under another ID"
+                        "resume the run with a plan whose types match the recorded values, or start a new run with another ID"
                     }
                     JournalError::Ended { .. } => {
-                        "start it with the plan and the options of its end, or start a new run under another ID"
+                        "start the run with the plan and the options with which it ended, or start a new run with another ID"
                     }
-                    _ => "start it again to resume from its records",
+                    _ => "start the run again to resume from its records",
                 };
                 write!(f, "stopped: {error}; {advice}")?;
             }
             Cause::Interrupted(Interrupt::Nested(plans)) => write!(
                 f,
-                "is nested too deeply: {plans} plans are already inside each other, which is the most; end the recursion earlier, or write a loop in a tool"
+                "is nested too deeply: {plans} plans are already inside each other, the maximum; end the recursion earlier, or write a loop in a tool"
             )?,
         }
         error.write_failures(

@@ -100,7 +100,7 @@ impl fmt::Display for JournalError {
                 let id = MessageName(id);
                 write!(
                     f,
-                    "run `{id}` has ended, and its records do not lead to its end"
+                    "run `{id}` has ended, but a replay of its records does not reach the recorded end"
                 )?;
                 match failure {
                     Some(failure) => write!(f, ": {}", Cut(Line(failure), MOST)),

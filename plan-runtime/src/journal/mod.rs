@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// A store of the records of runs.
 ///
 /// You can call all methods from any thread. No method blocks: a method that waits returns a future. A run reads all its records once, at its
-/// claim, and only writes after that.
+/// claim, and only writes after the claim.
 ///
 /// # Rules
 ///
@@ -147,7 +147,8 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a journal that can be cloned",
     label = "expected a journal, such as `&db`",
-    note = "open one first: `let db = Sqlite::open(\"runs.db\")?;`, or `Memory::new()` in a test; where a journal is not `Clone`, use an `Arc` of it"
+    note = "open a journal: `let db = Sqlite::open(\"runs.db\")?;`, or `Memory::new()` in a test",
+    note = "wrap a journal that is not `Clone` in an `Arc`"
 )]
 pub trait SharedJournal {
     /// Returns the journal, for a run.

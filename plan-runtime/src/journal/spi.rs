@@ -109,7 +109,7 @@ impl StoredRun {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunInfo {
-    /// The name of the plan, to find runs by.
+    /// The name of the plan, which filters use.
     pub plan: String,
     /// The plan, as JSON.
     pub document: String,

@@ -317,7 +317,7 @@ pub(crate) fn pattern_mistake(
     } else {
         "over data, a pattern is a name, `_`, or a tuple of them"
     };
-    let message = format!("the pattern `{shown}` is not compared with the value");
+    let message = format!("the run cannot compare the pattern `{shown}` with a value");
     Some((message, help.to_owned()))
 }
 

@@ -42,7 +42,7 @@ pub struct Policy {
     pub concurrency: Option<usize>,
     /// The largest number of rounds of a loop. A loop fails if its condition still holds after that many rounds.
     pub at_most: Option<u32>,
-    /// The time from the start of a round to the start of the next one.
+    /// The least time between the starts of two rounds.
     pub every: Option<Duration>,
     /// `true` if the output of a loop is the list of the values of all rounds, instead of the value of the last round.
     pub collect: bool,
@@ -97,7 +97,7 @@ pub enum Optional {
     No,
     /// The step's output is null.
     Whole,
-    /// The elements of a `for` whose call or condition failed, or the elements of the innermost of nested ones. A list that cannot
+    /// The elements of a `for` whose call or condition failed. In a `for` inside a `for`, the elements of the inner `for`. A list that cannot
     /// be resolved fails the step.
     Each,
 }
@@ -110,8 +110,8 @@ pub enum Catch {
     No,
     /// The failure of the step.
     Whole,
-    /// The failures of the elements of a `for`, or of the innermost of nested ones. A list that cannot be resolved fails the
-    /// step.
+    /// The failures of the elements of a `for`. In a `for` inside a `for`, the failures of the elements of the inner `for`. A list that cannot be
+    /// resolved fails the step.
     Each,
 }
 
@@ -158,13 +158,13 @@ impl Policy {
         concurrency: usize => Some;
         /// Makes at most this many rounds of a loop.
         at_most: u32 => Some;
-        /// Waits until this time has passed since the start of a round before the next starts.
+        /// Sets the least time between the starts of two rounds.
         every: Duration => Some;
         /// Takes the values of all rounds of a loop as the output.
         collect: bool;
     }
 
-    /// Takes this as the output of the step if it fails.
+    /// Sets the output of the step for a failure.
     #[must_use]
     pub fn fallback(mut self, fallback: impl Into<Template>) -> Self {
         self.fallback = Some(fallback.into());

@@ -38,6 +38,9 @@ pub(crate) fn is_ok(value: &Value) -> Option<bool> {
 /// In JSON, the path is a [JSON Pointer](https://datatracker.ietf.org/doc/html/rfc6901) (RFC 6901). A path into every
 /// element of a list has one pointer to the list and another one from each element.
 ///
+/// A reference *ends* if a value on its path is null or missing, and `?` or [`Absent::End`] marks this part of the path. The reader of the reference
+/// then gets null, or the value of [`otherwise`](Self::otherwise).
+///
 /// ```
 /// use plan_runtime::plan::{Reference, Source};
 ///

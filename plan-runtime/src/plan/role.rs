@@ -172,7 +172,7 @@ impl<'p> Search<'p> {
             return;
         };
         let message = format!("waits for `{id}`, but an always step runs after `{id}` anyway");
-        let help = "remove this order, which may name other always steps";
+        let help = "remove the step from `after`, which may list only always steps";
         self.note(place, RolePlace::After(after), message, help);
     }
 
@@ -189,8 +189,8 @@ impl<'p> Search<'p> {
                 format!("refer to `{}`", self.name(undone)),
             ),
             Role::Always if !is_always => (
-                format!("refers to `{}`, which runs after it", step.id),
-                "only always steps can refer to it".to_owned(),
+                format!("refers to `{}`, which runs later", step.id),
+                format!("only always steps can refer to `{}`", step.id),
             ),
             Role::Always | Role::Work => return,
         };
@@ -214,7 +214,7 @@ impl<'p> Search<'p> {
             Some(("undoes itself".to_owned(), a_call))
         } else if other.role != Role::Work {
             Some((
-                format!("undoes `{id}`, which is not part of the work"),
+                format!("undoes `{id}`, which is an undo step or an always step"),
                 a_call,
             ))
         } else if !calls {
@@ -222,11 +222,11 @@ impl<'p> Search<'p> {
         } else if other.body.repeats() {
             let message =
                 format!("undoes `{id}`, whose calls may be half done when one of them fails");
-            Some((message, "an undo step undoes a step that makes one call"))
+            Some((message, "undo a step that makes exactly one call"))
         } else {
             let first = self.undone_by[undone].replace(place);
             let message = |first| format!("undoes `{id}`, as `{}` does", self.name(first));
-            first.map(|first| (message(first), "remove one of them"))
+            first.map(|first| (message(first), "remove one of the two undo steps"))
         };
         if let Some((message, help)) = wrong {
             self.note(place, RolePlace::Role, message, help);
@@ -235,7 +235,7 @@ impl<'p> Search<'p> {
             let message =
                 "waits for other steps, but undo steps run in the reverse order of the steps that they undo"
                     .to_owned();
-            let help = format!("have `{id}` wait for them");
+            let help = format!("let `{id}` wait for these steps");
             self.note(place, RolePlace::After(first), message, &help);
         }
         for source in step.reads() {
@@ -247,11 +247,11 @@ impl<'p> Search<'p> {
                 None => "refers to more steps than can be checked".to_owned(),
                 Some(true) => continue,
                 Some(false) => format!(
-                    "refers to `{}`, which `{id}` does not need, so that it may be missing",
+                    "refers to `{}`, which may be missing, because `{id}` does not need it",
                     self.name(read)
                 ),
             };
-            let help = format!("use `{id}`, a step that it needs, or an input");
+            let help = format!("use `{id}`, an input, or a step that `{id}` needs");
             self.note(place, RolePlace::Reads(source), message, &help);
         }
     }

@@ -22,7 +22,7 @@ use super::{Input, Output, RustText, Step};
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | `a && b`, `a \|\| b`, `!a` | `{"all": [template]}`, `{"any": [template]}`, `{"not": template}` |
 /// | `a < b` | `{"compare": [template, "<", template]}`, with `==`, `!=`, `<`, `<=`, `>` or `>=` |
-/// | `a.is_some()`, `a.len()` | `{"is_some": template}`, `{"len": template}`, and so with `is_none`, `is_ok`, `is_err`, `is_empty` |
+/// | `a.is_some()`, `a.len()` | `{"is_some": template}`, `{"len": template}`, and likewise `is_none`, `is_ok`, `is_err`, `is_empty` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | an undo step, an always step | `"undo": "paid"`, or `"always": true` in the step |
 /// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for its inputs |

@@ -8,8 +8,15 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Use<'a> {
-    /// The position in the author's notation: `filters.sender`, `tags[2]`; empty for the arguments as a whole. The position in a condition begins
-    /// with `if`, in the list of a `for` with `in`, in a fallback with `fallback`, and in another part of the policy with its name in plan JSON.
+    /// The position in the author's notation: `filters.sender`, `tags[2]`; empty for the arguments as a whole. A position outside of the arguments
+    /// begins with a word:
+    ///
+    /// | word | the reference is in |
+    /// |---|---|
+    /// | `if` | a condition |
+    /// | `in` | the list of a `for` |
+    /// | `fallback` | a fallback |
+    /// | the name in plan JSON | another part of the policy |
     pub place: String,
     /// The reference.
     pub reference: &'a Reference,

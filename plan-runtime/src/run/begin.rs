@@ -34,7 +34,7 @@ pub(super) fn begin<'a>(
     };
     if options.outer.is_some() {
         return Err(Cause::Unfit(vec![
-            "a run inside a call is recorded with the run around it; make that one durable, and this one not".to_owned(),
+            "the journal records a run inside a call with the enclosing run; make only the enclosing run durable".to_owned(),
         ]));
     }
     target.wants_report = options.keeps.report;
@@ -68,11 +68,11 @@ fn begin_on(
     let conflicts = [
         (
             options.target.is_some(),
-            "it is durable, and an engine keeps what happens already",
+            "it is durable, but the engine already stores its state",
         ),
         (
             options.outer.is_some(),
-            "a run inside a call cannot have an engine: what happens in the call is not known to it",
+            "a run inside a call cannot have an engine, because the engine does not see the call",
         ),
         (
             options.permissions.gate.is_some(),
@@ -80,7 +80,7 @@ fn begin_on(
         ),
         (
             !options.permissions.throttles.is_empty(),
-            "it has a throttle, which knows only the calls of one process; limit its concurrency, or give the workers a throttle",
+            "it has a throttle, which counts only the calls of one process; limit the concurrency of the run, or give the workers a throttle",
         ),
     ];
     let conflicts = conflicts.into_iter().filter(|(is_so, _)| *is_so);

@@ -112,8 +112,8 @@ pub trait Engine: Timer {
     /// Starts an attempt of a call, and returns a future of its outcome. A run that drops the future no longer waits for the outcome.
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome>;
 
-    /// Completes once [`recall`](Self::recall) has the decisions of this poll. The run waits for `poll_decisions` before Rust code in the plan
-    /// decides.
+    /// Completes when [`recall`](Self::recall) can return the recorded decisions. The run waits for this method before it evaluates Rust code in the
+    /// plan.
     ///
     /// An engine with all decisions in memory does not need to implement this method.
     fn poll_decisions(&self, cx: &mut Context<'_>) -> Poll<()> {

@@ -462,8 +462,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// If you set several throttles, all of them apply. If this run is [inside](Self::inside) another run, the throttles of the other run also apply.
     ///
-    /// If a call runs a plan inside the run, the call counts toward a throttle only until the plan starts. Otherwise, the calls of the plan could wait forever for this call to end. If a call runs a plan without [`inside`](Self::inside),
-    /// do not set the throttle of this run for the plan.
+    /// If a tool runs a plan [inside](Self::inside) its call, the call counts toward a throttle only until the plan starts. So the calls of the plan do
+    /// not wait for this call. If a tool runs a plan without `inside`, do not set this throttle for the plan, whose calls could then wait forever.
     ///
     /// ```
     /// use plan_runtime::run::{ManualTimer, Throttle};

@@ -34,6 +34,6 @@ pub enum OnFailure {
     Stop,
     /// Runs every step that does not depend on the failed step.
     Continue,
-    /// Starts no more work, and drops running calls. With a journal, a call that has already ended completes its step, which is then undone.
+    /// Starts no more work, and drops running calls. With a journal, a call may have ended without a durable record: its step completes, and is then undone.
     Cancel,
 }

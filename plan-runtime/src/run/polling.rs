@@ -204,7 +204,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
             } else {
                 error.to_string()
             };
-            let error = JournalError::storage(format!("its recorded output does not fit: {why}"));
+            let error = JournalError::storage(format!(
+                "the recorded output of the run does not fit the plan: {why}"
+            ));
             RunError::new(plan, Cause::Journal(Arc::new(error)), Vec::new())
         })
     }

@@ -112,8 +112,8 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     /// Returns the unfinished runs that could not continue with these tools, with the reasons. Use this method in a test on a copy of
     /// the database, before you deploy a new version.
     ///
-    /// If the toolbox has a plan with the name of the run's plan, the method returns the result of [`Run::durable`] with this plan and the recorded
-    /// inputs. Otherwise the run continues with its recorded plan. [`serve`](Self::serve) can run every run that is not in this list. Each run is
+    /// If the toolbox has a plan with the name of the run's plan, the method checks if [`Run::durable`] could resume the run with
+    /// this plan. Otherwise, the method uses the recorded plan. [`serve`](Self::serve) can run every run that is not in this list. Each run is
     /// replayed as by [`report`](Self::report).
     ///
     /// # Errors

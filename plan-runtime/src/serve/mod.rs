@@ -83,7 +83,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         &self.journal
     }
 
-    /// Returns the tools.
+    /// Returns the toolbox.
     pub fn toolbox(&self) -> &Toolbox<App> {
         &self.toolbox
     }
@@ -130,7 +130,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
 
     /// Waits until a run has ended, [waits](RunSummary::waits) for a value, or was [refused](RunSummary::refusal). Returns the summary of the run, at most a second later.
     ///
-    /// A refusal from before the call counts after half a second, so that a server that starts at this time can try the run again.
+    /// If the run was refused before this call, the method first waits for half a second: a server that has just started may try the run again.
     ///
     /// # Errors
     ///

@@ -45,7 +45,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         let failed_end = |end: Option<&End>| match end {
             None => Err(unfit("has not ended")),
             Some(end) if end.is_done() => {
-                Err(unfit("has not failed, so there is nothing to do again"))
+                Err(unfit("has not failed, so there is nothing to retry"))
             }
             Some(_) => Ok(()),
         };
@@ -69,7 +69,7 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         records.plan("", submitted.plan());
         if records.is_unknown {
             return Err(unfit(
-                "was undone, at least in part, and its records do not tell enough for a retry: begin a new run",
+                "was undone, at least in part, and its records lack details for a retry; start a new run",
             ));
         }
         let undone = records.undone().map_err(journaled)?;
@@ -162,7 +162,8 @@ impl Records {
     fn read_plans(&mut self) -> Result<(), JournalError> {
         for (prefix, number) in &self.entered {
             let document = self.documents.get(number);
-            let document = document.ok_or_else(|| JournalError::storage("a plan is missing"))?;
+            let document = document
+                .ok_or_else(|| JournalError::storage("the recorded plan of a call is missing"))?;
             let plan = serde_json::from_str(document).map_err(JournalError::storage)?;
             self.plans.insert(prefix.clone(), Arc::new(plan));
         }

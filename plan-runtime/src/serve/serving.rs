@@ -249,7 +249,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
                 Err(_) if !one.is_refused => {
                     let (id, again) = (one.id.clone(), one.again);
                     one.run = Box::pin(async move {
-                        let reason = "it panicked while it was begun";
+                        let reason = "the run panicked at its start";
                         journal.refuse(&id, again, reason).await?;
                         Ok(true)
                     });
@@ -417,7 +417,7 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
         Err(error) => Some(error.to_string()),
         Ok(None) => None,
         Ok(Some(run)) => match run.info {
-            None => Some("the journal has lost its plan".to_owned()),
+            None => Some("the journal contains no plan of the run".to_owned()),
             Some(info) => match server.toolbox.submitted(&info) {
                 Err(error) => Some(error.to_string()),
                 Ok(submitted) => {

@@ -115,7 +115,7 @@ use serde_json::Value;
 ///
 /// # Other types
 /// The derive adds no bounds to type parameters. References cannot read the fields of a type with `#[serde(into)]`, `from`, `try_from` or `remote`, and its secrets are the secrets
-/// of the other type. If your crate uses this crate through a re-export, write `#[shape(crate = path)]`.
+/// of the type that the attribute names. If your crate uses this crate through a re-export, write `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this refers to a field of `{Self}`",

@@ -110,14 +110,14 @@ fn what_fails_in_each_run_is_an_error() {
         &closed(),
         &json!({"path": [{"token": "totl", "absent": "end"}]}),
         &string,
-        "error[maybe-absent]: argument `x` is required, but `made.pointer(\"/totl\")` leads to nothing: \
+        "error[maybe-absent]: argument `x` is required, but `made.pointer(\"/totl\")` has no value: \
          the output of `make` has no field `totl`; did you mean `made.total`?",
     );
     found(
         &json!({"type": "null"}),
         &json!({"optional": true, "path": []}),
         &string,
-        "error[maybe-absent]: argument `x` is required, but `made?` leads to nothing: the output may be null",
+        "error[maybe-absent]: argument `x` is required, but `made?` has no value: the output may be null",
     );
     let lost = json!({"properties": {"a": false, "b": string}});
     found(
@@ -153,10 +153,10 @@ fn what_can_do_without_is_a_warning() {
         &json!({}),
         &json!({"optional": true, "path": []}),
         &string,
-        "error[maybe-absent]: argument `x` is required, but `made?` may lead to nothing: the reference has a `?`; \
-         call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": \
+        "error[maybe-absent]: argument `x` is required, but `made?` may have no value: the reference has a `?`; \
+         call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": \
          {\"step\": \"made\", \"pointer\": \"\", \"optional\": true}}, \"then\": {\"tool\": {\"name\": \"take\"}, \"arguments\": {\"object\": \
-         {\"x\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost",
+         {\"x\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]` (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)",
     );
     found(
         &json!({"type": "null"}),
@@ -171,7 +171,7 @@ fn what_replaces_a_value_has_to_fit_as_if_it_was_written_there() {
     let string = json!({"type": "string"});
     let nullable = json!({"type": ["string", "null"]});
     let optional = |other: &Value| json!({"optional": true, "path": [], "else": other});
-    let four = "if the reference ends, argument `x` is the number 4, but must be a string; write it as a string: `\"4\"`";
+    let four = "if the reference stops at a missing part, argument `x` is the number 4, but must be a string; write it as a string: `\"4\"`";
     found(
         &nullable,
         &optional(&json!(4)),
@@ -185,7 +185,7 @@ fn what_replaces_a_value_has_to_fit_as_if_it_was_written_there() {
         &json!({"type": ["array", "null"]}),
         &optional(&json!("d")),
         &json!({"type": "array"}),
-        "error[list-or-element]: if the reference ends, argument `x` is the string \"d\", but must be a list; put it in a list: `[\"d\"]`",
+        "error[list-or-element]: if the reference stops at a missing part, argument `x` is the string \"d\", but must be a list; put the value in a list: `[\"d\"]`",
     );
     let members = json!({"type": "object", "properties": {"a": string}, "required": []});
     let missing = |default: &Value, rest: &[&str]| {
@@ -206,7 +206,7 @@ fn what_replaces_a_value_has_to_fit_as_if_it_was_written_there() {
         &json!({"type": "array", "items": nullable}),
         &json!({"path": [{"each": "element", "optional": true}], "else": 4}),
         &json!({"type": "array", "items": string}),
-        "error[wrong-type]: if the reference ends, argument `x[..]` is the number 4, but must be a string; write it as a string: `\"4\"`",
+        "error[wrong-type]: if the reference stops at a missing part, argument `x[..]` is the number 4, but must be a string; write it as a string: `\"4\"`",
     );
     let inner = json!({"type": "object", "properties": {"a": members}, "required": []});
     found(

@@ -205,7 +205,7 @@ fn several_values_of_an_enum() {
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "priority": "low,high"}}"#, "\
 error[not-allowed]: argument `priority` is the string \"low,high\", but must be one of `low`, `normal`, `high`
   --> 2:89 in step `sent`
-   = help: it takes one element at a time: make a step for each
+   = help: write one step for each value
 ",
         r#"{"id": "sent", "tool": "send", "arguments": {"to": "a@b.c", "subject": "s", "priority": "low"}}"#,
     );
@@ -272,7 +272,7 @@ fn an_element_for_a_list() {
         "\
 error[list-or-element]: argument `ids` is the string \"m1\", but must be a list of strings
   --> 2:56 in step `done`
-   = help: put it in a list: `[\"m1\"]`
+   = help: put the value in a list: `[\"m1\"]`
 ",
         r#"{"id": "done", "tool": "archive", "arguments": {"ids": ["m1"]}}"#,
     );
@@ -286,7 +286,7 @@ fn a_list_for_an_element() {
         "\
 error[list-or-element]: argument `id` is a list of 2 elements, but must be a string
   --> 2:61 in step `person`
-   = help: pass one of the elements, or make a step for each of them
+   = help: pass one of the elements, or write a step for each element
 ",
         r#"{"id": "person", "tool": "read_person", "arguments": {"id": "p1"}}"#,
     );

@@ -84,7 +84,7 @@ fn what_a_block_reads_of_what_is_around_it() {
         "\
 error[wrong-type]: argument `to` must be a string, but `hits[0].score` is a number
   --> 4:102 in step `b.c._`
-   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/score\"}}}]}`
+   = help: write the value as text: `{\"text\": [{\"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/score\"}}}]}`
 ",
         &steps("@hits/0/id"),
     );
@@ -109,9 +109,9 @@ error[list-or-element]: the output of `search` is a list of objects, which has n
         &steps("@hits/0/id"),
     );
     check(plan, &steps("@hits/0/from/email"), "\
-error[maybe-absent]: argument `to` is required, but `hits[0].from.email` may lead to nothing: `[0].from.email` may be missing
+error[maybe-absent]: argument `to` is required, but `hits[0].from.email` may have no value: `[0].from.email` may be missing
   --> 4:102 in step `b.c._`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/from/email\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}, \"subject\": \"x\"}}}}]`, in which `local` counts all such values from the outermost, or use another field: `hits[0].from.name` is always there
+   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/from/email\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}, \"subject\": \"x\"}}}}]` (`local` is the number of a value from a `for` or a pattern; 0 is the outermost), or use another field: `hits[0].from.name` is always present
 ", &steps("@hits/0/from/name"));
     // The declared inputs of the block.
     let given = |hit: &str, part: &str| {
@@ -126,7 +126,7 @@ error[maybe-absent]: argument `to` is required, but `hits[0].from.email` may lea
         "\
 error[wrong-type]: argument `to` must be a string, but `hit.score` is a number
   --> 3:167 in step `b._`
-   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"input\": \"hit\", \"pointer\": \"/score\"}}}]}`
+   = help: write the value as text: `{\"text\": [{\"value\": {\"reference\": {\"input\": \"hit\", \"pointer\": \"/score\"}}}]}`
 ",
         &given("@hits/0", "#hit/id"),
     );
@@ -158,7 +158,7 @@ fn what_a_block_gives() {
         "\
 error[wrong-type]: argument `to` must be a string, but `a.score` is a number
   --> 4:70 in step `b`
-   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/score\"}}}]}`
+   = help: write the value as text: `{\"text\": [{\"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/score\"}}}]}`
 ",
         &steps(value, "@a/id"),
     );
@@ -180,7 +180,7 @@ error[unknown-field]: the output of step `a` has no field `nothing`
         "\
 error[wrong-type]: argument `to` must be a string, but `a.age` is an integer
   --> 4:70 in step `b`
-   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/age\"}}}]}`
+   = help: write the value as text: `{\"text\": [{\"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/age\"}}}]}`
 ",
         &steps(tail, "@a/id"),
     );
@@ -228,7 +228,7 @@ warning[unused-output]: nothing uses the output of step `hits`, and `search` onl
         "\
 warning[unneeded-dependency]: step `d` already waits for step `hits` through step `c`
   --> 4:142 in step `b.d`
-   = help: remove it from the list
+   = help: remove the step from the list
 ",
         &after(""),
     );
@@ -260,7 +260,7 @@ fn inputs_without_a_type() {
 error[wrong-type]: the input `q` must be an integer here, but a string elsewhere
   --> 4:121: argument `limit`
    = note: 3:75: argument `query` must be a string
-   = help: split it into two inputs
+   = help: split the input into two inputs
 ",
         &steps("2"),
     );

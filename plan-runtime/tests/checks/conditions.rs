@@ -16,9 +16,9 @@ error[wrong-type]: `<` compares a number with the string \"five\", which have no
   --> 3:1 in step `b`
    = help: compare two numbers, or two strings
 
-warning[wrong-type]: this is always false: `==` compares a number with the string \"five\"
+warning[wrong-type]: the comparison is always false: `==` compares a number with the string \"five\"
   --> 4:1 in step `b`
-   = help: values of two kinds are never equal
+   = help: compare values of one kind; values of two kinds are never equal
 ",
         r##"{"id": "b", "value": [
 {"compare": [{"len": "four"}, "<", 2.5]},
@@ -38,9 +38,9 @@ fn patterns_of_results_need_one() {
         plan,
         &branch("[1]"),
         "\
-error[wrong-type]: `Ok(x)` needs a `Result`, but this is a list of 1 element
+error[wrong-type]: `Ok(x)` needs a `Result`, but the value is a list of 1 element
   --> 2:50 in step `b`
-   = help: a step whose policy has `\"catch\": true` gives one
+   = help: add `\"catch\": true` to the policy of the step
 ",
         &format!(
             r#"{{"id": "a", "tool": {{"name": "anything"}}, "policy": {{"catch": true}}}}, {}"#,

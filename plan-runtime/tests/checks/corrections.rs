@@ -151,7 +151,9 @@ fn a_call_only_if_a_value_is_there() {
                 _ => format!("`{}`", (form.reference)("from").trim_matches('"')),
             };
             assert!(
-                help.ends_with(&format!(", or use another field: {other} is always there")),
+                help.ends_with(&format!(
+                    ", or use another field: {other} is always present"
+                )),
                 "{help}"
             );
             assert!(
@@ -175,7 +177,7 @@ fn a_number_as_text() {
         }
         let help = form.help(&call, Code::WrongType);
         let text = help
-            .strip_prefix("the value as text is `")
+            .strip_prefix("write the value as text: `")
             .unwrap()
             .strip_suffix('`')
             .unwrap();

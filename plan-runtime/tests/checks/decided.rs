@@ -297,7 +297,7 @@ fn null_in_the_list_that_is_a_default() {
     assert_eq!(each(json!(["x", "y"])), [""; 0]);
     assert_eq!(
         each(json!(["x", null])),
-        ["maybe-absent: argument `x` is required, but `n` may lead to nothing: `l` is missing"]
+        ["maybe-absent: argument `x` is required, but `n` may have no value: `l` is missing"]
     );
 }
 

@@ -48,7 +48,7 @@ fn errors_call_variables_as_the_document_does() {
             ),
             (
                 &["none", "id"],
-                "argument `x`: `m` is null at `/none`, so `/none/id` cannot be looked up in it",
+                "argument `x`: `m` is null at `/none`, so it has no `/none/id`",
             ),
         ] {
             let to = reference(dialect, Root::Variable("m", 0), path);
@@ -87,7 +87,7 @@ fn errors_of_conditions_and_lists_do_so_too() {
             ),
             (
                 json!({"if": [{"condition": m(&["id"]), "then": body}]}),
-                format!("this takes a boolean, but `{id}` (/id) is the number 5"),
+                format!("the value must be a boolean, but `{id}` (/id) is the number 5"),
             ),
             (
                 json!({"if": [{"condition": {"compare": [m(&["id"]), "<", m(&["list"])]}, "then": body}]}),
@@ -120,7 +120,7 @@ fn errors_of_parts_of_pairs() {
         let (error, printed, drawn) = failure(&text);
         let written = written(dialect, "v", &["sendr"]);
         let expected = format!(
-            "argument `x`: `v` is the number 5, so `/sendr` cannot be looked up in it (reference `{written}`)"
+            "argument `x`: `v` is the number 5, so it has no `/sendr` (reference `{written}`)"
         );
         assert_eq!(error, expected, "{dialect:?}");
         assert!(printed.contains("x: v.sendr\n"), "{printed}");

@@ -42,7 +42,7 @@ fn read_payment(steps: &str) -> Findings {
 fn an_effect_that_does_not_wait_for_a_check() {
     let one = r#"{"id": "ok", "tool": "check"}, {"id": "paid", "tool": "pay"}"#;
     let expected = "\
-warning[unordered-effect]: step `paid` may run although step `ok` fails
+warning[unordered-effect]: step `paid` may run even if step `ok` fails
   --> 2:39 in step `paid`
    = help: write `\"after\": [\"ok\"]` in step `paid`, or remove step `ok`, whose output nothing uses
 ";
@@ -51,7 +51,7 @@ warning[unordered-effect]: step `paid` may run although step `ok` fails
     let two = r#"{"id": "ok", "tool": "check"}, {"id": "yes", "tool": "approve"},
 {"id": "paid", "tool": "pay"}, {"id": "told", "tool": "tell", "after": ["paid"]}"#;
     let expected = "\
-warning[unordered-effect]: step `paid` may run although step `ok` or step `yes` fails
+warning[unordered-effect]: step `paid` may run even if step `ok` or step `yes` fails
   --> 3:8 in step `paid`
    = help: write `\"after\": [\"ok\", \"yes\"]` in step `paid`, or remove step `ok` or step `yes`, whose output nothing uses
 ";
@@ -82,9 +82,9 @@ fn waiting_without_a_reason() {
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "search", "params": {"query": "y"}, "dependsOn": [0]}"#,
         "\
-warning[unneeded-dependency]: step[1] uses nothing of step[0], and both only read, so it does not have to wait
+warning[unneeded-dependency]: step[1] uses no output of step[0], and both steps only read, so step[1] does not have to wait
   --> 3:60 in step `step1`
-   = help: remove it from the list, so that both can run concurrently
+   = help: remove the step from the list, so that both steps can run concurrently
 ",
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "archive", "params": {"ids": ["y"]}, "dependsOn": [0]}"#,
@@ -101,7 +101,7 @@ fn waiting_by_another_way_already() {
         "\
 warning[unneeded-dependency]: step[2] already waits for step[0] through step[1]
   --> 4:78 in step `step2`
-   = help: remove it from the list
+   = help: remove the step from the list
 ",
         r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
 {"tool": "send", "params": {"to": "x", "subject": "y"}},
@@ -118,7 +118,7 @@ fn waiting_twice() {
         "\
 warning[unneeded-dependency]: step[0] is listed twice
   --> 3:74 in step `step1`
-   = help: once is enough
+   = help: remove the second entry
 ",
         r#"{"tool": "send", "params": {"to": "x", "subject": "y"}},
 {"tool": "send", "params": {"to": "x", "subject": "y"}, "dependsOn": [0]}"#,
@@ -134,7 +134,7 @@ fn an_input_of_two_types() {
 error[wrong-type]: the input `what` must be an integer here, but a string elsewhere
   --> 2:87: argument `limit`
    = note: 2:54: argument `query` must be a string
-   = help: split it into two inputs
+   = help: split the input into two inputs
 ",
         r#"{"id": "a", "tool": "search", "arguments": {"query": "{{PLACEHOLDER_what}}", "limit": "{{PLACEHOLDER_most}}"}}"#,
     );
@@ -296,7 +296,7 @@ fn plan_json_is_checked_where_things_stand_in_it() {
     assert_eq!(read(text).to_string(), "\
 error[wrong-type]: if `who` is element [0] of the list, argument `id` is the number 1, but must be a string
   --> 3:69 in step `people`
-   = note: 2:55: it is here
+   = note: 2:55: the value is here
    = help: write it as a string: `\"1\"`
 
 error[wrong-type]: argument `id` is the number 5, but must be a string
@@ -307,17 +307,17 @@ warning[unused-output]: nothing uses the output of step `hits`, and `search` onl
   --> 6:10 in step `hits`
    = help: remove the step, or use its output
 
-warning[unneeded-dependency]: step `hits` uses nothing of step `maybe`, and both only read, so it does not have to wait
+warning[unneeded-dependency]: step `hits` uses no output of step `maybe`, and both steps only read, so step `hits` does not have to wait
   --> 6:56 in step `hits`
-   = help: remove it from the list, so that both can run concurrently
+   = help: remove the step from the list, so that both steps can run concurrently
 
 error[wrong-type]: argument `query` must be a string, but `who` is an integer
   --> 7:14 in step `hits`
-   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"input\": \"who\", \"pointer\": \"\"}}}]}`
+   = help: write the value as text: `{\"text\": [{\"value\": {\"reference\": {\"input\": \"who\", \"pointer\": \"\"}}}]}`
 
-error[maybe-absent]: argument `to` is required, but `maybe.id` may lead to nothing: if step `maybe` is skipped, its output is null
+error[maybe-absent]: argument `to` is required, but `maybe.id` may have no value: if step `maybe` is skipped, its output is null
   --> 10:11 in step `sent`
-   = help: give the `if` of `maybe` a last branch without a condition, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": {\"step\": \"maybe\", \"pointer\": \"/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}, \"subject\": {\"text\": [\"Re: \", {\"value\": {\"reference\": {\"step\": \"people\", \"pointer\": \"/0/idd\"}}}]}, \"cc\": [{\"reference\": {\"step\": \"people\", \"path\": [{\"each\": \"element\"}, \"id\"]}}]}}}}]`, in which `local` counts all such values from the outermost
+   = help: give the `if` of `maybe` a last branch without a condition, or call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": {\"step\": \"maybe\", \"pointer\": \"/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}, \"subject\": {\"text\": [\"Re: \", {\"value\": {\"reference\": {\"step\": \"people\", \"pointer\": \"/0/idd\"}}}]}, \"cc\": [{\"reference\": {\"step\": \"people\", \"path\": [{\"each\": \"element\"}, \"id\"]}}]}}}}]` (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)
 
 error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
   --> 11:44 in step `sent`
@@ -325,7 +325,7 @@ error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
 
 error[list-or-element]: argument `cc[0]` must be a string, but `people[..].id` is a list of strings
   --> 12:12 in step `sent`
-   = help: it is the whole list already; write it without brackets: `{\"reference\": {\"step\": \"people\", \"path\": [{\"each\": \"element\"}, \"id\"]}}`
+   = help: the reference already is a list; remove the brackets: `{\"reference\": {\"step\": \"people\", \"path\": [{\"each\": \"element\"}, \"id\"]}}`
 
 error[unknown-field]: the output of `send` has no field `state`
   --> 13:24

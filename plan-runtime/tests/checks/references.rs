@@ -71,7 +71,7 @@ fn an_element_beyond_a_tuple() {
         r#"{"id": "place", "tool": "locate", "arguments": {}},
 {"id": "done", "tool": "anything", "arguments": {"height": "$ref:place.2"}}"#,
         "\
-error[unknown-field]: the output of `locate` has 2 elements at most, and so no [2]
+error[unknown-field]: the output of `locate` has at most 2 elements, so it has no [2]
   --> 3:60 in step `done`
 ",
         r#"{"id": "place", "tool": "locate", "arguments": {}},
@@ -150,7 +150,7 @@ fn one_where_a_list_is_meant() {
 {"id": "done", "tool": "archive", "arguments": {"ids": "{{hits.result[0].id}}"}}"#, "\
 error[list-or-element]: argument `ids` must be a list of strings, but `{{hits.result[0].id}}` is a string
   --> 3:56 in step `done`
-   = help: put it in a list: `[\"{{hits.result[0].id}}\"]`
+   = help: put the reference in a list: `[\"{{hits.result[0].id}}\"]`
 ",
         r#"{"id": "hits", "tool": "search", "arguments": {"query": "x"}},
 {"id": "done", "tool": "archive", "arguments": {"ids": ["{{hits.result[0].id}}"]}}"#,
@@ -226,7 +226,7 @@ fn text_where_a_number_is_meant() {
         "\
 error[wrong-type]: argument `limit` is text, but must be an integer
   --> 3:68 in step `b`
-   = help: a reference in a longer text is text; one that is the whole string keeps its type
+   = help: to keep the type of the value, write the reference as the whole string
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "search", "arguments": {"query": "{{a.result}} at most", "limit": "{{a.result.age}}"}}"#,
@@ -253,9 +253,9 @@ fn a_field_that_may_be_null() {
         tool,
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.email", "subject": "y"}}"#, "\
-error[maybe-absent]: argument `to` is required, but `$ref:a.email` may lead to nothing: `email` may be null
+error[maybe-absent]: argument `to` is required, but `$ref:a.email` may have no value: `email` may be null
   --> 3:49 in step `b`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.email\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\", \"subject\": \"y\"}}}]`, or use another field: `$ref:a.id` is always there
+   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.email\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\", \"subject\": \"y\"}}}]`, or use another field: `$ref:a.id` is always present
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "x", "subject": "y", "body": "$ref:a.email"}}"#,
@@ -268,9 +268,9 @@ fn a_field_that_may_be_missing() {
         blueprint,
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "send", "params": {"to": "${step[0].data[0].from.email}", "subject": "y"}}"#, "\
-error[maybe-absent]: argument `to` is required, but `${step[0].data[0].from.email}` may lead to nothing: `[0].from.email` may be missing
+error[maybe-absent]: argument `to` is required, but `${step[0].data[0].from.email}` may have no value: `[0].from.email` may be missing
   --> 3:35 in step `step1`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data[0].from.email}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"${x.data}\", \"subject\": \"y\"}}}]`, or use another field: `${step[0].data[0].from.name}` is always there
+   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data[0].from.email}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"${x.data}\", \"subject\": \"y\"}}}]`, or use another field: `${step[0].data[0].from.name}` is always present
 ",
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "send", "params": {"to": "${step[0].data[0].from.name}", "subject": "y"}}"#,
@@ -283,9 +283,9 @@ fn a_way_through_what_may_be_missing() {
         tool,
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.manager.id", "subject": "y"}}"#, "\
-error[maybe-absent]: argument `to` is required, but `$ref:a.manager.id` may lead to nothing: `manager` may be missing
+error[maybe-absent]: argument `to` is required, but `$ref:a.manager.id` may have no value: `manager` may be missing
   --> 3:49 in step `b`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.manager.id\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\", \"subject\": \"y\"}}}]`
+   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.manager.id\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\", \"subject\": \"y\"}}}]`
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "s"}}"#,
@@ -298,9 +298,9 @@ fn the_output_of_an_optional_step() {
         blueprint,
         r#"{"tool": "read_person", "params": {"id": "p"}, "optional": true},
 {"tool": "read_person", "params": {"id": "${step[0].data.id}"}}"#, "\
-error[maybe-absent]: argument `id` is required, but `${step[0].data.id}` may lead to nothing: step `step0` is optional: if it fails, its output is null
+error[maybe-absent]: argument `id` is required, but `${step[0].data.id}` may have no value: step `step0` is optional: if it fails, its output is null
   --> 3:42 in step `step1`
-   = help: replace `optional` of `step0` with a `fallback` in its `policy`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data.id}\", \"then\": {\"tool\": \"read_person\", \"params\": {\"id\": \"${x.data}\"}}}]`
+   = help: replace `optional` of `step0` with a `fallback` in its `policy`, or call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data.id}\", \"then\": {\"tool\": \"read_person\", \"params\": {\"id\": \"${x.data}\"}}}]`
 ",
         r#"{"tool": "read_person", "params": {"id": "p"}, "optional": true},
 {"if": [{"pattern": "Some(found)", "value": "${step[0].data.id}", "then": {"tool": "send", "params": {"to": "x", "subject": "y", "body": "${found.data}"}}}]}"#,
@@ -313,9 +313,9 @@ fn an_optional_argument_whose_way_leads_through_null() {
         blueprint,
         r#"{"tool": "read_person", "params": {"id": "p"}, "optional": true},
 {"tool": "send", "params": {"to": "x", "subject": "y", "body": "${step[0].data.id}"}}"#, "\
-error[maybe-absent]: argument `body` need not be there, but `${step[0].data.id}` fails if it leads through null: step `step0` is optional: if it fails, its output is null
+error[maybe-absent]: argument `body` may be omitted, but `${step[0].data.id}` fails if the reference passes through null: step `step0` is optional: if it fails, its output is null
   --> 3:64 in step `step1`
-   = help: replace `optional` of `step0` with a `fallback` in its `policy`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": \"${step[0].data.id}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"x\", \"subject\": \"y\", \"body\": \"${found.data}\"}}}]`
+   = help: replace `optional` of `step0` with a `fallback` in its `policy`, or call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": \"${step[0].data.id}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"x\", \"subject\": \"y\", \"body\": \"${found.data}\"}}}]`
 ",
         r#"{"tool": "read_person", "params": {"id": "p"}},
 {"tool": "send", "params": {"to": "x", "subject": "y", "body": "${step[0].data.id}"}}"#,
@@ -324,9 +324,9 @@ error[maybe-absent]: argument `body` need not be there, but `${step[0].data.id}`
         plan_json,
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}, "policy": {"optional": "whole"}},
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "pointer": "/id"}}}}}"#, "\
-error[maybe-absent]: argument `body` need not be there, but `a.id` fails if it leads through null: step `a` is optional: if it fails, its output is null
+error[maybe-absent]: argument `body` may be omitted, but `a.id` fails if the reference passes through null: step `a` is optional: if it fails, its output is null
   --> 3:99 in step `b`
-   = help: let null end the reference, with `\"optional\": true` in it, or replace `optional` of `a` with a `fallback` in its `policy`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost
+   = help: stop the reference at null: add `\"optional\": true` to it, or replace `optional` of `a` with a `fallback` in its `policy`, or call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]` (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)
 ",
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}, "policy": {"optional": "whole"}},
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "optional": true, "pointer": "/id"}}}}}"#,
@@ -335,9 +335,9 @@ error[maybe-absent]: argument `body` need not be there, but `a.id` fails if it l
         plan_json,
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}},
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "pointer": "/manager_of/id"}}}}}"#, "\
-error[maybe-absent]: argument `body` need not be there, but `a.manager_of.id` fails if it leads to nothing: `manager_of` may be missing
+error[maybe-absent]: argument `body` may be omitted, but `a.manager_of.id` fails if the reference has no value: `manager_of` may be missing
   --> 3:99 in step `b`
-   = help: let null replace what is missing: `{\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"absent\": \"null\"}, \"id\"]}}`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/manager_of/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost
+   = help: replace the missing part with null: `{\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"absent\": \"null\"}, \"id\"]}}`, or call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/manager_of/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]` (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)
 ",
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}},
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "path": [{"token": "manager_of", "absent": "null", "optional": true}, "id"]}}}}}"#,

@@ -184,7 +184,7 @@ fn a_member_or_a_value_that_only_some_runs_have() {
     // An optional argument can do without a value, but not a reference without its path.
     check(
         r#"{"id": "b", "tool": "note", "arguments": {"text": "$ref:a.cc"}}"#,
-        "maybe-absent: argument `text` need not be there, but `$ref:a.cc` fails if it leads to nothing: `cc` may be missing",
+        "maybe-absent: argument `text` may be omitted, but `$ref:a.cc` fails if the reference has no value: `cc` may be missing",
         r#"{"id": "b", "if": [{"pattern": "Some(x)", "value": "$ref:a.cc", "then": {"tool": "note", "arguments": {"text": "$ref:x"}}}]}"#,
     );
 }
@@ -193,14 +193,14 @@ fn a_member_or_a_value_that_only_some_runs_have() {
 fn values_of_fields_that_may_be_missing() {
     check(
         r#"{"id": "b", "value": "$ref:a.cc"}"#,
-        "maybe-absent: `$ref:a.cc` may lead to nothing: `cc` may be missing",
+        "maybe-absent: `$ref:a.cc` may have no value: `cc` may be missing",
         r#"{"id": "b", "if": [{"pattern": "Some(x)", "value": "$ref:a.cc", "then": {"value": "$ref:x"}}]}"#,
     );
     check_in(
         plan,
         r#"{"id": "a", "tool": {"name": "find"}},
 {"id": "b", "value": @a/cc}"#,
-        "maybe-absent: `a.cc` may lead to nothing: `cc` may be missing",
+        "maybe-absent: `a.cc` may have no value: `cc` may be missing",
         r#"{"id": "a", "tool": {"name": "find"}},
 {"id": "b", "value": {"reference": {"step": "a", "path": [{"token": "cc", "absent": "null"}]}}}"#,
     );
@@ -221,12 +221,12 @@ fn outcomes_of_steps_that_catch_nothing() {
     ] {
         check(
             &steps("", branch),
-            &format!("wrong-type: `{name}` needs a `Result`, but this is a string"),
+            &format!("wrong-type: `{name}` needs a `Result`, but the value is a string"),
             &steps(r#", "policy": {"catch": true}"#, branch),
         );
         check(
             &steps("", &branch.replace("$ref:c", "$ref:a")),
-            &format!("wrong-type: `{name}` needs a `Result`, but this is an object"),
+            &format!("wrong-type: `{name}` needs a `Result`, but the value is an object"),
             &steps(r#", "policy": {"catch": true}"#, branch),
         );
     }
@@ -277,7 +277,7 @@ fn conditions_that_may_fail_or_never_hold() {
     };
     check(
         &branch(r#"{"compare": ["$ref:a.state", "==", "finished"]}"#),
-        "not-allowed: this is always false: `$ref:a.state` is never `\"finished\"`",
+        "not-allowed: the comparison is always false: `$ref:a.state` is never `\"finished\"`",
         &branch(r#"{"compare": ["$ref:a.state", "==", "done"]}"#),
     );
     check(
@@ -502,7 +502,7 @@ fn questions_for_values_that_are_never_absent() {
         };
         check(
             &asks("size"),
-            &format!("wrong-type: this is always {always}: `$ref:a.size` is never absent"),
+            &format!("wrong-type: the test is always {always}: `$ref:a.size` is never absent"),
             &asks("cc"),
         );
     }

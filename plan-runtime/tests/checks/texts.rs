@@ -28,17 +28,17 @@ fn a_value_in_a_text_is_there() {
         (
             Dialect::Blueprint,
             "${step[0].data.email}",
-            r#"write the text only if the value is there: `"if": [{"pattern": "Some(x)", "value": "${step[0].data.email}", "then": {…}}]`, where the text has `${x.data}`, or use another field: `${step[0].data.id}` is always there"#,
+            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": "${step[0].data.email}", "then": {…}}]`, where the text has `${x.data}`, or use another field: `${step[0].data.id}` is always present"#,
         ),
         (
             Dialect::ActionPlan,
             "{{first.result.email}}",
-            r#"write the text only if the value is there: `"if": [{"pattern": "Some(x)", "value": "{{first.result.email}}", "then": {…}}]`, where the text has `{{x.result}}`, or use another field: `{{first.result.id}}` is always there"#,
+            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": "{{first.result.email}}", "then": {…}}]`, where the text has `{{x.result}}`, or use another field: `{{first.result.id}}` is always present"#,
         ),
         (
             Dialect::PlanJson,
             "first.email",
-            r#"write the text only if the value is there: `"if": [{"pattern": "Some(x)", "value": {"reference": {"step": "first", "pointer": "/email"}}, "then": {…}}]`, where the text has `{"reference": {"local": 0, "pointer": ""}}`, or use another field: `first.id` is always there"#,
+            r#"write the text only if the value is present: `"if": [{"pattern": "Some(x)", "value": {"reference": {"step": "first", "pointer": "/email"}}, "then": {…}}]`, where the text has `{"reference": {"local": 0, "pointer": ""}}`, or use another field: `first.id` is always present"#,
         ),
     ] {
         let text = greeting(dialect, &["email"]).unwrap();
@@ -50,7 +50,7 @@ fn a_value_in_a_text_is_there() {
             (Code::MaybeAbsent, Severity::Error)
         );
         let message = format!(
-            "a text needs its values, but `{written}` may lead to nothing: `email` may be null"
+            "a formatted string needs a value, but `{written}` may have no value: `email` may be null"
         );
         assert_eq!(finding.message, message);
         assert_eq!(finding.help.as_deref(), Some(help));
@@ -153,9 +153,9 @@ fn outputs_that_may_be_absent_in_texts() {
     assert_eq!(
         found(text, Profile::Strict).to_string(),
         "\
-error[maybe-absent]: a text needs its values, but `{{a.result.id}}` may lead to nothing: if step `a` is skipped, its output is null
+error[maybe-absent]: a formatted string needs a value, but `{{a.result.id}}` may have no value: if step `a` is skipped, its output is null
   --> 3:72 in step `b`
-   = help: give the `if` of `a` a last branch without a condition, or write the text only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"{{a.result.id}}\", \"then\": {…}}]`, where the text has `{{x.result}}`
+   = help: give the `if` of `a` a last branch without a condition, or write the text only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"{{a.result.id}}\", \"then\": {…}}]`, where the text has `{{x.result}}`
 "
     );
 }

@@ -97,7 +97,7 @@ fn conditions_over_a_member_that_may_be_missing_by_an_omission() {
         (r#""pattern": "Ok(v)", "value": "$ref:a.end""#, "end"),
     ] {
         let expected = format!(
-            "unchecked: `$ref:a.{part}` is not checked: no schema states whether `{part}` is always there"
+            "unchecked: `$ref:a.{part}` is not checked: no schema states whether `{part}` is always present"
         );
         assert_eq!(
             found(&silent, &branch(condition)),
@@ -135,7 +135,7 @@ fn references_that_end_at_a_member_of_which_nothing_is_stated() {
             "{call}"
         );
         assert!(
-            call.ends_with("no schema states whether `cc` is always there"),
+            call.ends_with("no schema states whether `cc` is always present"),
             "{call}"
         );
         let branch = json!({"condition": {"is_some": cc}, "then": {"value": 1}});

@@ -195,7 +195,7 @@ fn elements_of_a_list() {
         "search",
         over(&["from", "email"]),
         &[
-            "maybe-absent: argument `to` is required, but `hit.from.email` may lead to nothing: `from.email` may be missing",
+            "maybe-absent: argument `to` is required, but `hit.from.email` may have no value: `from.email` may be missing",
         ],
     );
     same(
@@ -212,7 +212,7 @@ fn help_is_in_the_words_of_the_dialect() {
             Dialect::ToolPlan,
             [
                 "did you mean `$ref:hit.from.name`?",
-                "`$ref:hit.from.name` is always there",
+                "`$ref:hit.from.name` is always present",
                 r#""value": "$ref:hit.from.email", "then": {"tool": "send", "arguments": {"subject": "$ref:x", "to": "#,
             ],
         ),
@@ -220,7 +220,7 @@ fn help_is_in_the_words_of_the_dialect() {
             Dialect::Blueprint,
             [
                 "did you mean `${hit.data.from.name}`?",
-                "`${hit.data.from.name}` is always there",
+                "`${hit.data.from.name}` is always present",
                 r#""value": "${hit.data.from.email}", "then": {"tool": "send", "params": {"subject": "${x.data}", "to": "#,
             ],
         ),
@@ -228,7 +228,7 @@ fn help_is_in_the_words_of_the_dialect() {
             Dialect::ActionPlan,
             [
                 "did you mean `{{hit.result.from.name}}`?",
-                "`{{hit.result.from.name}}` is always there",
+                "`{{hit.result.from.name}}` is always present",
                 r#""value": "{{hit.result.from.email}}", "then": {"tool": "send", "arguments": {"subject": "{{x.result}}", "to": "#,
             ],
         ),
@@ -236,7 +236,7 @@ fn help_is_in_the_words_of_the_dialect() {
             Dialect::PlanJson,
             [
                 "did you mean `hit.from.name`?",
-                "`hit.from.name` is always there",
+                "`hit.from.name` is always present",
                 r#""value": {"reference": {"local": 0, "pointer": "/from/email"}}, "then": {"tool": {"name": "send"}, "arguments": {"object": {"subject": {"reference": {"local": 1, "pointer": ""}}, "to": "#,
             ],
         ),
@@ -311,7 +311,7 @@ fn lists_that_may_be_absent_and_elements_of_lists_in_elements() {
         over,
         &[
             "list-or-element: argument `to` must be a string, but `k` is a list",
-            "maybe-absent: a `for` needs a list, but `first.manager_of` may lead to nothing: `manager_of` may be missing",
+            "maybe-absent: a `for` needs a list, but `first.manager_of` may have no value: `manager_of` may be missing",
         ],
     );
 }
@@ -342,7 +342,7 @@ fn values_that_a_pattern_binds() {
         "read_person",
         taken("Some(x)", &["manager_of"], &["email"]),
         &[
-            "maybe-absent: argument `to` is required, but `x.email` may lead to nothing: `email` may be null",
+            "maybe-absent: argument `to` is required, but `x.email` may have no value: `email` may be null",
         ],
     );
     same(
@@ -452,9 +452,9 @@ error[unknown-field]: the variable `k` is a string, which has no field `x`
     assert_eq!(
         found(&each("hits", "(_, w)", "need", r#"{"s": "$ref:w"}"#)),
         "\
-error[maybe-absent]: argument `s` is required, but `$ref:w` may lead to nothing: the variable `w` may be null
+error[maybe-absent]: argument `s` is required, but `$ref:w` may have no value: the variable `w` may be null
   --> 2:104 in step `b`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:w\", \"then\": {\"tool\": \"need\", \"arguments\": {\"s\": \"$ref:x\"}}}]`
+   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:w\", \"then\": {\"tool\": \"need\", \"arguments\": {\"s\": \"$ref:x\"}}}]`
 "
     );
     assert_eq!(
@@ -462,7 +462,7 @@ error[maybe-absent]: argument `s` is required, but `$ref:w` may lead to nothing:
         "\
 error[list-or-element]: the pattern `(u, v, w)` has a name for [2], but its value has 2 elements at most
   --> 2:107 in step `b`
-   = help: a pattern that is one name, such as `x`, is the whole value
+   = help: write one name, such as `x`, for the whole value
 "
     );
     assert_eq!(
@@ -491,7 +491,7 @@ fn lists_that_the_plan_writes_itself() {
             "\
 error[wrong-type]: if `x` is element [1] of the list, argument `to` is the number 5, but must be a string
   --> 2:100 in step `b`
-   = note: 2:51: it is here
+   = note: 2:51: the value is here
    = help: write it as a string: `\"5\"`
 ",
         ),
@@ -516,9 +516,9 @@ error[wrong-type]: argument `to` must be a string, but `$ref:x` is an integer
             r#"["$ref:a.email"]"#,
             "$ref:x",
             "\
-error[maybe-absent]: argument `to` is required, but `$ref:x` may lead to nothing: an element of the list may be null
+error[maybe-absent]: argument `to` is required, but `$ref:x` may have no value: an element of the list may be null
   --> 2:108 in step `b`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": \"$ref:x\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:found\", \"subject\": \"$ref:a.id\"}}}]`
+   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": \"$ref:x\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:found\", \"subject\": \"$ref:a.id\"}}}]`
 ",
         ),
     ] {
@@ -550,7 +550,7 @@ fn lists_that_are_other_values() {
         assert_eq!(
             found(&each(list)).to_string(),
             format!(
-                "error[wrong-type]: a `for` iterates over a list or an object, but this is {what}\n  --> 1:56 in step `b`\n   = help: {help}\n"
+                "error[wrong-type]: a `for` iterates over a list or an object, but the value is {what}\n  --> 1:56 in step `b`\n   = help: {help}\n"
             )
         );
     }
@@ -572,7 +572,7 @@ fn elements_that_null_replaces() {
         let findings = found(&document(dialect, first, second));
         assert_eq!(findings.len(), 1, "{findings}");
         let first = list.as_str().unwrap_or("first");
-        let why = format!("may lead to nothing: an element of `{first}` may be null");
+        let why = format!("may have no value: an element of `{first}` may be null");
         assert!(findings[0].message.ends_with(&why), "{findings}");
     }
 }
@@ -614,9 +614,9 @@ error[unknown-field]: `paging` in the variable `page` has no field `cusor`
     assert_eq!(
         found(&needed).to_string(),
         "\
-error[maybe-absent]: argument `user_id` is required, but `$ref:last.paging.cursor` may lead to nothing: in the first round, `last` is null
+error[maybe-absent]: argument `user_id` is required, but `$ref:last.paging.cursor` may have no value: in the first round, `last` is null
   --> 4:58 in step `pages.s`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:last.paging.cursor\", \"then\": {\"tool\": \"notify\", \"arguments\": {\"user_id\": \"$ref:x\"}}}]`
+   = help: call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:last.paging.cursor\", \"then\": {\"tool\": \"notify\", \"arguments\": {\"user_id\": \"$ref:x\"}}}]`
 "
     );
     let element = steps("$ref:last.paging.cursor", "false", "$ref:page");

@@ -909,8 +909,8 @@ fn a_run_inside_a_call_has_no_journal_of_its_own() {
     let error = finish(WithOwnJournal {}.run(&World::new())).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `with_own_journal` failed: step `own` (own_journal): plan `two` cannot start: a run inside a call is recorded with the run around it; make that one \
-         durable, and this one not"
+        "plan `with_own_journal` failed: step `own` (own_journal): plan `two` cannot start: the journal records a run inside a call with the enclosing run; make only \
+         the enclosing run durable"
     );
 }
 
@@ -951,8 +951,8 @@ fn a_value_that_does_not_fit_stops_the_run() {
         let error = finish(run()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "plan `asks_once` stopped: the value that was sent to step `number` does not fit the plan any more: invalid type: string \"seven\", expected u64; resume it with a plan \
-             whose types match the recorded values, or start a new run under another ID"
+            "plan `asks_once` stopped: the value that was sent to step `number` does not fit the plan any more: invalid type: string \"seven\", expected u64; resume the run with a plan \
+             whose types match the recorded values, or start a new run with another ID"
         );
     }
     // The step has its value, so nothing else could end the run.

@@ -279,7 +279,7 @@ fn a_plan_that_is_called_is_compared_with_what_has_run_of_it() {
                 assert_eq!(
                     error.to_string(),
                     format!(
-                        "plan `outer` stopped: the run calls plan `inner`, which was changed: step `{step}` has already run, but was changed: its argument `n` changed from {before} to 8; resume it with its original plans"
+                        "plan `outer` stopped: the run calls plan `inner`, which was changed: step `{step}` has already run, but was changed: its argument `n` changed from {before} to 8; resume the run with its original plans"
                     )
                 );
                 assert_eq!(called, "");

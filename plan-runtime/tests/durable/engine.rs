@@ -815,7 +815,7 @@ fn what_an_engine_does_not_know_is_refused() {
     let error = smol::block_on(run).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `saga` cannot start: it is durable, and an engine keeps what happens already; it has a throttle, which knows only the calls of one process; limit its concurrency, or give the workers a throttle"
+        "plan `saga` cannot start: it is durable, but the engine already stores its state; it has a throttle, which counts only the calls of one process; limit the concurrency of the run, or give the workers a throttle"
     );
 }
 

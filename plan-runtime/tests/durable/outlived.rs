@@ -168,7 +168,7 @@ fn with_a_journal_only_the_call_polls_a_plan_inside() {
                     continue;
                 }
                 How::Blocks | How::BlocksLater => "the tool blocks the thread",
-                _ => "the call that it is inside of must poll it",
+                _ => "only the enclosing call can poll the plan",
             };
             let error = result.unwrap_err().to_string();
             assert!(error.contains(expected), "{what}");
@@ -307,7 +307,7 @@ fn a_context_that_outlives_its_run_makes_no_call() {
                 let what = format!("{end:?}, {is_durable}, {is_elsewhere}");
                 assert_eq!(
                     result.unwrap_err().to_string(),
-                    "plan `counted` cannot start: the call that it is inside of is over; await the plan in the tool, before the tool returns",
+                    "plan `counted` cannot start: the enclosing call is over; await the plan in the tool, before the tool returns",
                     "{what}"
                 );
                 assert_eq!(world.calls(), 0, "{what}");
@@ -364,7 +364,7 @@ fn a_plan_that_the_tool_leaves_behind_ends_with_the_call() {
     });
     assert_eq!(
         LEFT.lock().unwrap().take().unwrap(),
-        "plan `counted` was ended: the call that it is inside of is over; await the plan in the tool, before the tool returns"
+        "plan `counted` was ended: the enclosing call is over; await the plan in the tool, before the tool returns"
     );
 }
 

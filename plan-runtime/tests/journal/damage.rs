@@ -70,7 +70,7 @@ fn a_newer_version_is_refused() {
     change(&folder, "PRAGMA user_version = 7");
     assert_eq!(
         refused(&folder.path()),
-        "the journal cannot be used: FILE: the file was written by a newer version of plan-runtime: its tables have version 7, and this version knows those up to 3"
+        "the journal cannot be used: FILE: the file was written by a newer version of plan-runtime: its tables have version 7, and this version supports table versions up to 3"
     );
     change(&folder, "PRAGMA user_version = 3");
     drop(folder.open());

@@ -441,7 +441,7 @@ fn patterns_that_are_compared_with_data() {
     let data = || reference(Source::Step(0));
     refused(
         &binds("Some(5)", data()),
-        "step `b` says something else than a run does: the pattern `Some(5)` is not compared with the value",
+        "step `b` says something else than a run does: the run cannot compare the pattern `Some(5)` with a value",
     );
     refused(
         &binds("y", data()),
@@ -454,7 +454,7 @@ fn patterns_that_are_compared_with_data() {
     each.pattern = "Some(y)".into();
     refused(
         &plan,
-        "step `b` says something else than a run does: the pattern `Some(y)` is not compared with the value",
+        "step `b` says something else than a run does: the run cannot compare the pattern `Some(y)` with a value",
     );
     // A computed value is matched by its own code.
     let computed = Computed::new("a", [Source::Step(0)]);

@@ -12,68 +12,68 @@ fn documents() {
         &[
             (
                 "",
-                "error[invalid-json]: this is not JSON: it ends too early
+                "error[invalid-json]: the document is not JSON: the end is missing
   --> 1:1
    = help: was the document cut off?
 ",
             ),
             (
                 "{",
-                "error[invalid-json]: this is not JSON: it ends too early
+                "error[invalid-json]: the document is not JSON: the end is missing
   --> 1:2
    = help: was the document cut off?
 ",
             ),
             (
                 "[1, 2",
-                "error[invalid-json]: this is not JSON: it ends too early
+                "error[invalid-json]: the document is not JSON: the end is missing
   --> 1:6
    = help: was the document cut off?
 ",
             ),
             (
                 r#"{"steps": [],}"#,
-                "error[invalid-json]: this is not JSON: expected a value after the comma
+                "error[invalid-json]: the document is not JSON: expected a value after the comma
   --> 1:13
    = help: remove the comma
 ",
             ),
             (
                 r#"{"steps": nul}"#,
-                "error[invalid-json]: this is not JSON: expected a value, found `nul`
+                "error[invalid-json]: the document is not JSON: expected a value, found `nul`
   --> 1:11
    = help: the words of JSON are `true`, `false` and `null`
 ",
             ),
             (
                 r#"{"a": 1} x"#,
-                "error[invalid-json]: this is not JSON: expected the end after the value, found `x`
+                "error[invalid-json]: the document is not JSON: expected the end after the value, found `x`
   --> 1:10
 ",
             ),
             (
                 "hello",
-                "error[invalid-json]: this is not JSON: expected a value, found `hello`
+                "error[invalid-json]: the document is not JSON: expected a value, found `hello`
   --> 1:1
 ",
             ),
             (
                 r#"{"a": 1}"#,
-                "error[unknown-dialect]: this is not a plan in any known dialect
+                "error[unknown-dialect]: the document is not a plan in a known dialect
   --> 1:1
    = help: a plan is an object with a list of `steps`, or a list of steps
 ",
             ),
             (
                 "3",
-                "error[unknown-dialect]: this is not a plan in any known dialect
+                "error[unknown-dialect]: the document is not a plan in a known dialect
   --> 1:1
    = help: a plan is an object with a list of `steps`, or a list of steps
 ",
             ),
             (
                 r#""text""#,
-                "error[unknown-dialect]: this is not a plan in any known dialect
+                "error[unknown-dialect]: the document is not a plan in a known dialect
   --> 1:1
    = help: a plan is an object with a list of `steps`, or a list of steps
 ",

@@ -118,7 +118,7 @@ fn tool_plans() {
             ),
             (
                 r#""for": {"pattern": "Some(x)", "list": "$ref:a", "body": {"tool": "t", "arguments": {"y": "$ref:x.z"}}}"#,
-                r#"error[not-allowed]: the pattern `Some(x)` is not compared with the value
+                r#"error[not-allowed]: the run cannot compare the pattern `Some(x)` with a value
   --> 2:34 in step `b`
    = help: over data, a pattern is a name, `_`, or a tuple of them
 "#,

@@ -66,7 +66,7 @@ fn limits() {
         r#"[
   "é"
 ]"#,
-        "error[limit-passed]: the document has 10 bytes, and at most 6 are read
+        "error[limit-passed]: the document has 10 bytes, but the limit is 6 bytes
   --> 2:4: the limit is here
    = help: if the document is right, raise `DocumentLimits::bytes`
 ",
@@ -74,7 +74,7 @@ fn limits() {
     limited(
         |limits| limits.bytes = 2,
         "xxx",
-        "error[limit-passed]: the document has 3 bytes, and at most 2 are read
+        "error[limit-passed]: the document has 3 bytes, but the limit is 2 bytes
   --> 1:3: the limit is here
    = help: if the document is right, raise `DocumentLimits::bytes`
 ",

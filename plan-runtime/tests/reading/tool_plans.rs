@@ -108,14 +108,14 @@ fn tool_plans() {
             ),
             (
                 r#""x""#,
-                "error[invalid-json]: this is not JSON: expected a value, found `x`
+                "error[invalid-json]: the string is not JSON: expected a value, found `x`
   --> 3:42 in step `b`
    = help: the arguments are an object, or a string with the JSON text of one
 ",
             ),
             (
                 r#""{""#,
-                "error[invalid-json]: this is not JSON: it ends too early
+                "error[invalid-json]: the string is not JSON: the end is missing
   --> 3:43 in step `b`
    = help: was the document cut off?
 ",

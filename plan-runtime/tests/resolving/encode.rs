@@ -230,7 +230,7 @@ fn depth() {
             list.end()
         }
     }
-    assert_eq!(error(&Deep(100_000)), "the value is nested too deep");
+    assert_eq!(error(&Deep(100_000)), "the value is nested too deeply");
     // A value that JSON can represent can be read back from text.
     let text = encode(&Deep(127)).unwrap().to_string();
     assert!(serde_json::from_str::<Value>(&text).is_ok());

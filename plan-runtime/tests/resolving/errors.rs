@@ -70,20 +70,20 @@ fn nothing_inside() {
     let args = reference("inbox.a.b", vec![key("a"), key("b")]);
     assert_eq!(
         error::<Value>(&args, json!({"a": "text"})).to_string(),
-        "`inbox` is the string \"text\" at `/a`, so `/a/b` cannot be looked up in it (reference `inbox.a.b`)"
+        "`inbox` is the string \"text\" at `/a`, so it has no `/a/b` (reference `inbox.a.b`)"
     );
     assert_eq!(
         error::<Value>(&args, json!({"a": null})).to_string(),
-        "`inbox` is null at `/a`, so `/a/b` cannot be looked up in it (reference `inbox.a.b`)"
+        "`inbox` is null at `/a`, so it has no `/a/b` (reference `inbox.a.b`)"
     );
     assert_eq!(
         error::<Value>(&args, json!({"a": [1, 2]})).to_string(),
-        "`inbox` is a list of 2 elements at `/a`, so `/a/b` cannot be looked up in it (reference `inbox.a.b`)"
+        "`inbox` is a list of 2 elements at `/a`, so it has no `/a/b` (reference `inbox.a.b`)"
     );
     let e = error::<Value>(&args, json!(7));
     assert_eq!(
         e.to_string(),
-        "`inbox` is the number 7, so `/a` cannot be looked up in it (reference `inbox.a.b`)"
+        "`inbox` is the number 7, so it has no `/a` (reference `inbox.a.b`)"
     );
     assert_eq!(e.kind(), ErrorKind::NotInside);
     let each = reference("inbox.a[..]", vec![key("a"), each()]);
@@ -228,7 +228,7 @@ fn typed_values() {
     let e = scope.value_of::<Limit>(Source::Step(0)).unwrap_err();
     assert_eq!(
         e.to_string(),
-        "this takes u32, but `inbox` (/limit) is the string \"x\""
+        "the value must be u32, but `inbox` (/limit) is the string \"x\""
     );
     let outputs = [Some(StoredValue::json(json!(7)))];
     let scope = Scope::new(&plan, &[], &outputs);
@@ -246,13 +246,13 @@ fn not_executable() {
     let e = error::<Value>(&object(vec![("x", computed)]), json!(null));
     assert_eq!(
         e.to_string(),
-        "argument `x`: the plan was read from JSON, so there is no code to compute this (in the computed `a + b`)"
+        "argument `x`: the plan was read from JSON, so there is no code to compute the value (in the computed `a + b`)"
     );
     assert_eq!(e.kind(), ErrorKind::NotExecutable);
     let text = Template::Text(vec![Part::value(string("x"), ">8")]);
     assert_eq!(
         error::<Value>(&text, json!(null)).to_string(),
-        "the plan was read from JSON, so there is no code to compute this (in the computed `{:>8}`)"
+        "the plan was read from JSON, so there is no code to compute the value (in the computed `{:>8}`)"
     );
 }
 
@@ -262,7 +262,7 @@ fn flattened_scalar() {
     let e = error::<Value>(&args, json!(3));
     assert_eq!(
         e.to_string(),
-        "the number 3 is flattened into the argument, but only an object can be"
+        "only an object can be flattened into the argument, not the number 3"
     );
 }
 
@@ -276,7 +276,7 @@ fn too_deep() {
     let e = error::<Value>(&object(vec![("x", reference("inbox", vec![]))]), deep(1000));
     assert_eq!(e.kind(), ErrorKind::TooDeep);
     assert!(
-        e.to_string().contains("the value is nested too deep"),
+        e.to_string().contains("the value is nested too deeply"),
         "{e}"
     );
     assert!(e.to_string().len() < 600, "{} bytes", e.to_string().len());

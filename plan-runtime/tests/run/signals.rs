@@ -145,7 +145,7 @@ fn signals_that_are_all_dropped_end_the_waits_without_a_limit() {
     let (result, report) = driven.ended();
     assert_eq!(
         result.unwrap_err().to_string(),
-        "plan `test` failed: step `reply`: no value can come: nobody has the run's `Signals`"
+        "plan `test` failed: step `reply`: no value can arrive: the program dropped all `Signals` of the run"
     );
     let reply = report.step("reply").unwrap();
     assert_eq!(reply.error().unwrap().code(), "NO_SIGNALS");

@@ -341,13 +341,16 @@ fn a_new_input_that_may_be_absent_must_be() {
     let error = stop(of("an_input_is_optional_and_given"), "a").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `order` cannot start: run `a` already exists with different inputs (it had no `note`); use a new ID, or the original inputs"
+        "plan `order` cannot start: run `a` already exists with different inputs (input `note` is new); use a new ID, or the original inputs"
     );
     let absent = of("an_input_is_optional");
     assert_eq!(stop(absent, "a").unwrap(), "it hangs");
     // The resumed run has the input.
     let error = stop(&versions[0], "a").unwrap_err();
-    assert!(error.to_string().contains("it had `note`"), "{error}");
+    assert!(
+        error.to_string().contains("input `note` is missing"),
+        "{error}"
+    );
     let shop = Shop::new(usize::MAX);
     let run = (absent.run)(&shop, &db, "a".to_owned());
     assert_eq!(smol::block_on(run).unwrap(), 4);

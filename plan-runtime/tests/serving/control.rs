@@ -279,7 +279,7 @@ fn a_cancelled_run_undoes_and_can_go_on<P: Place>() {
     let error = at(&db, &toolbox, &shop).retry_failed("a").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `buy` cannot start: run `a` has not failed, so there is nothing to do again"
+        "plan `buy` cannot start: run `a` has not failed, so there is nothing to retry"
     );
 }
 

@@ -402,8 +402,7 @@ fn without_the_right_key_each_way_to_a_run_is_an_error_and_loses_nothing() {
     let folder = Folder::new();
     begin(&keyed(&folder), "r");
     let without = "run `r` cannot be decrypted: the database was opened without a key; open it with `Sqlite::open(…)?.encrypted(&key)`";
-    let with_other =
-        "run `r` cannot be decrypted: it was encrypted with another key than that of the database";
+    let with_other = "run `r` cannot be decrypted: the run was encrypted with another key than the key of the database";
     let other = EncryptionKey::new([8; 32]);
     for (db, says) in [
         (folder.open(), without),
@@ -692,7 +691,7 @@ fn what_cannot_keep_a_secret_names_the_key() {
     let run = secret::Plain { n: 1 }.run(&*shop).durable(&db, "plain");
     assert_eq!(
         smol::block_on(run).unwrap_err().to_string(),
-        "plan `plain` cannot start: it has secrets, but run `plain` began without a key and is stored in plain text; resume it with its original plan, or use a new ID"
+        "plan `plain` cannot start: the plan has secrets, but run `plain` began without a key and is stored in plain text; resume the run with its original plan, or use a new ID"
     );
     assert_eq!(
         smol::block_on(Plain { n: 1 }.run(&*shop).durable(&db, "plain")).unwrap(),

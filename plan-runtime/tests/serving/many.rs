@@ -115,7 +115,7 @@ fn runs_hold_no_more_than_a_limit_together<P: Place>() {
         assert_eq!(
             error,
             "plan `holds` was ended: step `text` (fill): its output: with this value, the served runs would hold more than 1400 KiB together, their limit; \
-             submit it again when fewer runs are served, or raise `Serve::total`"
+             submit the run again when fewer runs are served, or raise `Serve::total`"
         );
     }
 }

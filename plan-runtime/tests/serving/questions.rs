@@ -313,7 +313,7 @@ fn changed_arguments_outlive_a_crash() {
         assert_eq!(attempts.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         assert!(report.to_string().contains("[changed arguments]"));
         assert_eq!(json!(report)["steps"][0]["attempts"][0]["changed"], true);
-        let hint = "The arguments of the plan were changed before the call.";
+        let hint = "The arguments were changed before the call, so they differ from the plan.";
         assert_eq!(report.to_html().matches(hint).count(), 1);
     }
 }

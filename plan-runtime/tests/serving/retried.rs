@@ -683,7 +683,7 @@ fn a_run_that_an_older_version_has_undone_is_refused() {
     let refused = at(&case.db, &case.toolbox, &case.world).retry_failed("r");
     let refused = refused.unwrap_err().to_string();
     assert!(
-        refused.ends_with("its records do not tell enough for a retry: begin a new run"),
+        refused.ends_with("its records lack details for a retry; start a new run"),
         "{refused}"
     );
 }

@@ -318,7 +318,7 @@ fn a_panic_is_the_reason_of_its_run_alone<P: Place>() {
     smol::block_on(serving).unwrap();
     assert_eq!(
         summary(&db, "a").refusal.unwrap(),
-        "it panicked while it was begun"
+        "the run panicked at its start"
     );
 }
 

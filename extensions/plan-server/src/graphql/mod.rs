@@ -174,7 +174,9 @@ impl Mutation {
             .work(state, move |state, budget| {
                 if state.find(&other)?.is_some() {
                     return Err(Problem::bad(
-                        format!("request `{request}` was executed with the other reading"),
+                        format!(
+                            "request `{request}` was executed with the other value of `strict`"
+                        ),
                         "Use another `requestId`.",
                     ));
                 }

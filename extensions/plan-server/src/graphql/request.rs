@@ -25,7 +25,7 @@ pub(crate) async fn execute(
     };
     if body.is_array() {
         return Err(malformed(
-            "the body is a list; a body is one request, and batches are not taken".to_owned(),
+            "the body is a list, but the server accepts only one request in a body".to_owned(),
             "Send each request on its own.",
         ));
     }
@@ -99,7 +99,7 @@ fn refused(request: &mut Request) -> Option<Response> {
 fn too_complex(message: String) -> Response {
     let error = Error::new(message).extend_with(|_, more| {
         more.set("code", "TOO_COMPLEX");
-        more.set("help", "Ask for less, or in several requests.");
+        more.set("help", "Request less data, or split the request.");
     });
     Response::from_errors(vec![error.into_server_error(Pos::default())])
 }

@@ -124,7 +124,7 @@ impl Effects {
             let path = if is_new { &self.path } else { &old(&self.path) };
             let path = path.display();
             io::Error::other(format!(
-                "a line of {path} has the largest count, {}, so no effect can follow; stop the server and remove the line",
+                "a line of {path} has the largest possible count, {}, so the effect of another call cannot be stored; stop the server and remove the line",
                 u64::MAX
             ))
         })?;

@@ -102,7 +102,9 @@ pub(super) async fn send_email(
 ) -> Result<SentEmail> {
     let _running = office.enter();
     if !to.contains('@') {
-        return Err(Error::permanent(format!("`{to}` is not an address")).with_code("BAD_ADDRESS"));
+        return Err(
+            Error::permanent(format!("`{to}` is not an e-mail address")).with_code("BAD_ADDRESS")
+        );
     }
     drop(text);
     office.effect(&context, "email_send", |number| SentEmail {

@@ -87,7 +87,8 @@ impl Office {
         let call = format!("{} {context}", context.run_id());
         let make = |number| serde_json::to_value(make(number));
         let had = self.effects().have(key, call, tool, make);
-        let failed = |error| Error::msg(format!("the office cannot write: {error}"));
+        let failed =
+            |error| Error::msg(format!("the effect of the call cannot be stored: {error}"));
         Ok(serde_json::from_value(had.map_err(failed)?)?)
     }
 

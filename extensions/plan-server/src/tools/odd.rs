@@ -22,7 +22,7 @@ pub(super) async fn slow(
     let _running = office.enter();
     if ms > LONGEST {
         return Err(Error::permanent(format!(
-            "{ms} ms is too long; the most is {LONGEST}"
+            "{ms} ms is too long; the maximum is {LONGEST} ms"
         )));
     }
     context.sleep(Duration::from_millis(ms)).await;

@@ -228,7 +228,7 @@ if (process.env.PLAN_SERVER) {
     await page.waitForSelector("#report-dialog[open] iframe");
     const report = await (await page.$("#report-frame iframe")).contentFrame();
     await report.waitForSelector("svg.graph a.node");
-    await wait(report, () => document.body.textContent.includes("The arguments of the plan were changed before the call."));
+    await wait(report, () => document.body.textContent.includes("The arguments were changed before the call, so they differ from the plan."));
     await press(page, "Close", "#report-dialog");
     // A second run without a change differs in both steps.
     await press(page, "Run again…");

@@ -301,7 +301,7 @@ export async function start({ page, pace = 120 }) {
     if (url.pathname === "/api/runs" && request.method === "POST") {
       const { plan, findings } = check(given.text);
       if (!plan) return wrong(422, "findings", "the plan has errors", null, { findings });
-      const inputs = plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [{ name, message: "it is missing" }]
+      const inputs = plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [{ name, message: "a value is missing" }]
         : given.inputs[name] === "nobody" ? [{ name, message: "nobody has this name" }] : []));
       if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
       return json(201, { id: begin(given.text, check(given.text), given.inputs, given.approve) });

@@ -157,7 +157,7 @@ impl<'t> Resolver<'_, 't> {
                 let written = reference.written();
                 self.report.error(
                     &reference.root,
-                    format!("`{written}` may have failed: it is a `Result`, which `{{}}` cannot show\nhelp: write `{written}?`, which fails if `{written}` did, or `{{:?}}`"),
+                    format!("`{written}` may have failed: it is a `Result`, which `{{}}` cannot show\nhelp: write `{written}?`, which fails if `{written}` failed, or `{{:?}}`"),
                 );
                 self.facts.broken.insert(value, ());
             }

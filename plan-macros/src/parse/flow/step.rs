@@ -87,7 +87,7 @@ impl StepReader {
         } else if source.ty.is_none() {
             let at = first(&source.extra).map_or(name.span(), |tree| tree.span());
             let message =
-                format!("expected `=` and what the step does: `step {name} = Tool {{ … }};`");
+                format!("expected `=` and the body of the step: `step {name} = Tool {{ … }};`");
             report.error_at(at, message);
         }
     }
@@ -116,7 +116,7 @@ impl Step {
         let ended = statement.semicolon || value.is_empty();
         report.extend(mistakes::step::end(source, ended, end));
         if value.is_empty() {
-            let message = format!("expected what the step does: `step {name} = Tool {{ … }};`");
+            let message = format!("expected the body of the step: `step {name} = Tool {{ … }};`");
             report.error_at(equals, message);
             return;
         }

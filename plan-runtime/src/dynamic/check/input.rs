@@ -151,7 +151,7 @@ impl Inputs {
                             other.place.clone(),
                             format!("{} must be {}", other.whose, other.words),
                         )
-                        .help("split it into two inputs".to_owned()),
+                        .help("split the input into two inputs".to_owned()),
                 );
                 all = Types::NONE;
                 break;

@@ -202,7 +202,7 @@ impl KnownOutputs<'_> {
         let (name, variable, value) = self.asked(reference, &(0..0));
         let variable = variable.trim_matches('"');
         ways.push(format!(
-            r#"write the text only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has `{variable}`"#
+            r#"write the text only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has `{variable}`"#
         ));
         let kinds = found.types().without(Types::NULL);
         if kinds != Types::ALL.without(Types::NULL) {
@@ -233,14 +233,14 @@ impl KnownOutputs<'_> {
         if found.is_missing {
             path.get_mut(found.at)?.absent = Absent::Default(Box::default());
             let null = self.object(reference, &path)?;
-            return Some(format!("let null replace what is missing: `{null}`"));
+            return Some(format!("replace the missing part with null: `{null}`"));
         }
         let Some(before) = found.at.checked_sub(1) else {
-            return Some("let null end the reference, with `\"optional\": true` in it".to_owned());
+            return Some("stop the reference at null: add `\"optional\": true` to it".to_owned());
         };
         path.get_mut(before)?.optional = true;
         let ending = self.object(reference, &path)?;
-        Some(format!("let null end the reference: `{ending}`"))
+        Some(format!("stop the reference at null: `{ending}`"))
     }
 
     /// Returns the help for a `for` whose list may be missing.
@@ -249,7 +249,7 @@ impl KnownOutputs<'_> {
         ways.extend(self.always_there(reference));
         let (name, variable, value) = self.asked(reference, &(0..0));
         ways.push(format!(
-            r#"go through the list only if it is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"for": {{"pattern": "…", "list": {variable}, "body": {{…}}}}}}}}]`"#
+            r#"iterate over the list only if it is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"for": {{"pattern": "…", "list": {variable}, "body": {{…}}}}}}}}]`"#
         ));
         ways.join(", or ")
     }
@@ -272,19 +272,19 @@ impl ValueCheck<'_> {
         takes: &Type<'_>,
     ) -> String {
         let CheckedValue::Template(_, _, known) = item else {
-            return "use a value that is always there".to_owned();
+            return "use a value that is always present".to_owned();
         };
         let mut ways = Vec::new();
         ways.extend(known.always_there(reference));
         let (name, variable, value) = known.asked(reference, &self.arguments);
         let call = self.call_with(item, known, &variable);
         let counts = if known.dialect.rules().wraps() {
-            ", in which `local` counts all such values from the outermost"
+            " (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)"
         } else {
             ""
         };
         ways.push(format!(
-            r#"call the tool only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
+            r#"call the tool only if the value is present: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
         ));
         ways.extend(self.other_field(known, reference, takes));
         ways.join(", or ")
@@ -320,7 +320,7 @@ impl ValueCheck<'_> {
         });
         *path.last_mut()? = Segment::new(Selector::Key((*fitting.first()?).to_owned()));
         let other = known.style(reference).write(&path);
-        Some(format!("use another field: `{other}` is always there"))
+        Some(format!("use another field: `{other}` is always present"))
     }
 
     /// Returns the members of the call with a variable in place of one argument.
@@ -417,7 +417,7 @@ impl ValueCheck<'_> {
             ValueKind::Reference(reference, _) => known.as_json(reference)?,
             _ => return None,
         };
-        Some(format!("the reference is `{reference}`"))
+        Some(format!("write the reference as `{reference}`"))
     }
 
     /// Returns the help that writes a number or a boolean as text.
@@ -434,6 +434,6 @@ impl ValueCheck<'_> {
                 format!(r#"{{"text": [{{"value": {value}}}]}}"#)
             }
         };
-        Some(format!("the value as text is `{text}`"))
+        Some(format!("write the value as text: `{text}`"))
     }
 }

@@ -55,7 +55,7 @@ impl KnownOutputs<'_> {
                     format!("the pattern `{pattern}` takes a list apart, but its value is {given}")
                 }
             };
-            let help = "a pattern that is one name, such as `x`, is the whole value".to_owned();
+            let help = "write one name, such as `x`, for the whole value".to_owned();
             return Note::error(Code::ListOrElement, self.place(at), message).help(help);
         }
         let code = match lost.why {
@@ -72,7 +72,7 @@ impl KnownOutputs<'_> {
             }
             UnresolvedReason::NoElement(length) => {
                 let most = counted(length, "element");
-                format!("{inside} has {most} at most, and so no {name}")
+                format!("{inside} has at most {most}, so it has no {name}")
             }
             UnresolvedReason::NoList if segment.is_each() => {
                 format!("{inside} is {given}, which has no elements")
@@ -101,7 +101,7 @@ impl KnownOutputs<'_> {
             return Some(Note::error(Code::WrongType, place, message));
         }
         if let Some(found) = found.breaks.as_ref().filter(|_| !may_be_missing) {
-            let message = format!("`{written}` may lead to nothing: {}", found.why);
+            let message = format!("`{written}` may have no value: {}", found.why);
             let help = self.instead_of_value(reference, found);
             return Some(Note::error(Code::MaybeAbsent, place, message).help(help));
         }
@@ -125,12 +125,12 @@ impl KnownOutputs<'_> {
     /// Returns the note for a reference to a part whose presence no schema states.
     pub(super) fn presence(&self, place: Range<usize>, reference: &Reference, part: &str) -> Note {
         let message = format!(
-            "`{}` is not checked: no schema states whether `{part}` is always there",
+            "`{}` is not checked: no schema states whether `{part}` is always present",
             short(&reference.text())
         );
         let whose = self.whose(reference);
         self.unchecked(place, message).help(format!(
-            "list it in `required` of the schema of {whose}, if it is"
+            "if the part is always present, list it in `required` of the schema of {whose}"
         ))
     }
 
@@ -269,7 +269,7 @@ impl Outputs<'_, '_> {
             return Some(format!("its length is `{length}`"));
         }
         Some(format!(
-            r#"in a comparison of a condition, its length is `{length}`: `{{"compare": [{length}, ">", 0]}}`; as an argument, it needs a tool that counts"#
+            r#"in a comparison of a condition, its length is `{length}`: `{{"compare": [{length}, ">", 0]}}`; for an argument, call a tool that counts the elements"#
         ))
     }
 

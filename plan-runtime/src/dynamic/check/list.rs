@@ -45,7 +45,7 @@ impl Checker<'_, '_> {
             }
             let Some(absent) = found.absent else { return };
             let message =
-                format!("a `for` needs a list, but `{written}` may lead to nothing: {absent}");
+                format!("a `for` needs a list, but `{written}` may have no value: {absent}");
             let note = Note::error(Code::MaybeAbsent, known.place(at), message);
             let note = note.help(known.instead_of_list(reference));
             return self.notes.append(note.into(), Some(step));
@@ -68,7 +68,7 @@ impl Checker<'_, '_> {
             return;
         }
         let message = format!(
-            "a `for` iterates over a list or an object, but this is {}",
+            "a `for` iterates over a list or an object, but the value is {}",
             value.words()
         );
         let note = Note::error(Code::WrongType, self.known.place(at), message);

@@ -365,7 +365,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
             Template::Null if !self.is_whole => return Given::trusted(),
             Template::Null => {
                 let mut null = Given::typed(Type::none());
-                null.nullable("the plan has null there".to_owned());
+                null.nullable("the plan contains null at this position".to_owned());
                 return null;
             }
             Template::Tagged(..) | Template::Computed(_) => return Given::trusted(),

@@ -153,7 +153,7 @@ fn values(value: &Value) -> usize {
 /// Returns the message for arguments that cannot be checked.
 fn unchecked(tool: &str, why: &TooMuchWork) -> String {
     let why = match why {
-        TooMuchWork::Work => "its schema and its arguments take too many comparisons".to_owned(),
+        TooMuchWork::Work => "its arguments and its schema are too large for the check".to_owned(),
         TooMuchWork::Target(target) => refers("its schema", target),
     };
     format!("`{}` cannot be checked: {why}", short(tool))

@@ -87,7 +87,7 @@ impl ValueCheck<'_> {
             let call = self.call_with(misfit.item, known, &format!("[{there}]"));
             let [one, other] = names;
             ways.push(format!(
-                r#"call the tool for each element that is there: `"for": {{"pattern": "{one}", "list": {list}, "body": {{"if": [{{"pattern": "Some({other})", "value": {element}, "then": {{{call}}}}}]}}}}`"#
+                r#"call the tool for each element that is not null: `"for": {{"pattern": "{one}", "list": {list}, "body": {{"if": [{{"pattern": "Some({other})", "value": {element}, "then": {{{call}}}}}]}}}}`"#
             ));
         }
         ways.join(", or ")
@@ -130,7 +130,7 @@ impl ValueCheck<'_> {
             ),
         };
         Some(format!(
-            r#"call the tool only if the {what} there: `"if": [{{{patterns}, "then": {{{call}}}}}]`"#
+            r#"call the tool only if the {what} present: `"if": [{{{patterns}, "then": {{{call}}}}}]`"#
         ))
     }
 }

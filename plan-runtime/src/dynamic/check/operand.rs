@@ -88,7 +88,10 @@ impl Operand<'_> {
             .take(MOST_NAMES)
             .map(|it| short(&it.to_string()))
             .collect();
-        Some((never, format!("it is one of `{}`", values.join("`, `"))))
+        Some((
+            never,
+            format!("compare with one of `{}`", values.join("`, `")),
+        ))
     }
 }
 

@@ -273,7 +273,7 @@ impl<'a> Way<'a, '_> {
         let why = is_said.then(|| format!("`{part}` may be missing"));
         // A part outside of the schema has another finding.
         let has_finding = self.found.lost.is_some();
-        let unstated = || format!("no schema states whether `{part}` is always there");
+        let unstated = || format!("no schema states whether `{part}` is always present");
         let ends = why.clone().or_else(|| (!has_finding).then(unstated));
         match &segment.absent {
             Absent::Error => {
@@ -331,7 +331,7 @@ impl<'a> Way<'a, '_> {
                 found.replaced.push(Replacement {
                     value: otherwise.clone(),
                     lists,
-                    when: "the reference ends".to_owned(),
+                    when: "the reference stops at a missing part".to_owned(),
                     place: None,
                 });
             }

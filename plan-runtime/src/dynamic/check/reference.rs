@@ -67,16 +67,15 @@ impl ValueCheck<'_> {
             return Ok(unknown.and_then(|it| self.unstated(item, (reference, given), takes, &it)));
         };
         let (subject, written) = (subject(&place), short(&reference.text()));
-        let but =
-            |verb: &str| format!("{subject} is required, but `{written}` {verb} to nothing: ");
+        let but = |verb: &str| format!("{subject} is required, but `{written}` {verb} no value: ");
         if never_there && given.replaced.is_empty() {
             let lost = given.lost.as_ref();
             let lost = lost.and_then(|lost| item.lost(reference, lost));
             let note = lost.unwrap_or_else(|| Note::error(Code::MaybeAbsent, item.place(), absent));
-            return Ok(Some(note.code(Code::MaybeAbsent).after(&but("leads"))));
+            return Ok(Some(note.code(Code::MaybeAbsent).after(&but("has"))));
         }
         let help = self.instead_of_absent(item, reference, takes);
-        let note = Note::error(Code::MaybeAbsent, item.place(), absent).after(&but("may lead"));
+        let note = Note::error(Code::MaybeAbsent, item.place(), absent).after(&but("may have"));
         let may_end = reference.path.iter().any(stops);
         Ok(Some(note.help(help).warn_if(may_end)))
     }
@@ -92,12 +91,12 @@ impl ValueCheck<'_> {
         let place = self.place.borrow();
         let (subject, written) = (subject(&place), short(&reference.text()));
         let fails = if found.is_missing {
-            "leads to nothing"
+            "has no value"
         } else {
-            "leads through null"
+            "passes through null"
         };
         let message = format!(
-            "{subject} need not be there, but `{written}` fails if it {fails}: {}",
+            "{subject} may be omitted, but `{written}` fails if the reference {fails}: {}",
             found.why
         );
         let mut help = self.instead_of_absent(item, reference, takes);
@@ -141,7 +140,9 @@ impl ValueCheck<'_> {
                 ),
             ),
             Reason::ManyCases => (
-                format!("no form of {subject} accepts each value of {part} alone"),
+                format!(
+                    "{subject} accepts several forms, and no single form accepts every value of {part}"
+                ),
                 format!(
                     "give {subject} one form in the schema of `{}`",
                     short(self.tool)
@@ -186,7 +187,7 @@ impl ValueCheck<'_> {
             let when = format!("if {}, ", replacement.when);
             let problem = problem.at(item.place()).after(&when);
             match &replacement.place {
-                Some(place) => problem.related(place.clone(), "it is here"),
+                Some(place) => problem.related(place.clone(), "the value is here"),
                 None => problem,
             }
         }))
@@ -290,7 +291,7 @@ impl ValueCheck<'_> {
         if kinds == Types::LIST && !first.types().is_empty() && self.leads_to(&first, takes) {
             if let Some(whole) = item.alone_in_list() {
                 let help =
-                    format!("it is the whole list already; write it without brackets: `{whole}`");
+                    format!("the reference already is a list; remove the brackets: `{whole}`");
                 return (Code::ListOrElement, Some(help));
             }
             let first = Segment::new(Selector::Index(0));
@@ -304,9 +305,9 @@ impl ValueCheck<'_> {
         if wanted == Types::LIST && self.leads_to(given, &takes.element()) {
             let listed = if style.is_string() {
                 let written = short(&reference.text());
-                format!("put it in a list: `[\"{written}\"]`")
+                format!("put the reference in a list: `[\"{written}\"]`")
             } else {
-                "put it in a list".to_owned()
+                "put the reference in a list".to_owned()
             };
             return (Code::ListOrElement, Some(listed));
         }
@@ -356,7 +357,10 @@ fn why(mismatch: &Mismatch, subject: &str) -> String {
             )
         }
         Reason::Listed(kinds) => {
-            format!("{its} is {}, but must be one of some values", kinds.words())
+            format!(
+                "{its} is {}, but only some values are allowed",
+                kinds.words()
+            )
         }
         Reason::Missing { name, always: true } => format!("{its} has no `{}`", short(name)),
         Reason::Missing { name, .. } => format!("{} may be missing", member(name)),

@@ -55,14 +55,14 @@ impl<'a> Checker<'a, '_> {
                     format!("a condition is not written as text: `{meant}`")
                 }
                 _ => {
-                    format!(r#"say what it is compared with: `{{"compare": [{shown}, "==", b]}}`"#)
+                    format!(r#"compare the value: `{{"compare": [{shown}, "==", b]}}`"#)
                 }
             };
             self.report(Code::WrongType, at, message, help, step);
         } else if let Some(kinds) = operand.beside(Types::BOOL) {
             let message = format!("a condition is `true` or `false`, but `{text}` may be {kinds}");
             let help = format!(
-                r#"compare it with `true`: `{{"compare": [{}, "==", true]}}`"#,
+                r#"compare the value with `true`: `{{"compare": [{}, "==", true]}}`"#,
                 operand.shown
             );
             self.report(Code::WrongType, at, message, help, step);
@@ -71,7 +71,7 @@ impl<'a> Checker<'a, '_> {
                 format!("a condition is `true` or `false`, but `{text}` may be absent: {why}");
             let shown = &operand.shown;
             let help = format!(
-                r#"write `{{"all": [{{"is_some": {shown}}}, {shown}]}}`, which is false where it is absent"#
+                r#"write `{{"all": [{{"is_some": {shown}}}, {shown}]}}`, which is false if the value is missing"#
             );
             self.report(Code::MaybeAbsent, at, message, help, step);
         } else {
@@ -185,7 +185,7 @@ impl<'a> Checker<'a, '_> {
                 && let Some((never, help)) = left.never(right).or_else(|| right.never(left))
             {
                 let always = how == Comparison::NotEqual;
-                let message = format!("this is always {always}: {never}");
+                let message = format!("the comparison is always {always}: {never}");
                 let note = Note::error(Code::NotAllowed, self.known.place(at), message);
                 return self.add(note.into_warning().help(help), step);
             }
@@ -196,10 +196,12 @@ impl<'a> Checker<'a, '_> {
             };
             if both.is_empty() && !(absent(&operands[0]) && absent(&operands[1])) {
                 let always = how == Comparison::NotEqual;
-                let message =
-                    format!("this is always {always}: `{sign}` compares {left} with {right}");
+                let message = format!(
+                    "the comparison is always {always}: `{sign}` compares {left} with {right}"
+                );
                 let note = Note::error(Code::WrongType, self.known.place(at), message);
-                let help = "values of two kinds are never equal".to_owned();
+                let help =
+                    "compare values of one kind; values of two kinds are never equal".to_owned();
                 self.add(note.into_warning().help(help), step);
             }
             let all = operands.iter().flatten();
@@ -250,7 +252,7 @@ impl<'a> Checker<'a, '_> {
         let (takes, expected, help) = match question {
             Question::IsSome | Question::IsNone => {
                 let is = question == Question::IsSome;
-                return self.sure(&format!("this is always {is}"), asked, at, step);
+                return self.sure(&format!("the test is always {is}"), asked, at, step);
             }
             Question::IsOk | Question::IsErr => {
                 return self.outcome(question.name(), asked, at, guards, step);
@@ -258,7 +260,7 @@ impl<'a> Checker<'a, '_> {
             Question::IsEmpty | Question::Len => (
                 measured(),
                 "a string, a list or an object",
-                "to ask whether a value is there, write `is_some`",
+                "to test if a value is present, write `is_some`",
             ),
         };
         self.needs(
@@ -298,7 +300,7 @@ impl<'a> Checker<'a, '_> {
         let written = short(&reference.text());
         let message = format!("{always}: `{written}` is never absent");
         let note = Note::error(Code::WrongType, self.known.place(at), message);
-        let help = format!("use `{}` without a question", asked.shown);
+        let help = format!("use `{}` without a test", asked.shown);
         self.add(note.into_warning().help(help), step);
     }
 
@@ -310,14 +312,17 @@ impl<'a> Checker<'a, '_> {
         guards: &Guards<'a>,
         step: Option<&StepPlace>,
     ) {
-        let help = r#"a step whose policy has `"catch": true` gives one"#;
+        let help = r#"add `"catch": true` to the policy of the step"#;
         let is_object =
             asked.types.overlaps(Types::OBJECT) && asked.beside(Types::OBJECT).is_none();
         if let Some((_, ty)) = asked.found.as_ref().filter(|_| is_object)
             && !ty.is_trusted()
             && !ty.forms().iter().all(is_outcome)
         {
-            let message = format!("`{name}` needs a `Result`, but this is {}", asked.words);
+            let message = format!(
+                "`{name}` needs a `Result`, but the value is {}",
+                asked.words
+            );
             return self.report(Code::WrongType, at, message, help.to_owned(), step);
         }
         let needs = (Types::OBJECT, "a `Result`", help);
@@ -335,21 +340,24 @@ impl<'a> Checker<'a, '_> {
         step: Option<&StepPlace>,
     ) {
         if !asked.types.overlaps(takes) {
-            let message = format!("`{name}` needs {expected}, but this is {}", asked.words);
+            let message = format!(
+                "`{name}` needs {expected}, but the value is {}",
+                asked.words
+            );
             self.report(Code::WrongType, at, message, help.to_owned(), step);
         } else if asked.is_unstated() {
             let what = format!("`{name}` needs {expected}");
             self.unstated(&what, Types::ALL, asked, step);
         } else if let Some(kinds) = asked.beside(takes) {
-            let message = format!("`{name}` needs {expected}, but this may be {kinds}");
+            let message = format!("`{name}` needs {expected}, but the value may be {kinds}");
             self.report(Code::WrongType, at, message, help.to_owned(), step);
         } else if let Some(why) = asked.absent(guards) {
-            let message = format!("`{name}` needs {expected}, but this may be absent: {why}");
+            let message = format!("`{name}` needs {expected}, but the value may be missing: {why}");
             let shown = &asked.shown;
             let help = if asked.place == self.known.place(at) {
                 let pattern = Value::from(name);
                 format!(
-                    r#"ask first whether it is there: `"all": [{{"is_some": {shown}}}, {{"pattern": {pattern}, "value": {shown}}}]`"#
+                    r#"first test if the value is present: `"all": [{{"is_some": {shown}}}, {{"pattern": {pattern}, "value": {shown}}}]`"#
                 )
             } else {
                 let is_condition = name != Question::Len.name();
@@ -399,7 +407,9 @@ impl<'a> Checker<'a, '_> {
         let test = condition.and_then(|at| self.known.text.get(self.known.place(at)));
         let test = test.and_then(on_one_line);
         let test = test.unwrap_or_else(|| "…".to_owned());
-        format!(r#"ask first whether it is there: `{{"all": [{{"is_some": {shown}}}, {test}]}}`"#)
+        format!(
+            r#"first test if the value is present: `{{"all": [{{"is_some": {shown}}}, {test}]}}`"#
+        )
     }
 
     fn report(

@@ -24,10 +24,11 @@ impl<'a> Checker<'a, '_> {
                 continue;
             };
             let never_there = found.ty.types().is_empty() && found.replaced.is_empty();
-            let leads = if never_there { "leads" } else { "may lead" };
+            let has = if never_there { "has" } else { "may have" };
             let written = short(&reference.text());
-            let message =
-                format!("a text needs its values, but `{written}` {leads} to nothing: {absent}");
+            let message = format!(
+                "a formatted string needs a value, but `{written}` {has} no value: {absent}"
+            );
             let note = Note::error(Code::MaybeAbsent, known.place(at), message)
                 .help(known.instead_in_text(reference, &found.ty))
                 .warn_if(known.profile == Profile::Compat);

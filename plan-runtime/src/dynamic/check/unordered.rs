@@ -79,7 +79,7 @@ impl Checker<'_, '_> {
             .map(|&index| (index, plan.steps[index].id.as_str()));
         let after = (rules.after)(&all.collect::<Vec<_>>());
         let (name, names) = (named(&effect), names.join(" or "));
-        let message = format!("{name} may run although {names} fails");
+        let message = format!("{name} may run even if {names} fails");
         let note = Note::warning(Code::UnorderedEffect, self.place(effect), message);
         let help =
             format!("write `{after}` in {name}, or remove {names}, whose output nothing uses");

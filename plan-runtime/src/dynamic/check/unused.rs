@@ -96,25 +96,27 @@ impl Checker<'_, '_> {
                     let Ok(near) = paths.through(index, needed) else {
                         let message = "not every dependency was checked";
                         let note = Note::warning(Code::LimitPassed, place.range(), message);
-                        let help =
-                            "there are too many paths between the steps to check all of them";
+                        let help = "check the remaining dependencies yourself: the steps have too many paths between them";
                         return self.notes.push(note.help(help.to_owned()));
                     };
                     match near.map(named) {
                         Some(near) => (
                             format!("{waiting} already waits for {waited} through {near}"),
-                            "remove it from the list",
+                            "remove the step from the list",
                         ),
                         None if self.only_reads(other) && self.only_reads(step) => (
                             format!(
-                                "{waiting} uses nothing of {waited}, and both only read, so it does not have to wait"
+                                "{waiting} uses no output of {waited}, and both steps only read, so {waiting} does not have to wait"
                             ),
-                            "remove it from the list, so that both can run concurrently",
+                            "remove the step from the list, so that both steps can run concurrently",
                         ),
                         None => continue,
                     }
                 } else {
-                    (format!("{waited} is listed twice"), "once is enough")
+                    (
+                        format!("{waited} is listed twice"),
+                        "remove the second entry",
+                    )
                 };
                 let note = Note::warning(Code::UnneededDependency, place.range(), message);
                 let note = note.step(&self.path(step));

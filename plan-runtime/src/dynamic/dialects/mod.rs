@@ -60,8 +60,8 @@ use std::fmt;
 /// work for an ID: `$ref:["step-1"].id`.
 ///
 /// To write a string that only looks like a reference, put a JSON string in place of the reference: `$ref:"$ref:x"`,
-/// `${"${x}"}`, `{{"{{ name }}"}}`. To convert a reference's value to a string, put an empty one beside it:
-/// `${step[0].data.count}${""}`.
+/// `${"${x}"}`, `{{"{{ name }}"}}`. To convert a reference's value to a string, put an empty JSON string beside the
+/// reference: `${step[0].data.count}${""}`.
 ///
 /// A string that is a reference of another dialect is an error. Inside a longer string, the name of a step or an input in another
 /// notation (`{{now.date}}` in a blueprint, `${now.date}` in an action plan) stays a part of the string, and a warning shows the
@@ -106,8 +106,8 @@ pub enum Profile {
     /// a warning.
     ///
     /// Malformed references remain literal. Unknown members of a document and of its steps, such as `depends_on` or `retry`, are ignored with a
-    /// warning. A member that promises a condition, a repetition or further steps remains an error, and so does an unknown member inside of a body or
-    /// a policy. In tool plans, a missing field is null. In action plans, a reference to a missing step, field or input remains literal.
+    /// warning. A member whose name usually stands for a condition, a repetition or further steps remains an error. An unknown member inside of a body or
+    /// a policy remains an error as well. In tool plans, a missing field is null. In action plans, a reference to a missing step, field or input remains literal.
     Compat,
 }
 

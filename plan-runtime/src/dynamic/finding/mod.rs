@@ -40,7 +40,7 @@ pub struct Finding {
     pub related: Vec<Label>,
     /// The fix.
     pub help: Option<String>,
-    /// The id of the step that it is in. An id that is longer than 1,024 bytes is cut.
+    /// The id of the step that contains the problem, cut after 1,024 bytes.
     #[serde(serialize_with = "serialize_step")]
     pub step: Option<Arc<str>>,
 }

@@ -38,7 +38,7 @@ impl Plan {
     /// | a key that is not a name, `odd key` | `["odd key"]` |
     /// | an index, a projection | `[0]`, `[..]` |
     /// | a formatted string | `format!` |
-    /// | an object | `json!`, as the type is not known that it is of |
+    /// | an object | `json!`, because its type is unknown |
     /// | a string for an argument whose [schema](RustSource::schema) lists strings, `"high"` | `serde_json::from_value(json!("high"))?`, which fits a `String` and an enum |
     /// | an id that is not a Rust identifier, `step-1` | `step_1` |
     /// | `plan.output`, without a declared type | the tool's output, or a `serde_json::Value` |

@@ -18,15 +18,15 @@ use std::sync::Arc;
 impl<App: ?Sized> Toolbox<App> {
     /// Runs a plan on an application, with the tools of these names.
     ///
-    /// A plan is a [`Plan`](crate::Plan), a [`Document`](crate::dynamic::Document), the `PLAN` of a `plan!`, or an [`Executable`]. A `Plan` is checked for each run, the others
-    /// are checked once.
+    /// A plan is a [`Plan`](crate::Plan), a [`Document`](crate::dynamic::Document), the `PLAN` of a `plan!`, or an [`Executable`]. The run checks a `Plan` each time,
+    /// and uses the earlier check of another form.
     ///
-    /// The inputs are an object with a member for each of [`Plan::inputs`](crate::Plan::inputs); `()` is for none. The struct of a `plan!` plan is such
-    /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan.
+    /// The inputs are an object with a member for each of [`Plan::inputs`](crate::Plan::inputs); without inputs, write `()`. The struct of a `plan!` plan is such
+    /// an object. An input of a type `Option<…>` may be left out. The output is JSON.
     ///
     /// The run of a `plan!` plan has equal results here, with one exception: the literal of a computed step
-    /// (`step c: Config = Config { … }`) stays as written. It is not deserialized to a `Config` and serialized again, which may
-    /// change it.
+    /// (`step c: Config = Config { … }`) stays as written. The run does not convert the literal to a `Config` and back, which
+    /// may change its JSON.
     ///
     /// ```
     /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};

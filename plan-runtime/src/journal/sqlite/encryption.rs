@@ -185,7 +185,7 @@ pub(super) fn check(cipher: Option<&Cipher>, id: &str, head: &str) -> Result<(),
         None => Err(without_key(id)),
         Some(cipher) if !cipher.has_sealed(head) => Err(encrypted(
             id,
-            "it was encrypted with another key than that of the database",
+            "the run was encrypted with another key than the key of the database",
         )),
         Some(_) => Ok(()),
     }
@@ -225,7 +225,10 @@ pub(super) fn open(
 ) -> Result<String, JournalError> {
     let damaged = || {
         let place = place.shown();
-        encrypted(id, &format!("{place} was damaged, or was not written here"))
+        encrypted(
+            id,
+            &format!("{place} is damaged, or belongs to another run"),
+        )
     };
     if !is_sealed(text) {
         return Err(damaged());

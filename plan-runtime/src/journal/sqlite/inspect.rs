@@ -259,7 +259,7 @@ impl Sqlite {
         Ok(deleted)
     }
 
-    /// Returns the bytes of the file that are in use. The space of deleted runs is not: the file does not become smaller, and other runs use the space.
+    /// Returns the bytes of the file that are in use. The number excludes the space of deleted runs. The file does not become smaller, and other runs use this space.
     ///
     /// ```
     /// use plan_runtime::journal::Sqlite;

@@ -43,13 +43,13 @@ impl SqliteOptions {
     /// Does not wait for the disk at each commit (`synchronous = NORMAL`).
     ///
     /// A record then survives a kill of the process. If the machine loses power, or its system crashes, the last records may be lost,
-    /// and the calls that they are about are made again. A record in the middle is not lost.
+    /// and the run makes the calls of these records again. Only records at the end are lost.
     pub fn normal(mut self) -> Self {
         self.is_normal = true;
         self
     }
 
-    /// Limits the size of the file, in bytes, rounded down to whole pages. A write that would make it larger fails, as it does on a full disk. The write-ahead log beside the file is not included.
+    /// Limits the size of the file, in bytes, rounded down to whole pages. A write that would exceed the limit fails, as on a full disk. The write-ahead log beside the file is not included.
     ///
     /// A file that already exceeds the limit does not shrink.
     pub fn max_bytes(mut self, max_bytes: u64) -> Self {
@@ -147,7 +147,7 @@ fn absolute(path: &Path) -> io::Result<PathBuf> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "that is not the path of a file",
+            "the path does not name a file",
         ));
     };
     Ok(fs::canonicalize(folder)?.join(name))

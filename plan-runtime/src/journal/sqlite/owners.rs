@@ -56,7 +56,7 @@ impl Owners {
                 Ok(()) => return Ok(Gate(gate)),
                 Err(TryLockError::Error(error)) => return Err(error),
                 Err(TryLockError::WouldBlock) if begin.elapsed() > PATIENCE => {
-                    let words = "another process has been opening it for too long";
+                    let words = "another process has been opening the database for too long";
                     return Err(io::Error::new(ErrorKind::TimedOut, words));
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),

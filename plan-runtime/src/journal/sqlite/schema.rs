@@ -85,7 +85,7 @@ pub(super) fn prepare(database: &mut Connection) -> Result<(), Cause> {
     let (application, version) = versions(database)?;
     if application == APPLICATION && version > VERSION {
         let words = format!(
-            "the file was written by a newer version of plan-runtime: its tables have version {version}, and this version knows those up to {VERSION}"
+            "the file was written by a newer version of plan-runtime: its tables have version {version}, and this version supports table versions up to {VERSION}"
         );
         return Err(words.into());
     }

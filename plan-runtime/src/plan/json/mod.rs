@@ -60,11 +60,11 @@ pub(crate) const MOST_PARTS: usize = 256;
 
 /// The message for an `else` that would be printed, but never used.
 pub(crate) const NOTHING_ENDS: &str =
-    "`else` replaces a reference that has ended, and nothing can end this one";
+    "`else` has no effect, because the reference cannot stop early";
 
 /// Returns the message for more local values than the limit.
 pub(crate) fn many_locals() -> String {
-    format!("more than {DEEPEST_BODY} patterns bind local values around this")
+    format!("more than {DEEPEST_BODY} enclosing patterns define local values")
 }
 
 /// The message for an empty list of conditions.

@@ -60,7 +60,7 @@ pub(crate) fn meaningless(
         (
             policy.collect && !loops,
             names::COLLECT,
-            "`collect` needs a `loop`: a `for` gives a list already",
+            "`collect` needs a `loop`: a `for` already returns a list",
         ),
         (
             policy.at_most == Some(0) && !gives(Amount::AtMost),

@@ -37,7 +37,7 @@ impl ResolveError {
             (ErrorDetail::Type { expected, .. }, _) if from_elsewhere && self.0.found.is_some() => {
                 match &argument {
                     Some(argument) => write!(f, "argument `{argument}` takes {expected}, but ")?,
-                    None => write!(f, "this takes {expected}, but ")?,
+                    None => write!(f, "the value must be {expected}, but ")?,
                 }
                 self.write_subject(f)?;
                 write!(f, " is {}", self.found_text().unwrap_or_default())?;
@@ -103,10 +103,7 @@ impl ResolveError {
                 write!(f, "`{source}` has {elements}{at}, so it has no `{next}`")
             }
             ErrorDetail::NoInside => {
-                write!(
-                    f,
-                    "`{source}` is {found}{at}, so `{next}` cannot be looked up in it"
-                )
+                write!(f, "`{source}` is {found}{at}, so it has no `{next}`")
             }
             ErrorDetail::NoList => {
                 write!(
@@ -117,20 +114,20 @@ impl ResolveError {
             ErrorDetail::NoObject => {
                 write!(
                     f,
-                    "{found} is flattened into the argument, but only an object can be"
+                    "only an object can be flattened into the argument, not {found}"
                 )
             }
             ErrorDetail::NoOutput => write!(f, "`{source}` has no output to read"),
             ErrorDetail::Failed(failure) => write!(f, "{failure}"),
             ErrorDetail::Raised { message, .. } => f.write_str(message),
             ErrorDetail::NotExecutable => {
-                f.write_str("the plan was read from JSON, so there is no code to compute this")
+                f.write_str("the plan was read from JSON, so there is no code to compute the value")
             }
             ErrorDetail::Encode(message) => match self.prefix(0).as_str() {
                 "" => write!(f, "the value {message}"),
                 pointer => write!(f, "`{}` {message}", describe::pointer(pointer)),
             },
-            ErrorDetail::TooDeep => f.write_str("the value is nested too deep"),
+            ErrorDetail::TooDeep => f.write_str("the value is nested too deeply"),
             ErrorDetail::Limit(limit) => write!(f, "{limit}"),
             ErrorDetail::Interrupted => f.write_str("the run ended before the value was made"),
             ErrorDetail::Type { message, .. } | ErrorDetail::Other(message) => f.write_str(message),
@@ -167,7 +164,7 @@ impl fmt::Display for Limit {
             ),
             Self::Arguments(limit) => write!(
                 f,
-                "the arguments take more than {}, the run's limit for those of one call; pass less, or raise `run::Limits::arguments`",
+                "the arguments take more than {}, the run's limit for the arguments of one call; pass less, or raise `run::Limits::arguments`",
                 describe::bytes(limit)
             ),
             Self::Total(limit) => write!(
@@ -177,7 +174,7 @@ impl fmt::Display for Limit {
             ),
             Self::TotalOfMany(limit) => write!(
                 f,
-                "with this value, the served runs would hold more than {} together, their limit; submit it again when fewer runs are served, or raise `Serve::total`",
+                "with this value, the served runs would hold more than {} together, their limit; submit the run again when fewer runs are served, or raise `Serve::total`",
                 describe::bytes(limit)
             ),
             Self::Calls(limit) => write!(
@@ -192,7 +189,7 @@ impl fmt::Display for Limit {
             ),
             Self::Elements(limit) => write!(
                 f,
-                "the run would iterate over more than {}, its limit, to which each round of a loop counts; iterate over less, or raise `run::Limits::elements`",
+                "the run would iterate over more than {}, its limit, which includes the rounds of loops; iterate over less, or raise `run::Limits::elements`",
                 describe::counted(limit, "element")
             ),
             Self::Depth(limit) => write!(

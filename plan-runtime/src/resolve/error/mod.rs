@@ -422,8 +422,7 @@ impl ResolveError {
             },
             ErrorDetail::Other(message) if error.is_hushed => ErrorDetail::Other(message.clone()),
             ErrorDetail::Raised { .. } => {
-                let message =
-                    "it failed; since there are secrets among its parts, the error is not shown";
+                let message = "the error is hidden, because the value contains secrets";
                 ErrorDetail::Raised {
                     message: message.to_owned(),
                     error: message.into(),
@@ -437,7 +436,7 @@ impl ResolveError {
             ErrorDetail::Limit(limit) => ErrorDetail::Limit(*limit),
             ErrorDetail::Interrupted => ErrorDetail::Interrupted,
             ErrorDetail::Other(_) => ErrorDetail::Other(
-                "a value does not fit; since there are secrets among them, none is shown"
+                "a value does not fit; the values are hidden, because some values are secret"
                     .to_owned(),
             ),
         };
@@ -582,7 +581,7 @@ impl ResolveError {
         self.has_pointer().then(|| self.prefix(0))
     }
 
-    /// Returns the value at that position, shortened.
+    /// Returns the value at the end of [`reached`](Self::reached), shortened.
     pub fn found_text(&self) -> Option<&str> {
         match self.0.found.as_ref()? {
             FoundValue::Absent => Some("absent"),

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex};
 /// and the call has exactly the arguments in the question, unless the gate [changes](Decision::AllowWith) them. For a plan inside the run, the run asks about each call in that plan, and not about the
 /// plan itself. A computed value calls nothing, so the gate does not decide on it.
 ///
-/// The run also asks about the calls of undo steps, before which a cancelled run waits at most its [grace period](crate::run::Run::grace_period). A gate that
-/// asks a person can allow a call that [undoes](PendingCall::undoes) an allowed call.
+/// The run also asks about the calls of undo steps. A cancelled run waits for these answers at most until the end of its [grace period](crate::run::Run::grace_period).
+/// [`PendingCall::undoes`] lets a gate allow the undo steps of allowed calls without asking a person.
 ///
 /// Other steps continue while the gate decides, and at most 64 questions are open at one time. The time of the decision counts toward the deadline
 /// of the run, and not toward the time limits of the step. If another step fails meanwhile and the run [stops](crate::run::OnFailure), the run
@@ -163,9 +163,10 @@ impl PendingCall {
         &self.undone_by
     }
 
-    /// Returns the path of the step that the call undoes, such as `trip.hotel`, if gates have allowed a call of that step. A gate that has shown the
-    /// tools of [`undone_by`](Self::undone_by) before each permission can allow a call that undoes a step, so that a run without a person leaves no
-    /// effects.
+    /// Returns the path of the step that the call undoes, such as `trip.hotel`, if gates have allowed a call of that step.
+    ///
+    /// Suppose that a gate asks a person, and shows the tools of [`undone_by`](Self::undone_by) with each question. The gate can then allow each call
+    /// for which this method returns a path, so that a run rolls back even if the person is away.
     ///
     /// Returns `None` for a call outside of an undo step. In the undo step of a block or a plan without an allowed call, the result is `None` as well.
     pub fn undoes(&self) -> Option<&str> {

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 const OVER: &str =
-    "the call that it is inside of is over; await the plan in the tool, before the tool returns";
+    "the enclosing call is over; await the plan in the tool, before the tool returns";
 
-const ELSEWHERE: &str = "its run has a journal, so the call that it is inside of must poll it; await the plan in the tool, and in no other thread or task";
+const ELSEWHERE: &str = "its run has a journal, so only the enclosing call can poll the plan; await the plan in the tool, and in no other thread or task";
 
 const BLOCKS: &str = "its run has a journal, and the tool blocks the thread of the run until it ends; await the plan in the tool";
 

@@ -53,7 +53,7 @@ async fn keeps_secrets(journal: &dyn Journal, id: &str) -> Result<(), Cause> {
     match journal.look(id).await.map_err(journaled)? {
         Some(run) if run.is_encrypted => Ok(()),
         Some(_) => Err(refused(format!(
-            "it has secrets, but run `{}` began without a key and is stored in plain text; resume it with its original plan, or use a new ID",
+            "the plan has secrets, but run `{}` began without a key and is stored in plain text; resume the run with its original plan, or use a new ID",
             MessageName(id)
         ))),
         None if journal.encrypts() => Ok(()),
@@ -348,7 +348,7 @@ fn compare(
     }
     let refusals = refusals.join("; ");
     Err(refused(format!(
-        "run `{named}` already exists with another plan: {refusals}; resume it with its original plan, or use a new ID"
+        "run `{named}` already exists with another plan: {refusals}; resume the run with its original plan, or use a new ID"
     )))
 }
 

@@ -29,7 +29,7 @@ pub(super) fn of_inputs(
             if value.is_null() && may_be_absent(key) {
                 continue;
             }
-            return Some(format!("it had no `{}`", name(key)));
+            return Some(format!("input `{}` is new", name(key)));
         };
         let mut pointer = String::new();
         if let Some((before, now)) = first_difference(before, value, &mut pointer) {
@@ -40,11 +40,14 @@ pub(super) fn of_inputs(
                 "" => String::new(),
                 pointer => format!(" at `{}`", Cut(Line(pointer), 200)),
             };
-            return Some(format!("`{}`{place} was {before}, and is {now}", name(key)));
+            return Some(format!(
+                "`{}`{place} was {before}, and is now {now}",
+                name(key)
+            ));
         }
     }
     let gone = old.keys().find(|key| !new.contains_key(*key));
-    gone.map(|key| format!("it had `{}`", name(key)))
+    gone.map(|key| format!("input `{}` is missing", name(key)))
 }
 
 /// Describes the first part in which two values differ, with the pointer to it.

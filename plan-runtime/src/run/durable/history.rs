@@ -30,7 +30,10 @@ pub(crate) async fn read_records(
             return Ok(());
         };
         if end.number <= last {
-            let words = format!("the journal gave record {} after {last}", end.number);
+            let words = format!(
+                "the journal returned record {} after record {last}",
+                end.number
+            );
             return Err(JournalError::storage(words));
         }
         last = end.number;

@@ -100,7 +100,7 @@ struct Recorded {
 pub struct Totals {
     /// Steps that completed.
     pub completed: usize,
-    /// Steps that failed, and whose output is null or a fallback.
+    /// Steps that failed, and whose output is null, a fallback or an `Err`.
     pub recovered: usize,
     /// Steps none of whose conditions held.
     pub skipped: usize,

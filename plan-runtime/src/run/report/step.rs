@@ -43,7 +43,7 @@ pub struct Attempt {
 pub enum Status {
     /// The step has its output.
     Completed,
-    /// The step, or an element of the step, failed, and null or the fallback replaces the output.
+    /// The step, or an element of the step, failed, and null, the fallback or an `Err` replaces the output.
     Recovered(StepError),
     /// No condition of the step held. The output is null.
     Skipped,
@@ -136,7 +136,7 @@ impl StepReport {
         &self.status
     }
 
-    /// Returns the error of a failed step, even if null or a fallback replaces its output.
+    /// Returns the error of a failed step, even if null, a fallback or an `Err` replaces its output.
     pub fn error(&self) -> Option<&StepError> {
         match &self.status {
             Status::Failed(error) | Status::Recovered(error) => Some(error),
@@ -171,7 +171,7 @@ impl StepReport {
         self.attempts.last()?.arguments()
     }
 
-    /// Returns the step's output: null for a skipped step; null or the fallback for a failed step whose failure the plan absorbs.
+    /// Returns the step's output: null for a skipped step; null, the fallback or the `Err` for a failed step whose failure the plan absorbs.
     /// Returns `None` if the run does not [capture outputs](crate::run::Run::capture_outputs), and for a step without an output.
     pub fn output(&self) -> Option<&Value> {
         self.output.as_ref()

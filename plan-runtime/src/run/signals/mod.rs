@@ -131,7 +131,7 @@ impl Signals {
         Self::new(inbox, None)
     }
 
-    /// Sends the value of a step. You can send a value before the step waits for the value, and even before the run starts: the run stores the
+    /// Sends a value to the step at this path. You can send the value before the step waits for the value, and even before the run starts: the run stores the
     /// value.
     ///
     /// The path is the name of the step. In a called plan, the path starts with the calling step and a dot, with the index of

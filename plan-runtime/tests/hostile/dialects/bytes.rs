@@ -30,7 +30,7 @@ fn bytes_that_are_not_text_have_their_place() {
         findings.to_string(),
         format!(
             "error[invalid-json]: the document is not UTF-8: byte {at}, 0xc3, does not begin a character\n  \
-             --> 2:{}\n   = help: save it as UTF-8\n",
+             --> 2:{}\n   = help: save the document as UTF-8\n",
             at - 1
         )
     );
@@ -151,15 +151,15 @@ fn signs_that_few_texts_have_are_read_as_they_are_or_refused() {
     for (written, message) in [
         (
             "\"\0\"",
-            r"this is not JSON: `\0` must be escaped in a string",
+            r"the document is not JSON: `\0` must be escaped in a string",
         ),
         (
             "\"\u{1b}\"",
-            r"this is not JSON: `\u{1b}` must be escaped in a string",
+            r"the document is not JSON: `\u{1b}` must be escaped in a string",
         ),
         (
             "\"\n\"",
-            r"this is not JSON: `\n` must be escaped in a string",
+            r"the document is not JSON: `\n` must be escaped in a string",
         ),
         (
             r#""\ud800""#,
@@ -169,15 +169,30 @@ fn signs_that_few_texts_have_are_read_as_they_are_or_refused() {
             r#""\ude00\ud83d""#,
             "the string contains half of a surrogate pair, which is not valid text",
         ),
-        (r#""\u12""#, r"this is not JSON: `\u12` has too few digits"),
-        (r#""\x41""#, r"this is not JSON: `\x` is not an escape"),
-        ("\0", r"this is not JSON: expected a value, found `\0`"),
-        ("01", "this is not JSON: `01` is not a number"),
-        (".5", "this is not JSON: expected a value, found `.`"),
-        ("NaN", "this is not JSON: expected a value, found `NaN`"),
+        (
+            r#""\u12""#,
+            r"the document is not JSON: `\u12` has too few digits",
+        ),
+        (
+            r#""\x41""#,
+            r"the document is not JSON: `\x` is not an escape",
+        ),
+        (
+            "\0",
+            r"the document is not JSON: expected a value, found `\0`",
+        ),
+        ("01", "the document is not JSON: `01` is not a number"),
+        (
+            ".5",
+            "the document is not JSON: expected a value, found `.`",
+        ),
+        (
+            "NaN",
+            "the document is not JSON: expected a value, found `NaN`",
+        ),
         (
             "1 2",
-            "this is not JSON: expected `,` or `}` after the value, found `2`",
+            "the document is not JSON: expected `,` or `}` after the value, found `2`",
         ),
     ] {
         let findings = read(written).unwrap_err();

@@ -139,7 +139,7 @@ fn lists_that_call_nothing() {
     let plan = plan(json!([nested]));
     let (text, _) = error(&plan, None);
     assert!(
-        text.ends_with("the run would iterate over more than 100000 elements, its limit, to which each round of a loop counts; iterate over less, or raise `run::Limits::elements`"),
+        text.ends_with("the run would iterate over more than 100000 elements, its limit, which includes the rounds of loops; iterate over less, or raise `run::Limits::elements`"),
         "{text}"
     );
 }
@@ -155,8 +155,8 @@ fn loops_that_call_nothing() {
     let (text, _) = error(&made, Some(Limits::DEFAULT.elements(500)));
     assert_eq!(
         text,
-        "plan `p` was ended: step `s[500]`: the run would iterate over more than 500 elements, its limit, to which each \
-         round of a loop counts; iterate over less, or raise `run::Limits::elements`"
+        "plan `p` was ended: step `s[500]`: the run would iterate over more than 500 elements, its limit, which includes \
+         the rounds of loops; iterate over less, or raise `run::Limits::elements`"
     );
     // Nobody has to ask for it: a plan that was read has a limit.
     let (text, _) = error(&made, None);
@@ -218,7 +218,7 @@ fn the_arguments_of_a_call_have_a_limit_of_their_own() {
     let (text, done) = error(&made, Some(Limits::DEFAULT.arguments(10_000)));
     assert_eq!(
         text,
-        "plan `p` was ended: step `t` (call): the arguments take more than 10000 bytes, the run's limit for those of one \
+        "plan `p` was ended: step `t` (call): the arguments take more than 10000 bytes, the run's limit for the arguments of one \
          call; pass less, or raise `run::Limits::arguments`"
     );
     assert_eq!(done.calls, 0);

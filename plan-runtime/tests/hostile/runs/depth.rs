@@ -53,7 +53,7 @@ fn deeper_is_an_error_that_names_the_plan() {
         let error = descend(depth, 0).unwrap_err();
         assert!(error.is_permanent());
         let text = error.to_string();
-        let expected = "plan `descend` is nested too deeply: 64 plans are already inside each other, which is the most; \
+        let expected = "plan `descend` is nested too deeply: 64 plans are already inside each other, the maximum; \
             end the recursion earlier, or write a loop in a tool";
         assert!(text.ends_with(expected), "{text}");
         assert!(text.len() < 10_000, "{}", text.len());

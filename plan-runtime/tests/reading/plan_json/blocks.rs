@@ -87,9 +87,9 @@ fn what_is_wrong_in_a_block() {
   --> 3:55 in step `b.a`
    = help: `after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block
 "),
-            (r#""steps": [{"id": "a", "always": true, "value": 1}], "value": {"reference": {"step": "a", "pointer": ""}}"#, "error[role]: the value of the block refers to `a`, which runs after it
+            (r#""steps": [{"id": "a", "always": true, "value": 1}], "value": {"reference": {"step": "a", "pointer": ""}}"#, "error[role]: the value of the block refers to `a`, which runs later
   --> 3:86 in step `b`
-   = help: only always steps can refer to it
+   = help: only always steps can refer to `a`
 "),
             (r#""inputs": [], "steps": [{"id": "a", "value": {"reference": {"input": "x", "pointer": ""}}}]"#, "error[wrong-kind]: `inputs` is a list, but must be an object
   --> 3:35 in step `b`

@@ -66,7 +66,7 @@ error[unknown-member]: unknown member `valeu` in a condition
             ),
             (
                 r#""if": [{"all": [{"pattern": "Some(1)", "value": 1}], "then": {"value": 1}}]"#,
-                "error[not-allowed]: the pattern `Some(1)` is not compared with the value
+                "error[not-allowed]: the run cannot compare the pattern `Some(1)` with a value
   --> 3:43 in step `b`
    = help: over data, a pattern is `Some(…)`, `Ok(…)` or `Err(…)` with a name, `_`, or a tuple of them in it
 ",

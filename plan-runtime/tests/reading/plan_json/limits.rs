@@ -59,7 +59,7 @@ fn limits() {
     limited(
         |limits| limits.bytes = 73,
         &value(r#""é""#),
-        "error[limit-passed]: the document has 83 bytes, and at most 73 are read
+        "error[limit-passed]: the document has 83 bytes, but the limit is 73 bytes
   --> 2:22: the limit is here
    = help: if the document is right, raise `DocumentLimits::bytes`
 ",

@@ -63,7 +63,7 @@ fn what_is_undone() {
             ),
             (
                 r#"{"id": "b", "undo": "a", "tool": {"name": "u"}}, {"id": "c", "undo": "b", "tool": {"name": "u"}}"#,
-                r#"error[role]: step `c` undoes `b`, which is not part of the work
+                r#"error[role]: step `c` undoes `b`, which is an undo step or an always step
   --> 3:72 in step `c`
    = help: name a step that calls a tool
 "#,
@@ -72,14 +72,14 @@ fn what_is_undone() {
                 r#"{"id": "b", "for": {"pattern": "x", "list": [], "body": {"tool": {"name": "u"}}}}, {"id": "c", "undo": "b", "tool": {"name": "u"}}"#,
                 r#"error[role]: step `c` undoes `b`, whose calls may be half done when one of them fails
   --> 3:106 in step `c`
-   = help: an undo step undoes a step that makes one call
+   = help: undo a step that makes exactly one call
 "#,
             ),
             (
                 r#"{"id": "b", "undo": "a", "tool": {"name": "u"}, "after": ["a"]}"#,
                 r#"error[role]: step `b` waits for other steps, but undo steps run in the reverse order of the steps that they undo
   --> 3:61 in step `b`
-   = help: have `a` wait for them
+   = help: let `a` wait for these steps
 "#,
             ),
             (
@@ -111,9 +111,9 @@ fn who_refers_to_whom() {
         &[
             (
                 r#"{"id": "b", "tool": {"name": "u"}}, {"id": "c", "undo": "a", "tool": {"name": "u"}, "arguments": {"object": {"x": {"reference": {"step": "b", "pointer": ""}}}}}"#,
-                r#"error[role]: step `c` refers to `b`, which `a` does not need, so that it may be missing
+                r#"error[role]: step `c` refers to `b`, which may be missing, because `a` does not need it
   --> 3:117 in step `c`
-   = help: use `a`, a step that it needs, or an input
+   = help: use `a`, an input, or a step that `a` needs
 "#,
             ),
             (
@@ -132,9 +132,9 @@ fn who_refers_to_whom() {
             ),
             (
                 r#"{"id": "b", "always": true, "tool": {"name": "u"}}, {"id": "c", "tool": {"name": "u"}, "after": ["b"]}"#,
-                r#"error[role]: step `c` refers to `b`, which runs after it
+                r#"error[role]: step `c` refers to `b`, which runs later
   --> 3:100 in step `c`
-   = help: only always steps can refer to it
+   = help: only always steps can refer to `b`
 "#,
             ),
             (
@@ -148,14 +148,14 @@ fn who_refers_to_whom() {
                 r#"{"id": "b", "always": true, "tool": {"name": "u"}, "after": ["a"]}"#,
                 r#"error[role]: step `b` waits for `a`, but an always step runs after `a` anyway
   --> 3:64 in step `b`
-   = help: remove this order, which may name other always steps
+   = help: remove the step from `after`, which may list only always steps
 "#,
             ),
             (
                 r#"{"id": "b", "always": true, "tool": {"name": "u"}}, {"id": "c", "always": true, "tool": {"name": "u"}, "after": ["b", "a"]}"#,
                 r#"error[role]: step `c` waits for `a`, but an always step runs after `a` anyway
   --> 3:121 in step `c`
-   = help: remove this order, which may name other always steps
+   = help: remove the step from `after`, which may list only always steps
 "#,
             ),
             (

@@ -128,8 +128,10 @@ impl ValueCheck<'_> {
         if types.without(Types::NULL) == Types::LIST && self.fits(item, &listed)? {
             code = Code::ListOrElement;
             help = Some(match item.scalar() {
-                Some(value) => format!("put it in a list: `[{}]`", short(&value.to_string())),
-                None => "put it in a list".to_owned(),
+                Some(value) => {
+                    format!("put the value in a list: `[{}]`", short(&value.to_string()))
+                }
+                None => "put the value in a list".to_owned(),
             });
         }
         match item.kind() {
@@ -142,7 +144,7 @@ impl ValueCheck<'_> {
                 code = Code::ListOrElement;
                 help = Some(match count {
                     1 => "pass the element instead of the list".to_owned(),
-                    _ => "pass one of the elements, or make a step for each of them".to_owned(),
+                    _ => "pass one of the elements, or write a step for each element".to_owned(),
                 });
             }
             ValueKind::String(text) if text.len() <= MOST_READ => {
@@ -166,7 +168,7 @@ impl ValueCheck<'_> {
             ValueKind::Object { .. } => help = self.as_reference(&item).or(help),
             ValueKind::Text => {
                 help = Some(
-                    "a reference in a longer text is text; one that is the whole string keeps its type"
+                    "to keep the type of the value, write the reference as the whole string"
                         .to_owned(),
                 );
             }
@@ -213,7 +215,7 @@ impl ValueCheck<'_> {
                 None if (2..=MOST_LISTED).contains(&parts.len())
                     && parts.iter().all(|part| texts().any(|text| text == *part)) =>
                 {
-                    Some("it takes one element at a time: make a step for each".to_owned())
+                    Some("write one step for each value".to_owned())
                 }
                 None => None,
             }

@@ -60,7 +60,7 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
             row("Critical path", &"the run had to wait for this step");
         }
         for (name, value) in report.amounts() {
-            row(&format!("Its `{name}`"), &value);
+            row(&format!("Setting `{name}`"), &value);
         }
         for (name, steps) in [("Needs", &*planned.needs()), ("Needed by", dependents)] {
             if !steps.is_empty() {
@@ -96,10 +96,10 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
             return;
         }
         Status::Skipped => {
-            "The step was not needed: no condition held, or there was nothing to undo."
+            "The step was not needed: no condition was true, or there was nothing to undo."
         }
         Status::Cancelled => {
-            "The run dropped the step before its end. A call that was running may have taken effect."
+            "The run stopped waiting for the step before its end. A running call may have taken effect, so check its effect."
         }
         Status::Running => "The step has not ended.",
         Status::NotStarted => "The step has not started.",
@@ -122,7 +122,7 @@ fn write_given(html: &mut Html, page: &Page<'_>, report: &StepReport) {
     });
     if !page.report.recorded.arguments {
         html.markup(
-            "<p class=\"hint\">The run did not record arguments: use \
+            "<p class=\"hint\">The run did not record arguments. A programmer can record the arguments of later runs with \
              <code>Run::capture_arguments(true)</code>.</p>",
         );
     }
@@ -174,7 +174,7 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, is_running
                     p.text(format_args!(", took {took}"));
                 }
                 None if is_running => p.text(", running"),
-                None => p.text(", dropped"),
+                None => p.text(", cancelled"),
             }
         });
         if let Some(error) = &attempt.error {
@@ -261,7 +261,7 @@ fn write_change(html: &mut Html, attempt: &Attempt) {
     if attempt.is_changed {
         write_hint(
             html,
-            "The arguments of the plan were changed before the call.",
+            "The arguments were changed before the call, so they differ from the plan.",
         );
     }
 }
@@ -294,7 +294,7 @@ fn write_gave(html: &mut Html, page: &Page<'_>, report: &StepReport) {
         (Some(output), _) => html.tag("pre").attr("tabindex", 0).text(HtmlJson(output)),
         (None, true) => write_hint(html, "The step has no output."),
         (None, false) => html.markup(
-            "<p class=\"hint\">The run did not record outputs: use <code>Run::capture_outputs(true)</code>.</p>",
+            "<p class=\"hint\">The run did not record outputs. A programmer can record the outputs of later runs with <code>Run::capture_outputs(true)</code>.</p>",
         ),
     }
 }

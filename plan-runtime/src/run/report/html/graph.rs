@@ -168,7 +168,7 @@ fn what(page: &Page<'_>, step: usize) -> String {
         .tool()
         .map_or_else(String::new, |tool| MessageName(tool).to_string());
     match &page.plan.steps[step].body {
-        Body::Action(_) if tool.is_empty() => "computed".into(),
+        Body::Action(_) if tool.is_empty() => "computes a value".into(),
         Body::Action(_) => tool,
         Body::If(_) => format!("if … {tool}"),
         Body::Block(_) => "{ … }".into(),
