@@ -20,7 +20,7 @@ pub(super) struct Items<'a> {
     list: Option<Box<(List<'a>, Slot<'a>)>>,
 }
 
-/// A list that is neither in an output nor in a template.
+/// A list whose elements are made one by one.
 pub(super) enum List<'a> {
     Each(EachTarget<'a>),
     Made(std::vec::IntoIter<Value>),

@@ -28,9 +28,9 @@ pub(super) struct Members<'a> {
 
 /// The members of most objects, which follow each other in memory.
 enum Plain<'a> {
-    /// Of an object in an output.
+    /// The members of an object in an output.
     Output(serde_json::map::Iter<'a>),
-    /// Of an object in a template whose members all have names.
+    /// The entries of an object in a template, if all entries have names.
     Entries(std::slice::Iter<'a, Entry>),
     /// All members are in the layers.
     None,

@@ -52,7 +52,7 @@ pub use stored::{CloneFn, HandOver};
 pub(crate) use walk::{EachTarget, Target, walk};
 
 use crate::plan::{Segment, Template};
-use node::Node;
+use node::{Node, Slot};
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 
@@ -86,7 +86,8 @@ pub(crate) fn look<'a>(
     template: &'a Template,
     scope: &'a Scope<'a>,
 ) -> Result<Cow<'a, serde_json::Value>, ResolveError> {
-    node::look_at(template, scope, 0)
+    let slot = Slot::default();
+    Node::template(template, scope).settle(&slot)?.look()
 }
 
 /// Looks for the value of a template whose existence is in question. Returns null if a reference leads to a missing

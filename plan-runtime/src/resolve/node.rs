@@ -179,7 +179,7 @@ impl<'n, 'a> Node<'n, 'a> {
                     break At::Made(&slot.made);
                 }
                 Template::Test(test) => {
-                    let made = test::evaluate(test, template, (scope, self.depth), look_at)?;
+                    let made = test::evaluate(test, template, scope, self.depth)?;
                     slot.made.set(made);
                     break At::Made(&slot.made);
                 }
@@ -238,16 +238,6 @@ impl<'n, 'a> Node<'n, 'a> {
             _ => false,
         }
     }
-}
-
-/// Returns the value of a template at this depth, borrowed from an output if possible. An absent value is null.
-pub(super) fn look_at<'a>(
-    template: &'a Template,
-    scope: &'a Scope<'a>,
-    depth: u16,
-) -> Result<Cow<'a, Value>, ResolveError> {
-    let node = Node::in_scope(At::Template(template), scope, depth);
-    node.settle(&Slot::default())?.look()
 }
 
 /// Returns the target of a reference.

@@ -4,6 +4,7 @@ use super::Scope;
 use super::describe;
 use super::error::ResolveError;
 use super::meter::{MEMBER, Meter, PART, deeper};
+use super::node::{At, Node, Slot};
 use crate::plan::{Comparison, InPlan, Question, Template, Test, is_ok};
 use crate::print::{Cut, SHORT};
 use serde_json::{Number, Value};
@@ -18,19 +19,14 @@ struct Evaluation<'a> {
     whole: &'a Template,
     scope: &'a Scope<'a>,
     depth: u16,
-    look: Look<'a>,
 }
-
-/// Returns the value of a template in a scope at this depth, borrowed from an output if possible.
-pub(super) type Look<'a> =
-    fn(&'a Template, &'a Scope<'a>, u16) -> Result<Cow<'a, Value>, ResolveError>;
 
 /// Evaluates a test. `whole` is its template, which contains nothing else.
 pub(super) fn evaluate<'a>(
     test: &'a Test,
     whole: &'a Template,
-    (scope, depth): (&'a Scope<'a>, u16),
-    look: Look<'a>,
+    scope: &'a Scope<'a>,
+    depth: u16,
 ) -> Result<Value, ResolveError> {
     let depth = deeper(depth)?;
     let it = Evaluation {
@@ -38,7 +34,6 @@ pub(super) fn evaluate<'a>(
         whole,
         scope,
         depth,
-        look,
     };
     it.value()
 }
@@ -83,7 +78,8 @@ impl<'a> Evaluation<'a> {
 
     /// Returns the value of an operand, or null for an absent value.
     fn operand(&self, operand: &'a Template) -> Result<Cow<'a, Value>, ResolveError> {
-        (self.look)(operand, self.scope, self.depth)
+        let at = Node::in_scope(At::Template(operand), self.scope, self.depth);
+        at.settle(&Slot::default())?.look()
     }
 
     /// Returns the value of an operand, or null for a missing value.

@@ -116,7 +116,7 @@ pub(crate) fn with_fix(text: &str, finding: &Finding, instead: &str) -> String {
         (start, end)
     };
     let (start, end) = match () {
-        () if help.contains("without brackets") => around('[', ']'),
+        () if help.contains("remove the brackets") => around('[', ']'),
         () if help.contains("written as it is") => {
             let start = text[..span.start].rfind('{').unwrap();
             let value: usize = text[start..].find('}').unwrap();

@@ -72,7 +72,7 @@ fn the_same_id_is_the_same_run() {
     let other = finish(Two { n: 5 }.run(&world).durable(&journal, "order-17")).unwrap_err();
     assert_eq!(
         other.to_string(),
-        "plan `two` cannot start: run `order-17` already exists with different inputs (`n` was the number 4, and is the number 5); use a new ID, or the original inputs"
+        "plan `two` cannot start: run `order-17` already exists with different inputs (`n` was the number 4, and is now the number 5); use a new ID, or the original inputs"
     );
     let other = finish(Other { n: 4 }.run(&world).durable(&journal, "order-17")).unwrap_err();
     assert_eq!(

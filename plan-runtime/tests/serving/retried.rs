@@ -466,7 +466,7 @@ fn an_undo_step_that_has_undone_a_part_refuses_a_retry<P: Place>() {
         case.world.all_well();
         let retried = at(&case.db, &case.toolbox, &case.world).retry_failed("r");
         let error = retried.unwrap_err().to_string();
-        assert!(error.contains("begin a new run"), "{error}");
+        assert!(error.contains("start a new run"), "{error}");
     }
 }
 

@@ -127,7 +127,7 @@ fn a_run_is_submitted_once() {
     let error = smol::block_on(Order { cents: 6 }.submit(&journal, "a")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `order` cannot start: run `a` already exists with different inputs (`cents` was the number 5, and is the number 6); use a new ID, or the original inputs"
+        "plan `order` cannot start: run `a` already exists with different inputs (`cents` was the number 5, and is now the number 6); use a new ID, or the original inputs"
     );
     let error = smol::block_on(Later { cents: 5 }.submit(&journal, "a")).unwrap_err();
     assert_eq!(

@@ -58,7 +58,7 @@ fn what_is_undone() {
                 r#"{"id": "b", "undo": "a", "tool": {"name": "u"}}, {"id": "c", "undo": "a", "tool": {"name": "u"}}"#,
                 r#"error[role]: step `c` undoes `a`, as `b` does
   --> 3:72 in step `c`
-   = help: remove one of them
+   = help: remove one of the two undo steps
 "#,
             ),
             (
