@@ -249,7 +249,7 @@ fn nothing_comes_for_what_runs_after_the_work() {
     let (output, report) = smol::block_on(run.with_report());
     assert_eq!(output.unwrap(), 1);
     let told = report.step("told").unwrap().status().to_string();
-    assert!(told.contains("no value can come"), "{told}");
+    assert!(told.contains("no value can arrive"), "{told}");
     // The step needs no signals.
     assert_eq!(done(Ends {}.run(&())), 1);
 }
