@@ -630,7 +630,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// let other = smol::block_on(Order { cents: 900 }.run(&()).durable(&journal, "order-17")).unwrap_err();
     /// assert_eq!(
     ///     other.to_string(),
-    ///     "plan `order` cannot start: run `order-17` already exists with different inputs (`cents` was the number 500, and is the number 900); use a new ID, or the original inputs"
+    ///     "plan `order` cannot start: run `order-17` already exists with different inputs (`cents` was the number 500, and is now the number 900); use a new ID, or the original inputs"
     /// );
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
