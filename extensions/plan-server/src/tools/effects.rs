@@ -333,7 +333,7 @@ mod tests {
             let had = effects.have("b".to_owned(), "r s".into(), "slow", make);
             let error = had.unwrap_err().to_string();
             assert!(
-                error.contains("has the largest count, 18446744073709551615"),
+                error.contains("has the largest possible count, 18446744073709551615"),
                 "{error}"
             );
             assert!(error.contains(&format!("{} ", file.display())), "{error}");
