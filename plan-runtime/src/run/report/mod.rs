@@ -7,8 +7,10 @@ mod html;
 mod serialize;
 mod step;
 mod time;
+mod wait;
 
 pub use step::{Attempt, Status, StepReport};
+pub use wait::{WaitReason, WaitReport};
 
 use crate::error::elements;
 use crate::plan::{Plan, Role};
@@ -34,7 +36,8 @@ use std::time::{Duration, SystemTime};
 /// The [reports inside](Attempt::inside) an attempt contain the steps of a block or of a called plan. `Display` collapses them: each inner step is
 /// one row below the outer step, for all elements.
 ///
-/// The times of a step are its start, counted from the run's start, and its duration. A report implements `Serialize`, with
+/// The times of a step are its start, counted from the run's start, and its duration. A bar has lighter parts, `░`, for waits for answers of gates and
+/// for values from outside. [`StepReport::waits`] returns these waits. A report implements `Serialize`, with
 /// times in milliseconds. With the feature `html`, `Report::to_html` writes the report as a page.
 ///
 /// ```

@@ -55,6 +55,9 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
         if let (Some(started), Some(took)) = (report.started, report.duration()) {
             row("Started", &format_args!("after {}", Time(started)));
             row("Took", &Time(took));
+            if let Some(waits) = report.waits_in_words() {
+                row("Of that", &waits);
+            }
         }
         if page.critical.contains(&step) {
             row("Critical path", &"the run had to wait for this step");
@@ -228,6 +231,9 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
                 Time(started),
                 Time(took)
             ));
+            if let Some(waits) = step.waits_in_words() {
+                p.text(format_args!(", {waits}"));
+            }
         }
     });
     if let Some(error) = step.error() {
