@@ -30,7 +30,8 @@ impl fmt::Display for Status {
             | Self::Skipped
             | Self::Cancelled
             | Self::NotStarted
-            | Self::Running => Ok(()),
+            | Self::Running
+            | Self::Waiting => Ok(()),
         }
     }
 }
@@ -311,7 +312,7 @@ impl Status {
     fn tone(&self) -> Tone {
         match self {
             Self::Completed => Tone::Good,
-            Self::Recovered(_) | Self::Cancelled | Self::Running => Tone::Warning,
+            Self::Recovered(_) | Self::Cancelled | Self::Running | Self::Waiting => Tone::Warning,
             Self::Failed(_) | Self::Blocked { .. } => Tone::Bad,
             Self::Skipped | Self::NotStarted => Tone::Quiet,
         }
@@ -330,7 +331,8 @@ fn why(at: &str, status: &Status) -> String {
         | Status::Skipped
         | Status::Cancelled
         | Status::NotStarted
-        | Status::Running => String::new(),
+        | Status::Running
+        | Status::Waiting => String::new(),
     }
 }
 
@@ -355,7 +357,10 @@ fn with_calls(note: String, calls: usize, what: &str) -> String {
 
 impl StepReport {
     fn note(&self) -> String {
-        let note = why(&Elements(&self.element).to_string(), &self.status);
+        let mut note = why(&Elements(&self.element).to_string(), &self.status);
+        if matches!(self.status, Status::Waiting) {
+            note = self.awaited();
+        }
         let in_list = self.attempts.iter().any(|it| !it.element.is_empty());
         let what = if in_list { "calls" } else { "attempts" };
         let note = with_calls(note, self.attempts.len(), what);

@@ -118,6 +118,9 @@ pub struct Totals {
     /// Steps that have not ended, in the report of an unfinished run.
     #[serde(skip_serializing_if = "is_zero")]
     pub running: usize,
+    /// Steps that wait for answers or values from outside, in the report of an unfinished run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub waiting: usize,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives it so")]
@@ -138,13 +141,14 @@ impl Totals {
                 Status::Cancelled => &mut totals.cancelled,
                 Status::NotStarted => &mut totals.not_started,
                 Status::Running => &mut totals.running,
+                Status::Waiting => &mut totals.waiting,
             } += 1;
         }
         totals
     }
 
     /// Returns each number, with the name of its status.
-    fn named(&self) -> [(usize, &'static str); 8] {
+    fn named(&self) -> [(usize, &'static str); 9] {
         [
             (self.completed, "completed"),
             (self.recovered, "recovered"),
@@ -154,6 +158,7 @@ impl Totals {
             (self.cancelled, "cancelled"),
             (self.not_started, "not started"),
             (self.running, "running"),
+            (self.waiting, "waiting"),
         ]
     }
 }

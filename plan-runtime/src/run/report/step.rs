@@ -62,6 +62,9 @@ pub enum Status {
     NotStarted,
     /// The step has not ended: it is running, or no process runs the run. Only reports from a journal contain this status.
     Running,
+    /// The step has not ended: all its open calls wait for answers of gates or for values from outside. Only reports from a journal contain
+    /// this status.
+    Waiting,
 }
 
 impl StepReport {
@@ -321,6 +324,7 @@ impl Status {
             Self::Cancelled => "cancelled",
             Self::NotStarted => "not started",
             Self::Running => "running",
+            Self::Waiting => "waiting",
         }
     }
 }

@@ -227,6 +227,17 @@ impl StepReport {
     }
 }
 
+impl StepReport {
+    /// Returns the reasons for the waits that have not ended: `for an answer`.
+    pub(super) fn awaited(&self) -> String {
+        let open = self.waits.iter().filter(|wait| wait.ended.is_none());
+        let has = |reason| open.clone().any(|wait| wait.reason == reason);
+        let reasons = WaitReason::ALL.into_iter().filter(|reason| has(*reason));
+        let words: Vec<&str> = reasons.map(WaitReason::phrase).collect();
+        words.join(" and ")
+    }
+}
+
 impl Report {
     /// Returns the total time of the run's waits for answers of gates and for values from outside, outside all calls.
     pub fn waited(&self) -> Duration {

@@ -43,6 +43,14 @@ impl Waits {
         }
     }
 
+    /// Returns `true` if all open calls, of these elements, wait for answers or values from outside.
+    pub(super) fn are_all<'e>(&self, mut open: impl Iterator<Item = &'e u32>) -> bool {
+        let mut waits = self.open.values();
+        !self.open.is_empty()
+            && waits.all(|wait| wait.reason.is_outside())
+            && open.all(|element| self.open.contains_key(element))
+    }
+
     /// Returns all waits. The waits that have not ended come last.
     pub(super) fn take(self) -> Vec<WaitReport> {
         let mut all = self.ended;

@@ -211,6 +211,7 @@ fn sign(status: &str) -> char {
         "blocked" => '⊘',
         "cancelled" => '◌',
         "running" => '▸',
+        "waiting" => '…',
         _ => '·',
     }
 }
