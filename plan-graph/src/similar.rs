@@ -9,7 +9,7 @@ const MOST: usize = 1000;
 /// The least similarity of two names, where 1 means equal: about a third of the letters may differ.
 const ALIKE: f64 = 0.65;
 
-/// The least similarity of two names if the name can only be one of a few: half of the letters may differ.
+/// The least similarity for [`nearest`]: half of the letters may differ.
 const NEAR: f64 = 0.5;
 
 /// The likeness of a plural such as `retries` and its singular, which differ in three letters.
@@ -31,8 +31,8 @@ pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     most_similar(name, known, ALIKE)
 }
 
-/// Returns the name in `known` that `name` probably means, if `name` must mean one of these names: half of the letters may
-/// differ. Otherwise, this function equals [`similar`].
+/// Returns the most similar name in `known` if at most half of the letters differ. Use [`similar`] if `name` can be a name outside
+/// `known`.
 ///
 /// ```
 /// use plan_graph::{nearest, similar};

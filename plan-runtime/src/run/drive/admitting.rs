@@ -158,7 +158,7 @@ impl<'x> Admitting<'_, 'x> {
         self.push_wait(it.of, wait);
     }
 
-    /// Lets a call wait for a place in the full queue of waiting calls.
+    /// Lets a call wait for room in the full queue of waiting calls.
     fn defer(&mut self, it: &Starting<'x>) {
         self.scene
             .tell(|watch| watch.wait(&it.of, WaitReason::Turn));

@@ -1,6 +1,6 @@
 //! The steps inside a step as text: one row for each step, for all elements and attempts together.
 
-use super::wait::{Span, in_all};
+use super::waited::{Span, in_all};
 use super::{Report, Status, StepReport, Totals};
 use crate::error::Elements;
 use crate::print::MessageName;

@@ -2,7 +2,7 @@
 
 use super::collapsed::{self, Rows};
 use super::time::Time;
-use super::wait::Span;
+use super::waited::Span;
 use super::{Report, Status, StepReport, Totals, WaitReason};
 use crate::error::Elements;
 use crate::print::{MessageName, Tone, split_at_width, width, wrapped};

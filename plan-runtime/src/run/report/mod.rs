@@ -8,6 +8,7 @@ mod serialize;
 mod step;
 mod time;
 mod wait;
+mod waited;
 
 pub use step::{Attempt, Status, StepReport};
 pub use wait::{WaitReason, WaitReport};

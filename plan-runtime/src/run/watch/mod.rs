@@ -8,11 +8,12 @@
 //! | `log.rs` | the log of a scope: its steps, their attempts |
 //! | `heard.rs` | the events of a step for observers and `tracing` |
 //! | `report.rs` | the report |
-//! | `waits.rs` | the waits of calls and of `await` steps |
+//! | `waits.rs`, `waiting.rs` | the waits of calls and of `await` steps |
 
 mod heard;
 mod log;
 mod report;
+mod waiting;
 mod waits;
 
 pub(super) use log::{NewAttempt, Spot};

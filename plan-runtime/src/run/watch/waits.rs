@@ -1,8 +1,6 @@
 //! The waits of calls and of `await` steps.
 
-use super::super::report::{WaitReason, WaitReport};
-use super::Watch;
-use super::log::{Spot, StepLog};
+use super::super::report::WaitReport;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,7 +13,12 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    fn begin(&mut self, element: u32, wait: WaitReport) {
+    /// Begins a wait. A wait for the reason of the open wait continues that wait.
+    pub(super) fn begin(&mut self, element: u32, wait: WaitReport) {
+        let open = self.open.get(&element);
+        if open.is_some_and(|open| open.reason == wait.reason) {
+            return;
+        }
         self.end(element, wait.started);
         let continues = |last: &mut WaitReport| {
             last.reason == wait.reason
@@ -56,62 +59,5 @@ impl Waits {
         let mut all = self.ended;
         all.extend(self.open.into_values());
         all
-    }
-}
-
-impl Watch<'_> {
-    /// Records the start of a wait. A wait for the reason of the open wait continues that wait.
-    pub(in crate::run) fn wait(
-        &mut self,
-        spot: Spot,
-        element: Vec<usize>,
-        reason: WaitReason,
-        now: Duration,
-    ) {
-        let Some((step, began)) = self.reported(spot) else {
-            return;
-        };
-        let open = step.waits.open.get(&spot.element);
-        if open.is_none_or(|open| open.reason != reason) {
-            let wait = WaitReport {
-                element,
-                reason,
-                started: now.saturating_sub(began),
-                ended: None,
-            };
-            step.waits.begin(spot.element, wait);
-        }
-    }
-
-    /// Records the end of a wait, if a wait is open.
-    pub(in crate::run) fn waited(&mut self, spot: Spot, now: Duration) {
-        if let Some((step, began)) = self.reported(spot) {
-            step.waits.end(spot.element, now.saturating_sub(began));
-        }
-    }
-
-    /// Returns the log of a step for the report, and the start of its scope.
-    fn reported(&mut self, spot: Spot) -> Option<(&mut StepLog, Duration)> {
-        if !self.keeps.report {
-            return None;
-        }
-        let log = self.logs.log_mut(spot.scope)?;
-        let began = log.began;
-        Some((log.steps.get_mut(spot.step)?, began))
-    }
-
-    /// Turns an attempt that was not made into a wait for an answer.
-    pub(in crate::run) fn withdraw(&mut self, spot: Spot) {
-        let Some(step) = self.logs.step(spot.scope, spot.step) else {
-            return;
-        };
-        let Some(attempt) = step.open.remove(&spot.element) else {
-            return;
-        };
-        if let Some(kept) = attempt.log.and_then(|at| step.attempts.get_mut(at)) {
-            kept.attempt.withdraw();
-        }
-        let element = attempt.begun.element;
-        self.wait(spot, element, WaitReason::Answer, attempt.started);
     }
 }

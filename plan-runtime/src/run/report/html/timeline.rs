@@ -4,7 +4,7 @@ use super::{Page, write_sign};
 use crate::print::MessageName;
 use crate::run::report::StepReport;
 use crate::run::report::time::Time;
-use crate::run::report::wait::{Span, in_attempt};
+use crate::run::report::waited::{Span, in_attempt};
 use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
