@@ -84,8 +84,14 @@ pub mod untrusted {}
 #[doc = include_str!("links.md")]
 #[doc = include_str!("in_a_service.md")]
 ///
-/// Next: [Pictures](pictures).
+/// Next: [Operations](operations).
 pub mod in_a_service {}
+
+#[doc = include_str!("links.md")]
+#[doc = include_str!("operations.md")]
+///
+/// Next: [Pictures](pictures).
+pub mod operations {}
 
 #[doc = include_str!("links.md")]
 #[doc = include_str!("pictures.md")]
