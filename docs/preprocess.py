@@ -15,6 +15,8 @@ def assembled():
     for line in (GUIDE / "mod.rs").read_text().splitlines():
         line = line.strip()
         if included := re.match(r'#!?\[doc = include_str!\("(.*)"\)\]', line):
+            if included[1] == "links.md":  # The pages themselves contain these links, for mdBook and for repositories.
+                continue
             page = page or included[1]
             lines += (GUIDE / included[1]).read_text().splitlines()
         elif line.startswith("///") and not line.startswith("/// Next:"):
@@ -26,16 +28,12 @@ def assembled():
 
 def link(target, page):
     """The address of an intra-doc link, seen from a page."""
-    path, _, heading = re.sub(r"^\w+@", "", target).partition("#")
+    path = re.sub(r"^\w+@", "", target).partition("#")[0]
     if not re.match(r"(crate|std)::|crate$", path):
         return target
     to_root = relpath(".", dirname(page) or ".")
     if path.startswith("std::"):
         return f"https://doc.rust-lang.org/std/?search={path}"
-    if path.startswith("crate::guide"):
-        file = "/".join(path.split("::")[2:]) or "index"
-        file = "recipes/mod.md" if file == "recipes" else f"{file}.md"
-        return join(to_root, file) + (f"#{heading}" if heading else "")
     return f"{join(to_root, API)}?search={path.removeprefix('crate::')}"
 
 

@@ -17,7 +17,7 @@
 mod shop;
 
 use plan_runtime::Terminal;
-use plan_runtime::journal::{RunFilter, RunState, Sqlite};
+use plan_runtime::journal::{RunFilter, RunState, RunSummary, Sqlite};
 use plan_runtime::serve::Server;
 use serde_json::Value;
 use shop::{PlaceOrder, Shop, database, toolbox};
@@ -41,6 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             server.serve().await?;
         }
         ["show", id] => {
+            println!("{id}: {}", state(&server.run(id).await?));
             let report = server.report(id).await?;
             println!("{}", Terminal::stdout().report(&report));
         }
@@ -105,15 +106,7 @@ async fn list(server: &Server<Sqlite, Shop>) -> Result<Option<String>, Box<dyn E
         let Some(last) = page.last() else { break };
         filter = filter.after(last.number);
         for run in page {
-            let state = match (run.state, run.is_owned) {
-                (RunState::Running, true) => "running",
-                (RunState::Running, false) if run.waits => "waits for a value",
-                (RunState::Running, false) => "waiting",
-                (RunState::Failed, _) => "failed",
-                (RunState::Cancelled, _) => "cancelled",
-                _ => "done",
-            };
-            println!("{:24} {:16} {state}", run.id, run.plan);
+            println!("{:24} {:16} {}", run.id, run.plan, state(&run));
             if run.waits {
                 waiting = Some(run.id);
             }
@@ -123,4 +116,16 @@ async fn list(server: &Server<Sqlite, Shop>) -> Result<Option<String>, Box<dyn E
         }
     }
     Ok(waiting)
+}
+
+/// Returns the state of a run, in the words that the report of the run has for its steps.
+fn state(run: &RunSummary) -> &'static str {
+    match run.state {
+        RunState::Running if run.is_owned => "running",
+        RunState::Running if run.waits => "waiting for a value",
+        RunState::Running => "waiting",
+        RunState::Failed => "failed",
+        RunState::Cancelled => "cancelled",
+        _ => "completed",
+    }
 }

@@ -33,6 +33,7 @@ fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
 fn pages() -> Vec<PathBuf> {
     let mut found = Vec::new();
     files(&root().join(GUIDE), "md", &mut found);
+    found.retain(|page| !page.ends_with("links.md"));
     found
 }
 
@@ -126,10 +127,97 @@ fn pages_are_modules() {
         );
         let recipe = page.strip_prefix("recipes/").filter(|it| *it != "mod.md");
         if let Some(name) = recipe.and_then(|it| it.strip_suffix(".md")) {
-            let link = format!("::recipes::{name})");
+            let link = format!("[recipes/{name}.md]");
             assert!(indexes.iter().all(|it| it.contains(&link)), "{page}");
         }
     }
+}
+
+/// Returns the id of a heading, as rustdoc, mdBook and repositories make it.
+fn id(heading: &str) -> String {
+    let heading = heading.to_lowercase().replace(' ', "-");
+    heading
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || "-_".contains(*letter))
+        .collect()
+}
+
+/// Returns the lines of a page outside its code blocks.
+fn prose(page: &str) -> Vec<&str> {
+    let mut is_code = false;
+    let is_prose = |line: &&str| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    };
+    page.lines().filter(is_prose).collect()
+}
+
+/// A link between pages leads to a file in a repository and in the book, and to the module of the file in rustdoc.
+#[test]
+fn links_between_pages_lead_to_pages() {
+    let folder = root().join(GUIDE);
+    let modules = fs::read_to_string(folder.join("links.md")).unwrap();
+    let of_modules = fs::read_to_string(folder.join("mod.rs")).unwrap();
+    let of_modules = ids_of_headings(&of_modules.replace("/// ", ""));
+    let mut used = BTreeSet::new();
+    for file in pages() {
+        let page = fs::read_to_string(&file).unwrap();
+        let prose = prose(&page);
+        let at = file.strip_prefix(&folder).unwrap().display();
+        for line in &prose {
+            assert!(!line.contains("](crate::guide"), "{at}: {line}");
+            for rest in line.split("][").skip(1) {
+                let label = rest.split(']').next().unwrap();
+                if !label.contains(".md") {
+                    continue;
+                }
+                let (name, heading) = label.split_once('#').unwrap_or((label, ""));
+                // A page in a folder reaches the guide through the parent folder.
+                let link = prose
+                    .iter()
+                    .find_map(|line| line.strip_prefix(&format!("[{label}]: ")));
+                let link = link.unwrap_or_else(|| panic!("{at}: `{label}` has no address"));
+                let target = link.split('#').next().unwrap();
+                let target = file.parent().unwrap().join(target).canonicalize();
+                let expected = folder.join(name).canonicalize();
+                assert_eq!(target.ok(), expected.ok(), "{at}: {link}");
+                let target = fs::read_to_string(folder.join(name)).unwrap();
+                let headings = ids_of_headings(&target);
+                let is_known = [&headings, &of_modules]
+                    .iter()
+                    .any(|ids| heading.is_empty() || ids.contains(heading));
+                assert!(is_known, "{at}: {link}");
+                let path = name.strip_suffix(".md").unwrap().replace('/', "::");
+                let path = path.strip_suffix("::mod").unwrap_or(&path).to_owned();
+                let path = if path == "index" {
+                    String::new()
+                } else {
+                    format!("::{path}")
+                };
+                let hash = if heading.is_empty() { "" } else { "#" };
+                let module = format!("[{label}]: crate::guide{path}{hash}{heading}\n");
+                assert!(modules.contains(&module), "links.md lacks `{module}`");
+                used.insert(module);
+            }
+        }
+    }
+    let all: BTreeSet<String> = modules
+        .trim()
+        .lines()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(all, used);
+}
+
+fn ids_of_headings(page: &str) -> BTreeSet<String> {
+    let lines = prose(page);
+    let headings = lines.iter().filter_map(|line| {
+        line.trim_start_matches('#')
+            .strip_prefix(' ')
+            .filter(|_| line.starts_with('#'))
+    });
+    headings.map(id).collect()
 }
 
 /// The values of a file's constants, and of the fields of its `Self { … }`: `DEFAULT.bytes`.

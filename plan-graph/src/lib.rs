@@ -63,6 +63,6 @@ pub use layout::{Boxes, Layout, Point, layout};
 pub use notation::Amount;
 pub use reach::{Exhausted, Paths};
 pub use seen::is_unseen;
-pub use similar::similar;
+pub use similar::{nearest, similar};
 #[cfg(feature = "text")]
 pub use text::{Line, Lines, MessageName, Quoted, Safe, is_seen, visible};

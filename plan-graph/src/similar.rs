@@ -9,6 +9,9 @@ const MOST: usize = 1000;
 /// The least similarity of two names, where 1 means equal: about a third of the letters may differ.
 const ALIKE: f64 = 0.65;
 
+/// The least similarity for [`nearest`]: half of the letters may differ.
+const NEAR: f64 = 0.5;
+
 /// The likeness of a plural such as `retries` and its singular, which differ in three letters.
 const PLURAL: f64 = 0.9;
 
@@ -25,6 +28,27 @@ const PLURAL: f64 = 0.9;
 /// assert_eq!(similar("a", ["b"]), None);
 /// ```
 pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    most_similar(name, known, ALIKE)
+}
+
+/// Returns the most similar name in `known` if at most half of the letters differ. Use [`similar`] if `name` can be a name outside
+/// `known`.
+///
+/// ```
+/// use plan_graph::{nearest, similar};
+///
+/// assert_eq!(nearest("payed", ["paid", "note"]), Some("paid"));
+/// assert_eq!(similar("payed", ["paid", "note"]), None);
+/// ```
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    most_similar(name, known, NEAR)
+}
+
+fn most_similar<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    least: f64,
+) -> Option<&'a str> {
     if name.len() > LONGEST {
         return None;
     }
@@ -32,7 +56,7 @@ pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let letters = Letters::of(name);
     let name = plain(name);
     let mut best = None;
-    let mut most = ALIKE;
+    let mut most = least;
     let known = known.into_iter().filter(|known| known.len() <= LONGEST);
     for known in known.take(MOST) {
         let is_plural = is_plural(&name, known, plain);

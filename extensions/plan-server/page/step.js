@@ -27,10 +27,14 @@ const load = async () => {
   }
 };
 
-const ofElement = (step, attempts) => {
-  const [first, last] = [attempts[0], attempts.at(-1)];
-  const ended = last?.duration_ms >= 0 ? last.started_ms + last.duration_ms - first.started_ms : undefined;
-  return { tool: step.tool, error: last?.error, started_ms: first?.started_ms, duration_ms: ended, attempts: attempts.map((one) => ({ ...one, element: undefined })) };
+const ofElement = (step, attempts, waits) => {
+  const waited = {};
+  for (const { reason, duration_ms } of waits) waited[reason] = (waited[reason] ?? 0) + (duration_ms ?? 0);
+  const whole = (all) => all.map((one) => ({ ...one, element: undefined }));
+  const started = Math.min(...[...attempts, ...waits].map((one) => one.started_ms));
+  const last = attempts.at(-1) ?? waits.at(-1);
+  const ended = last?.duration_ms >= 0 ? last.started_ms + last.duration_ms - started : undefined;
+  return { tool: step.tool, error: last?.error, started_ms: last && started, duration_ms: ended, attempts: whole(attempts), waits: whole(waits), waited_ms: waited };
 };
 // The report of a step with this path, and of one element if the path ends with an index.
 export const reportOf = (report, path) => {
@@ -43,9 +47,9 @@ export const reportOf = (report, path) => {
   while (step) {
     const element = /^(?:\[\d+\])*/.exec(rest)[0];
     const indices = [...element.matchAll(/\d+/g)].map(([index]) => Number(index));
-    const attempts = list(step.attempts).filter((one) => (one.element ?? []).join() === indices.join());
+    const [attempts, waits] = [step.attempts, step.waits].map((all) => list(all).filter((one) => (one.element ?? []).join() === indices.join()));
     rest = rest.slice(element.length);
-    if (!rest && element) return { step: ofElement(step, attempts), began };
+    if (!rest && element) return { step: ofElement(step, attempts, waits), began };
     if (!rest) return { step, began };
     rest = rest.slice(1);
     const inside = attempts.flatMap((one) => list(one.inside)).at(-1);
@@ -75,24 +79,25 @@ export const recorded = (path) => {
   return { ...(ended ?? both.find(({ step }) => step) ?? {}), isEnded: Boolean(ended) };
 };
 
-const asks = (planned) => Boolean(live.run?.approve === "each" && planned && !planned.read_only && planned.tool);
-// The time between the start of a step and the start of its first call, in milliseconds: a person approves the call, or the call waits for its turn.
-export const waitedFor = (planned, report) => {
-  const [first] = list(report?.attempts);
-  if (!first || first.element?.length) return 0;
-  const waited = first.started_ms - report.started_ms;
-  return waited >= (asks(planned) ? 50 : 1000) ? waited : 0;
+const WAITS = { answer: "for a person", value: "for a value", turn: "for its turn" };
+const ofStep = (all) => list(all).filter((one) => !one.element?.length);
+// The waits and the calls of a step, without those of the elements of a list, and without the waits for a rule that answers at once. The report alone tells waits from calls.
+export const spans = (report) => {
+  const waits = ofStep(report?.waits).filter((one) => one.reason === "value" || one.duration_ms >= 200);
+  const calls = ofStep(report?.attempts).filter((one) => one.tool || !waits.some(({ reason }) => reason === "value"));
+  return { waits, calls };
 };
+// The time that the calls of a step have waited, in milliseconds.
+export const waitedFor = (report) => spans(report).waits.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
 // The times of a step in words, with the time of a person apart from the time of the tool.
-export const times = (planned, report) => {
-  if (planned?.waits && !planned.tool) return report?.duration_ms >= 0 ? `waited ${took(report.duration_ms)} for a value` : "";
-  const waited = waitedFor(planned, report);
-  const attempts = list(report?.attempts).filter((one) => !one.element?.length);
-  if (!waited && attempts.length < 2) return "";
-  const spent = attempts.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
-  const between = attempts.slice(1).reduce((sum, one, at) => sum + Math.max(0, one.started_ms - attempts[at].started_ms - (attempts[at].duration_ms ?? 0)), 0);
-  return [`the tool took ${took(spent)}`, waited && `waited ${took(waited)} ${asks(planned) ? "for a person" : "for its turn"}`,
-    attempts.length > 1 && `${plural(attempts.length, "attempt")}, waited ${took(between)} between them`].filter(Boolean).join(", ");
+export const times = (report) => {
+  const waited = Object.entries(report?.waited_ms ?? {}).filter(([reason, ms]) => WAITS[reason] && ms >= 200).map(([reason, ms]) => `waited ${took(ms)} ${WAITS[reason]}`);
+  const { calls } = spans(report);
+  if (!waited.length && calls.length < 2) return "";
+  const spent = calls.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
+  const between = calls.slice(1).reduce((sum, one, at) => sum + Math.max(0, one.started_ms - calls[at].started_ms - (calls[at].duration_ms ?? 0)), 0);
+  return [calls.some((one) => one.tool && !one.inside?.length) && `the tool took ${took(spent)}`, ...waited,
+    calls.length > 1 && `${plural(calls.length, "attempt")}, waited ${took(between)} between them`].filter(Boolean).join(", ");
 };
 
 const value = (label, given, name) => {
@@ -139,7 +144,7 @@ const details = (path, status, stateOfStep) => {
     planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
     started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,
     report?.duration_ms >= 0 ? ["Took", took(report.duration_ms)] : null,
-    times(planned, report) ? ["Of that", times(planned, report)] : null,
+    times(report) ? ["Of that", times(report)] : null,
   ].filter(Boolean);
   const stateOfCall = (one) => stateOfStep(`${path}${one.element?.length ? `[${one.element.join("][")}]` : ""}`);
   const needs = list(planned?.needs);

@@ -3,7 +3,7 @@
 import { $, cut, h, hide, list, plural, put, say, spoken } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
 import { isOver, live } from "./live.js";
-import { recorded, showStep, times, waitedFor } from "./step.js";
+import { recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 
 // The step of the plan that a step of a block, or an element of a list, belongs to.
@@ -120,7 +120,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
   const nth = attempts.at(-1)?.nth ?? 1;
   // Without a report, the events tell how long the step has taken.
   const spent = isEnded ? report.duration_ms : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
-  const parts = isEnded ? times(planned, report) : "";
+  const parts = isEnded ? times(report) : "";
   say(row.said, `${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
   say(row.why, step?.error ?? "");
   // The elements of a list, and the steps of a block, are in one row that opens.
@@ -135,9 +135,9 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
     const count = live.narrowed.has(path) ? failed : all.length;
     say(row.note, opened && (count > LIMITS.rows || count < all.length) ? `${Math.min(count, LIMITS.rows).toLocaleString()} of ${plural(all.length, "part")}${count > LIMITS.rows ? ", failed parts first" : ""}` : "");
   }
-  const bars = isEnded && attempts.length ? recordedBars(planned, report, (instant(live.run.began)?.getTime() ?? 0) + began) : attempts.flatMap((one, index) => {
+  const bars = isEnded && report.started_ms >= 0 ? recordedBars(report, (instant(live.run.began)?.getTime() ?? 0) + began) : attempts.flatMap((one, index) => {
     const until = one.ended ?? (over ? to : now);
-    const waited = index ? 0 : waitedFor(planned, report);
+    const waited = index ? 0 : waitedFor(report);
     const turn = status === "waiting" || (planned?.waits && !planned.tool) ? until : Math.min(one.started + waited, until);
     return [turn > one.started ? [one.started, turn, "turn"] : null, turn < until || turn === one.started ? [turn, until, one.bad ? "bad" : ""] : null].filter(Boolean);
   });
@@ -150,12 +150,10 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
     bar.className = tone;
   });
 };
-// The bars of a step that has ended: the time before its first call, and each call.
-const recordedBars = (planned, report, origin) => {
-  const [start, end] = [origin + report.started_ms, origin + report.started_ms + report.duration_ms];
-  if (planned?.waits && !planned.tool) return [[start, end, "turn"]];
-  const calls = list(report.attempts).filter((one) => !one.element?.length);
-  if (!calls.length) return [[start, end, report.error ? "bad" : ""]];
-  const bars = calls.map((one) => [origin + one.started_ms, origin + one.started_ms + (one.duration_ms ?? 0), one.error ? "bad" : ""]);
-  return waitedFor(planned, report) ? [[start, bars[0][0], "turn"], ...bars] : bars;
+// The bars of a step that has ended: its waits and its calls.
+const recordedBars = (report, origin) => {
+  const span = (one) => [origin + one.started_ms, origin + one.started_ms + (one.duration_ms ?? 0)];
+  const { waits, calls } = spans(report);
+  if (!waits.length && !calls.length) return [[...span(report), report.error ? "bad" : ""]];
+  return [...waits.map((one) => [...span(one), "turn"]), ...calls.map((one) => [...span(one), one.error ? "bad" : ""])].sort(([a], [b]) => a - b);
 };

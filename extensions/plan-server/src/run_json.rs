@@ -115,12 +115,17 @@ fn element(attempt: &Attempt) -> String {
     indices.map(|at| format!("[{at}]")).collect()
 }
 
+/// Returns `true` if a step has started and has not ended.
+fn is_open(status: &Status) -> bool {
+    matches!(status, Status::Running | Status::Waiting)
+}
+
 /// Adds the steps of a run that wait for a value, with the types of the values. `around` contains two paths of the enclosing step: the path for signals, and the path for people.
 fn waiting(plan: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Value>) {
     for step in report.steps() {
         let path = format!("{}{}", around.0, step.id());
         let shown = format!("{}{}", around.1, MessageName(step.id()));
-        if matches!(step.status(), Status::Running) {
+        if is_open(step.status()) {
             // Only a waiting step can get a value.
             let type_name = match check_signal(plan, &path, Value::Null) {
                 Ok(_) => Some("any JSON value".to_owned()),
@@ -166,7 +171,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                 status: match (element.is_empty(), ended, attempt.error()) {
                     (false, Some(_), None) => "completed",
                     (false, _, Some(_)) => "failed",
-                    (_, None, None) if !matches!(step.status(), Status::Running) => "cancelled",
+                    (_, None, None) if !is_open(step.status()) => "cancelled",
                     _ => "running",
                 },
                 attempt: Some(attempt.number()),
@@ -185,7 +190,11 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
             .any(|attempt| attempt.element().is_empty());
         events.push(StepEvent {
             path,
-            status: step.status().name(),
+            status: if is_open(step.status()) {
+                "running"
+            } else {
+                step.status().name()
+            },
             attempt: None,
             started_ms: step.started().filter(|_| !has_attempts).and_then(at),
             ended_ms: step.ended().and_then(at),

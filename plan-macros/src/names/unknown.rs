@@ -2,7 +2,7 @@
 
 use super::{Frames, Names, Source};
 use crate::docs::text_of;
-use plan_graph::similar;
+use plan_graph::{nearest, similar};
 use syn::Ident;
 
 impl Names<'_> {
@@ -81,7 +81,7 @@ impl Names<'_> {
             known.filter(|(name, source)| matches!(source, Source::Step(_)) && **name != step);
         let mut known: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
         known.sort_unstable();
-        let help = similar(&text, known).map_or_else(String::new, |known| {
+        let help = nearest(&text, known).map_or_else(String::new, |known| {
             format!("\nhelp: a step with a similar name exists: `{known}`")
         });
         Some(format!("no step is named `{text}`{help}"))

@@ -85,7 +85,7 @@ pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
 #[cfg(feature = "progress")]
 pub use progress::Progress;
 pub(crate) use report::Report;
-pub use report::{Attempt, Status, StepReport, Totals};
+pub use report::{Attempt, Status, StepReport, Totals, WaitReason, WaitReport};
 pub use signals::{SignalError, Signals};
 #[doc(hidden)]
 pub use submission::submit;

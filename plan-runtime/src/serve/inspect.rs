@@ -26,7 +26,7 @@ pub(super) fn unfit(plan: &str, why: String) -> RunError {
 
 impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
     /// Returns the [report](crate::run::Run::with_report) of a run, even before its end. Steps that have not ended are
-    /// [running](crate::run::Status::Running).
+    /// [running](crate::run::Status::Running) or [waiting](crate::run::Status::Waiting).
     ///
     /// The server replays the records, without calls and without changes.
     ///

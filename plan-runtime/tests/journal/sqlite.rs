@@ -409,3 +409,26 @@ fn resident() -> usize {
     let pages = status.split(' ').nth(1).and_then(|it| it.parse().ok());
     pages.unwrap_or(0) * 4096
 }
+
+/// A backup that SQLite makes of an open database has all acknowledged records, and its runs have no owner.
+#[test]
+fn a_backup_of_an_open_database_resumes() {
+    let folder = Folder::new();
+    let db = folder.open();
+    let claim = begin(&db, "a");
+    smol::block_on(record(&db, &claim, "1")).unwrap();
+    let copy = folder.join("copy.db");
+    let made = rusqlite::Connection::open(folder.path()).unwrap();
+    made.execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
+        .unwrap();
+    smol::block_on(record(&db, &claim, "2")).unwrap();
+
+    let restored = Sqlite::open(&copy).unwrap();
+    assert_eq!(
+        restored.claim_now("a").unwrap().run.info,
+        Some(info("plan"))
+    );
+    let records = restored.records_now("a").unwrap();
+    let keys: Vec<&str> = records.iter().map(|record| &*record.key).collect();
+    assert_eq!(keys, ["1"]);
+}

@@ -27,5 +27,7 @@ mod signals;
 mod stage;
 mod starting;
 mod support;
+#[cfg(feature = "macros")]
+mod waited;
 mod watched;
 mod watching;

@@ -125,7 +125,7 @@ fn a_report_is_made_of_records<P: Place>() {
         ("first", "completed"),
         ("held", "completed"),
         ("released", "not started"),
-        ("sure", "running"),
+        ("sure", "waiting"),
         ("paid", "not started"),
         ("closed", "not started"),
     ];
@@ -138,11 +138,11 @@ fn a_report_is_made_of_records<P: Place>() {
         let step = capture.unwrap();
         let step = step.step("first").unwrap();
         assert!(step.output().is_some() && step.arguments().is_some());
-        assert_eq!(report.totals().running, 1);
+        assert_eq!(report.totals().waiting, 1);
         assert!(
             serde_json::to_string(&report)
                 .unwrap()
-                .contains("\"running\"")
+                .contains("\"waiting\"")
         );
     }
     assert!(shop.take().is_empty());
@@ -878,7 +878,7 @@ fn a_state_lists_its_runs_alone<P: Place>() {
     assert!(db.error_now("nobody").is_err());
 }
 
-/// The page of a live run draws a running attempt as running.
+/// The page of a live run draws a waiting step as waiting.
 #[cfg(feature = "html")]
 fn a_page_shows_what_runs<P: Place>() {
     let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
@@ -887,15 +887,15 @@ fn a_page_shows_what_runs<P: Place>() {
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
     let page = at(&db, &toolbox, &shop).report("a").unwrap().to_html();
     let section = page
-        .split("<section class=\"step running\"")
+        .split("<section class=\"step waiting\"")
         .nth(1)
         .unwrap();
     let section = section.split("</section>").next().unwrap();
     assert!(
-        section.contains("▸") && !section.contains("dropped"),
+        section.contains("The step waits for a value.") && !section.contains("dropped"),
         "{section}"
     );
-    assert!(page.contains("<li class=\"running\">"), "{page}");
+    assert!(page.contains("<li class=\"waiting\">"), "{page}");
 }
 
 in_each_place! {

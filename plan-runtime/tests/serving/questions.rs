@@ -137,7 +137,7 @@ fn has_running(report: &Report) -> bool {
     let steps = report.steps().iter();
     steps.into_iter().any(|step| {
         let mut inside = step.attempts().iter().flat_map(|it| it.inside());
-        matches!(step.status(), Status::Running) || inside.any(has_running)
+        matches!(step.status(), Status::Running | Status::Waiting) || inside.any(has_running)
     })
 }
 

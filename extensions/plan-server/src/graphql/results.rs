@@ -69,7 +69,7 @@ fn error(status: &Status) -> Option<ErrorDetails> {
             ("DEPENDENCIES_NOT_MET", format!("step `{by}` has failed"))
         }
         Status::Cancelled => ("CANCELLED", "the step was cancelled".to_owned()),
-        Status::Running => ("RUNNING", "the step has not ended".to_owned()),
+        Status::Running | Status::Waiting => ("RUNNING", "the step has not ended".to_owned()),
         Status::NotStarted => ("NOT_STARTED", "the step was not started".to_owned()),
         status => ("UNKNOWN", status.to_string()),
     };

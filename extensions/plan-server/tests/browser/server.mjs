@@ -191,12 +191,16 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   await page.waitForSelector('#live [data-path="sent"].failed');
   // The failed step is open from the start.
   await says(page, "#step-details .error", "not to her");
+  // Nobody has made the call, so its bar is the wait for the person.
+  await says(page, "#timeline .row.failed .said", "for a person): was refused: not to her");
+  assert.deepEqual(await page.$$eval("#timeline .row.failed i", (all) => all.map((it) => it.className)), ["turn"]);
   await show(page, "server-failed-light");
   assert.deepEqual(server.effects(), []);
   await press(page, "Open the report");
   await page.waitForSelector("#report-dialog[open] iframe");
   const report = await (await page.$("#report-frame iframe")).contentFrame();
   await report.waitForSelector("header .error");
+  assert.deepEqual(await report.$$eval(".row.failed rect:not(.bar, .frame)", (all) => all.map((it) => it.getAttribute("class"))), ["waits"]);
   assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*not to her.*Input text"Well done\."/s);
   await show(page, "server-report-failed-light");
   await press(page, "Close", "#report-dialog");

@@ -137,7 +137,11 @@ export async function start({ page, pace = 120 }) {
       if (ended_ms) one.duration_ms = since(ended_ms) - one.started_ms;
       if (error) one.error = error;
     }
-    return { id: step.path, tool: step.tool, status: last?.status ?? "not started", error: last?.error ?? undefined, started_ms: started && since(started),
+    const asked = run.allowed.has(step.path) || (run.approve === "each" && /refused/.test(last?.error ?? ""));
+    const until = run.allowed.get(step.path) ?? last?.ended_ms;
+    if (asked && !run.allowed.has(step.path)) attempts.length = 0;
+    const waits = asked && started ? [{ reason: "answer", started_ms: since(started), duration_ms: until - started }] : [];
+    return { id: step.path, tool: step.tool, waits, waited_ms: waits.length ? { answer: waits[0].duration_ms } : undefined, status: last?.status ?? "not started", error: last?.error ?? undefined, started_ms: started && since(started),
       duration_ms: last?.ended_ms ? since(last.ended_ms) - since(started) : undefined, output: whole ? run.values.get(step.path) : undefined, attempts: attempts.filter(Boolean) };
   }) });
   const told = (run, whole = false) => {

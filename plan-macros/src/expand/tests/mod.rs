@@ -1,4 +1,5 @@
 //! Expansions of plans with errors, and of plans written by the runtime.
 
+mod named;
 mod recovery;
 mod written;

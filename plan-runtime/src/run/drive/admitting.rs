@@ -2,6 +2,7 @@
 
 use super::super::StepError;
 use super::super::context::{Decision, PendingCall, Question};
+use super::super::report::WaitReason;
 use super::super::start::Started;
 use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
@@ -41,7 +42,7 @@ impl<'x> Admitting<'_, 'x> {
         if self.is_open(it, &known) {
             // A call whose arguments cannot be made fails before its question.
             self.question(it, host)?;
-            self.wait_before(*it, Box::pin(pending()));
+            self.wait_before(*it, WaitReason::Answer, Box::pin(pending()));
             return Ok(());
         }
         let is_answered = match &known {
@@ -58,7 +59,7 @@ impl<'x> Admitting<'_, 'x> {
             }
         };
         if must_ask && self.admission.is_full() {
-            self.scene.machine.handle(Event::Deferred(call));
+            self.defer(it);
         } else if is_answered {
             self.wait_for_answer(it, known);
         } else if !must_ask || !self.ask(it, host)? {
@@ -86,7 +87,7 @@ impl<'x> Admitting<'_, 'x> {
         let (question, answer) = Question::ask(self.admission.gates.clone(), call, bytes);
         self.admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);
-        self.wait_before(*it, self.hold_back(answer));
+        self.wait_before(*it, WaitReason::Answer, self.hold_back(answer));
         Ok(true)
     }
 
@@ -130,7 +131,7 @@ impl<'x> Admitting<'_, 'x> {
             || (None, Box::pin(pending()) as TimerFuture),
             |(answer, turn)| (Some(answer), turn),
         );
-        self.wait_before(it, wait);
+        self.wait_before(it, WaitReason::Answer, wait);
         if let Some(waiting) = self.admission.waiting.get_mut(&it.of.call) {
             waiting.answer = answer;
         }
@@ -145,15 +146,23 @@ impl<'x> Admitting<'_, 'x> {
         Ok(())
     }
 
-    /// Lets a call wait, by default for the answers of gates.
-    fn wait_before(&mut self, it: Starting<'x>, wait: TimerFuture) {
+    /// Lets a call wait for the answers of gates, or for its turn.
+    fn wait_before(&mut self, it: Starting<'x>, reason: WaitReason, wait: TimerFuture) {
         let waiting = Waiting {
             it,
-            has_answers: false,
+            has_answers: reason == WaitReason::Turn,
             answer: None,
         };
         self.admission.waiting.insert(it.of.call, waiting);
+        self.scene.tell(|watch| watch.wait(&it.of, reason));
         self.push_wait(it.of, wait);
+    }
+
+    /// Lets a call wait for room in the full queue of waiting calls.
+    fn defer(&mut self, it: &Starting<'x>) {
+        self.scene
+            .tell(|watch| watch.wait(&it.of, WaitReason::Turn));
+        self.scene.machine.handle(Event::Deferred(it.of.call));
     }
 
     fn push_wait(&mut self, of: Site, wait: TimerFuture) {
@@ -168,15 +177,13 @@ impl<'x> Admitting<'_, 'x> {
             return;
         };
         let Some(wait) = wait else {
+            self.scene.tell(|watch| watch.waited(&it.of));
             return self.scene.machine.handle(Event::Admitted(call));
         };
         if self.admission.is_full() {
-            return self.scene.machine.handle(Event::Deferred(call));
+            return self.defer(it);
         }
-        self.wait_before(*it, wait);
-        if let Some(waiting) = self.admission.waiting.get_mut(&call) {
-            waiting.has_answers = true;
-        }
+        self.wait_before(*it, WaitReason::Turn, wait);
     }
 
     /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run has ended.
@@ -219,6 +226,7 @@ impl<'x> Admitting<'_, 'x> {
             answer: recorded,
         } = waiting;
         if has_answers {
+            self.scene.tell(|watch| watch.waited(&it.of));
             self.scene.machine.handle(Event::Allowed(call));
             return Ok(true);
         }
@@ -243,6 +251,7 @@ impl<'x> Admitting<'_, 'x> {
                 self.stop_asking(it);
             }
             Decision::Refuse(reason) => {
+                self.scene.tell(|watch| watch.waited(&it.of));
                 self.admission
                     .forget_question(&mut self.scene.values, &it.of);
                 return Err(StepError::Refused(reason.into()));
@@ -252,6 +261,7 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     fn allow(&mut self, it: &Starting<'x>) {
+        self.scene.tell(|watch| watch.waited(&it.of));
         self.scene.note_allowed(&it.of);
         self.admission.call_mut(&it.of).is_allowed = true;
         self.scene.machine.handle(Event::Allowed(it.of.call));
@@ -299,6 +309,7 @@ impl<'x> Admitting<'_, 'x> {
         asked.push(first);
         asked.sort_unstable_by_key(|it| it.of.element());
         for it in asked {
+            self.scene.tell(|watch| watch.waited(&it.of));
             self.scene.machine.handle(Event::Allowed(it.of.call));
         }
     }
@@ -345,7 +356,7 @@ impl<'x> Admitting<'_, 'x> {
             }
             self.drop_task(call);
             self.scene.machine.handle(Event::Withdrawn(call));
-            self.wait_before(it, Box::pin(pending()));
+            self.wait_before(it, WaitReason::Answer, Box::pin(pending()));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::super::StepError;
 use super::super::clock::Clock;
 use super::super::engine::EngineFuture;
+use super::super::report::WaitReason;
 use super::super::signals::{Sent, Waiting};
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
@@ -34,6 +35,7 @@ impl Calls<'_> {
         let (body, _) = scene.values.body(of);
         scene.values.hold_call(of.slot())?;
         scene.tell(|it| it.begin(of, 1, None)).transpose()?;
+        scene.tell(|it| it.wait(of, WaitReason::Value));
         let (Body::Await(wait), Some(path)) = (body, path_of_wait(scene, of)) else {
             return Err(StepError::NoSignals);
         };

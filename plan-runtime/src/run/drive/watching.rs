@@ -3,7 +3,7 @@
 use super::super::StepError;
 use super::super::clock::Clock;
 use super::super::context::{CallContext, Inside};
-use super::super::report::Attempt;
+use super::super::report::{Attempt, WaitReason, WaitReport};
 use super::super::shared::SharedRun;
 use super::super::trace::Span;
 use super::super::watch::{NewAttempt, Watch};
@@ -151,6 +151,20 @@ impl Watching<'_, '_> {
             tool: tool.cloned(),
         };
         Ok(self.watch.begin(of.spot(), begun, started))
+    }
+
+    /// Records the start of a wait.
+    pub(super) fn wait(&mut self, of: &Site, reason: WaitReason) {
+        if self.watch.keeps.report {
+            self.values.held.add(size_of::<WaitReport>());
+            let element = of.places(self.view);
+            self.watch.wait(of.spot(), element, reason, self.now());
+        }
+    }
+
+    /// Records the end of a wait.
+    pub(super) fn waited(&mut self, of: &Site) {
+        self.watch.waited(of.spot(), self.now());
     }
 
     /// Records the arguments of an attempt's call.

@@ -1,5 +1,6 @@
 //! The steps inside a step as text: one row for each step, for all elements and attempts together.
 
+use super::waited::{Span, in_all};
 use super::{Report, Status, StepReport, Totals};
 use crate::error::Elements;
 use crate::print::MessageName;
@@ -38,6 +39,8 @@ pub(super) struct Row<'r> {
     /// The start of the first outcome, and in `ended` the end of the last outcome.
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
+    /// The waits for people, outside the calls.
+    pub(super) waits: Vec<Span>,
     /// The number of calls.
     pub(super) calls: usize,
     /// The first failed outcome: its path and its status.
@@ -109,6 +112,7 @@ impl<'r> Rows<'r> {
             depth,
             step: &plan[0].report.steps[place],
             totals: Totals::of(steps.clone().map(|(_, step)| &step.status)),
+            waits: in_all(steps.clone().map(|(inner, step)| (step, inner.started))),
             started: started.min(),
             ended: ended.max(),
             calls: steps.clone().map(|(_, step)| step.attempts.len()).sum(),

@@ -2,7 +2,8 @@
 
 use super::collapsed::{self, Rows};
 use super::time::Time;
-use super::{Report, Status, StepReport, Totals};
+use super::waited::Span;
+use super::{Report, Status, StepReport, Totals, WaitReason};
 use crate::error::Elements;
 use crate::print::{MessageName, Tone, split_at_width, width, wrapped};
 use std::fmt;
@@ -29,7 +30,8 @@ impl fmt::Display for Status {
             | Self::Skipped
             | Self::Cancelled
             | Self::NotStarted
-            | Self::Running => Ok(()),
+            | Self::Running
+            | Self::Waiting => Ok(()),
         }
     }
 }
@@ -58,6 +60,8 @@ struct Row {
     status: String,
     tone: Tone,
     times: (Option<Duration>, Option<Duration>),
+    /// The times of waits for people.
+    waits: Vec<Span>,
     note: String,
 }
 
@@ -139,7 +143,13 @@ impl Row {
         };
         let start = cell(started).min(cells - 1);
         let length = cell(ended).min(cells).saturating_sub(start).max(1);
-        " ".repeat(start) + &"█".repeat(length)
+        let bars = (start..start + length).map(|at| {
+            let middle = Duration::from_secs_f64(whole * (at as f64 + 0.5) / cells as f64);
+            let waits = self.waits.iter();
+            let mut waits = waits.filter(|(from, until)| (*from..*until).contains(&middle));
+            if waits.next().is_some() { '░' } else { '█' }
+        });
+        " ".repeat(start) + &bars.collect::<String>()
     }
 
     /// Adds the row's line, and the lines of a note that does not fit beside the row.
@@ -207,7 +217,10 @@ impl Report {
         let count = self.steps.len();
         let plural = if count == 1 { "" } else { "s" };
         let (plan, duration, totals) = (MessageName(self.plan()), Time(self.duration), self.totals);
-        let title = format!("plan `{plan}`: {count} step{plural} in {duration}: {totals}");
+        let waited = self.long_wait();
+        let waited =
+            waited.map_or_else(String::new, |it| format!(", {} of them waiting", Time(it)));
+        let title = format!("plan `{plan}`: {count} step{plural} in {duration}{waited}: {totals}");
         let mut lines = Vec::new();
         for (place, line) in fitted(title, columns).into_iter().enumerate() {
             lines.push(format!(
@@ -248,6 +261,7 @@ impl Report {
             status: step.status.name().to_owned(),
             tone: step.status.tone(),
             times: (step.started, step.ended),
+            waits: step.only_waits(WaitReason::is_outside),
             note: step.note(),
         }];
         let inside = Rows::of(step);
@@ -261,6 +275,7 @@ impl Report {
                     .as_ref()
                     .map_or(inner.step.status.tone(), |(_, status)| status.tone()),
                 times: (inner.started, inner.ended),
+                waits: inner.waits.clone(),
                 note: inner.note(),
             }
         }));
@@ -271,6 +286,7 @@ impl Report {
                 status: String::new(),
                 tone: Tone::Quiet,
                 times: (None, None),
+                waits: Vec::new(),
                 note: String::new(),
             });
         }
@@ -296,7 +312,7 @@ impl Status {
     fn tone(&self) -> Tone {
         match self {
             Self::Completed => Tone::Good,
-            Self::Recovered(_) | Self::Cancelled | Self::Running => Tone::Warning,
+            Self::Recovered(_) | Self::Cancelled | Self::Running | Self::Waiting => Tone::Warning,
             Self::Failed(_) | Self::Blocked { .. } => Tone::Bad,
             Self::Skipped | Self::NotStarted => Tone::Quiet,
         }
@@ -315,7 +331,8 @@ fn why(at: &str, status: &Status) -> String {
         | Status::Skipped
         | Status::Cancelled
         | Status::NotStarted
-        | Status::Running => String::new(),
+        | Status::Running
+        | Status::Waiting => String::new(),
     }
 }
 
@@ -340,7 +357,10 @@ fn with_calls(note: String, calls: usize, what: &str) -> String {
 
 impl StepReport {
     fn note(&self) -> String {
-        let note = why(&Elements(&self.element).to_string(), &self.status);
+        let mut note = why(&Elements(&self.element).to_string(), &self.status);
+        if matches!(self.status, Status::Waiting) {
+            note = self.awaited();
+        }
         let in_list = self.attempts.iter().any(|it| !it.element.is_empty());
         let what = if in_list { "calls" } else { "attempts" };
         let note = with_calls(note, self.attempts.len(), what);
@@ -349,6 +369,7 @@ impl StepReport {
             .map(|(name, value)| format!("{name}: {value}"));
         let is_changed = self.attempts.iter().any(|it| it.is_changed);
         let amounts = amounts.chain(is_changed.then(|| "changed arguments".to_owned()));
+        let amounts = amounts.chain(self.waits_in_words());
         let amounts = amounts.collect::<Vec<_>>().join(", ");
         match (note.is_empty(), amounts.is_empty()) {
             (_, true) => note,

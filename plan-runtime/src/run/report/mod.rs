@@ -7,8 +7,11 @@ mod html;
 mod serialize;
 mod step;
 mod time;
+mod wait;
+mod waited;
 
 pub use step::{Attempt, Status, StepReport};
+pub use wait::{WaitReason, WaitReport};
 
 use crate::error::elements;
 use crate::plan::{Plan, Role};
@@ -34,7 +37,8 @@ use std::time::{Duration, SystemTime};
 /// The [reports inside](Attempt::inside) an attempt contain the steps of a block or of a called plan. `Display` collapses them: each inner step is
 /// one row below the outer step, for all elements.
 ///
-/// The times of a step are its start, counted from the run's start, and its duration. A report implements `Serialize`, with
+/// The times of a step are its start, counted from the run's start, and its duration. A bar has lighter parts, `░`, for waits for answers of gates and
+/// for values from outside. [`StepReport::waits`] returns these waits. A report implements `Serialize`, with
 /// times in milliseconds. With the feature `html`, `Report::to_html` writes the report as a page.
 ///
 /// ```
@@ -115,6 +119,9 @@ pub struct Totals {
     /// Steps that have not ended, in the report of an unfinished run.
     #[serde(skip_serializing_if = "is_zero")]
     pub running: usize,
+    /// Steps that wait for answers or values from outside, in the report of an unfinished run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub waiting: usize,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives it so")]
@@ -135,13 +142,14 @@ impl Totals {
                 Status::Cancelled => &mut totals.cancelled,
                 Status::NotStarted => &mut totals.not_started,
                 Status::Running => &mut totals.running,
+                Status::Waiting => &mut totals.waiting,
             } += 1;
         }
         totals
     }
 
     /// Returns each number, with the name of its status.
-    fn named(&self) -> [(usize, &'static str); 8] {
+    fn named(&self) -> [(usize, &'static str); 9] {
         [
             (self.completed, "completed"),
             (self.recovered, "recovered"),
@@ -151,6 +159,7 @@ impl Totals {
             (self.cancelled, "cancelled"),
             (self.not_started, "not started"),
             (self.running, "running"),
+            (self.waiting, "waiting"),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! Reports as JSON.
 
-use super::{Attempt, Report, Status, StepReport};
+use super::{Attempt, Report, Status, StepReport, WaitReason, WaitReport};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ impl Serialize for Report {
         map.serialize_entry("plan", self.plan())?;
         map.serialize_entry("started_at", &started_at.to_string())?;
         map.serialize_entry("duration_ms", &millis(self.duration))?;
+        let waited = Some(self.waited()).filter(|waited| !waited.is_zero());
+        entry(&mut map, "waited_ms", waited.map(millis))?;
         map.serialize_entry("totals", &self.totals)?;
         let path: Vec<&str> = self.critical_path().map(StepReport::id).collect();
         map.serialize_entry("critical_path", &path)?;
@@ -49,6 +51,17 @@ impl Serialize for StepReport {
         if !self.attempts.is_empty() {
             map.serialize_entry("attempts", &self.attempts)?;
         }
+        if !self.waits.is_empty() {
+            map.serialize_entry("waits", &self.waits)?;
+        }
+        let waited = WaitReason::ALL.map(|reason| (reason.name(), self.waited_for(reason)));
+        let waited = waited.into_iter().filter(|(_, time)| !time.is_zero());
+        let waited: BTreeMap<&str, f64> = waited.map(|(name, time)| (name, millis(time))).collect();
+        entry(
+            &mut map,
+            "waited_ms",
+            (!waited.is_empty()).then_some(waited),
+        )?;
         map.end()
     }
 }
@@ -74,6 +87,20 @@ impl Serialize for Attempt {
         if !self.inside.is_empty() {
             map.serialize_entry("inside", &self.inside)?;
         }
+        map.end()
+    }
+}
+
+impl Serialize for WaitReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if !self.element.is_empty() {
+            map.serialize_entry("element", &self.element)?;
+        }
+        map.serialize_entry("reason", self.reason.name())?;
+        map.serialize_entry("started_ms", &millis(self.started))?;
+        let took = self.ended.map(|ended| ended.saturating_sub(self.started));
+        entry(&mut map, "duration_ms", took.map(millis))?;
         map.end()
     }
 }

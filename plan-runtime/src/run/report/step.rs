@@ -1,6 +1,6 @@
 //! Reports of steps and of their attempts.
 
-use super::Report;
+use super::{Report, WaitReport};
 use crate::error::StepError;
 use crate::plan::{Policy, Step, ToolInfo};
 use crate::resolve::bytes_of;
@@ -18,6 +18,7 @@ pub struct StepReport {
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
     pub(super) attempts: Vec<Attempt>,
+    pub(in crate::run) waits: Vec<WaitReport>,
     pub(in crate::run) output: Option<Value>,
     /// The policy with its computed amounts, if it has any.
     pub(in crate::run) policy: Option<Arc<Policy>>,
@@ -61,6 +62,9 @@ pub enum Status {
     NotStarted,
     /// The step has not ended: it is running, or no process runs the run. Only reports from a journal contain this status.
     Running,
+    /// The step has not ended: all its open calls wait for answers of gates or for values from outside. Only reports from a journal contain
+    /// this status.
+    Waiting,
 }
 
 impl StepReport {
@@ -79,6 +83,7 @@ impl StepReport {
             started,
             ended,
             attempts,
+            waits: Vec::new(),
             output: None,
             policy: None,
         }
@@ -117,7 +122,8 @@ impl StepReport {
             size_of::<Attempt>() + arguments + inside.sum::<usize>()
         });
         let output = self.output.as_ref().map_or(0, bytes_of);
-        size_of::<Self>() + self.id.len() + output + attempts.sum::<usize>()
+        let waits = self.waits.len() * size_of::<WaitReport>();
+        size_of::<Self>() + self.id.len() + output + waits + attempts.sum::<usize>()
     }
 
     /// Returns the name of the step.
@@ -318,6 +324,7 @@ impl Status {
             Self::Cancelled => "cancelled",
             Self::NotStarted => "not started",
             Self::Running => "running",
+            Self::Waiting => "waiting",
         }
     }
 }

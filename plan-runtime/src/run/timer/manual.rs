@@ -1,17 +1,24 @@
 //! A timer for tests, which advance its time. In contrast to tokio's paused clock, the timer works under every runtime.
 
 use super::super::catch::locked;
+use super::waits::WaitUntil;
 use super::{Timer, TimerFuture};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
+/// The real time after which a sleep fails that no test ends.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// A timer whose time does not pass until a test advances it. Clones share the time.
+///
+/// Await a run with [`skip_waits`](Self::skip_waits), or call [`advance`](Self::advance) while the run waits. Otherwise, a sleep never ends. After 30
+/// seconds of real time without any use of the timer, the sleep panics, and so the run fails with a message about `skip_waits`.
 ///
 /// ```
 /// use plan_runtime::run::{ManualTimer, Timer};
@@ -35,6 +42,9 @@ struct Manual {
     slept: u64,
     /// The wakers, by the end of the sleep and its number. Dropped sleeps are skipped.
     sleepers: BTreeMap<(Duration, u64), Arc<Mutex<Alarm>>>,
+    /// The real time of the last use of the timer, and the real time after which an unused timer fails its sleeps.
+    used: Instant,
+    patience: Duration,
 }
 
 #[derive(Default)]
@@ -47,8 +57,15 @@ impl ManualTimer {
     /// Creates a timer on which no time has passed.
     #[must_use]
     pub fn new() -> Self {
+        Self::with_patience(PATIENCE)
+    }
+
+    fn with_patience(patience: Duration) -> Self {
+        let start = Instant::now();
         Self(Arc::new(Mutex::new(Manual {
-            start: Instant::now(),
+            start,
+            used: start,
+            patience,
             elapsed: Duration::ZERO,
             slept: 0,
             sleepers: BTreeMap::new(),
@@ -64,7 +81,7 @@ impl ManualTimer {
     /// Returns the time until the next sleeper wakes, or `None` without sleepers.
     #[must_use]
     pub fn next(&self) -> Option<Duration> {
-        let mut manual = locked(&self.0);
+        let mut manual = self.used();
         manual.forget_dropped();
         let (&(at, _), _) = manual.sleepers.first_key_value()?;
         Some(at.saturating_sub(manual.elapsed))
@@ -72,7 +89,7 @@ impl ManualTimer {
 
     /// Advances the time, and wakes the sleepers whose time has passed.
     pub fn advance(&self, duration: Duration) {
-        let mut manual = locked(&self.0);
+        let mut manual = self.used();
         manual.elapsed += duration;
         let now = (manual.elapsed, u64::MAX);
         let later = manual.sleepers.split_off(&now);
@@ -85,6 +102,12 @@ impl ManualTimer {
                 waker.wake();
             }
         }
+    }
+
+    fn used(&self) -> MutexGuard<'_, Manual> {
+        let mut manual = locked(&self.0);
+        manual.used = Instant::now();
+        manual
     }
 
     /// Awaits a future. Whenever the future waits, the timer advances the time to the end of its next sleep. So a test takes no
@@ -159,7 +182,7 @@ impl fmt::Debug for ManualTimer {
 
 impl Timer for ManualTimer {
     fn now(&self) -> Instant {
-        let manual = locked(&self.0);
+        let manual = self.used();
         manual.start + manual.elapsed
     }
 
@@ -169,27 +192,53 @@ impl Timer for ManualTimer {
             waker: None,
         }));
         if !duration.is_zero() {
-            let mut manual = locked(&self.0);
+            let mut manual = self.used();
             let at = manual.elapsed.saturating_add(duration);
             let before = manual.slept;
             manual.slept += 1;
             manual.sleepers.insert((at, before), alarm.clone());
         }
-        Box::pin(Waiting(alarm))
+        Box::pin(Waiting {
+            timer: self.clone(),
+            alarm,
+            patience: None,
+        })
     }
 }
 
-struct Waiting(Arc<Mutex<Alarm>>);
+struct Waiting {
+    timer: ManualTimer,
+    alarm: Arc<Mutex<Alarm>>,
+    /// A real wait, after which the sleep looks for a use of the timer.
+    patience: Option<WaitUntil>,
+}
 
 impl Future for Waiting {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut alarm = locked(&self.0);
-        if alarm.rung {
-            return Poll::Ready(());
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let it = &mut *self;
+        {
+            let mut alarm = locked(&it.alarm);
+            if alarm.rung {
+                return Poll::Ready(());
+            }
+            alarm.waker = Some(cx.waker().clone());
         }
-        alarm.waker = Some(cx.waker().clone());
+        let patience = locked(&it.timer.0).patience;
+        let wait = it.patience.get_or_insert_with(|| {
+            drop(it.timer.used());
+            WaitUntil::after(patience)
+        });
+        while Pin::new(&mut *wait).poll(cx).is_ready() {
+            let left = patience.saturating_sub(locked(&it.timer.0).used.elapsed());
+            assert!(
+                !left.is_zero(),
+                "nothing advances the `ManualTimer` on which this run waits: \
+                 await the run with `timer.skip_waits(run)`, or call `timer.advance(…)`"
+            );
+            *wait = WaitUntil::after(left);
+        }
         Poll::Pending
     }
 }
@@ -204,5 +253,53 @@ impl Wake for WokenSleepers {
     fn wake(self: Arc<Self>) {
         self.already.store(true, Ordering::SeqCst);
         self.waker.wake_by_ref();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Timer;
+    use super::ManualTimer;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::Duration;
+
+    fn ended(timer: &ManualTimer, skips: bool) -> Result<(), String> {
+        let sleep = timer.sleep(Duration::from_secs(3600));
+        let run = AssertUnwindSafe(|| {
+            if skips {
+                smol::block_on(timer.skip_waits(sleep));
+            } else {
+                smol::block_on(sleep);
+            }
+        });
+        let failed = catch_unwind(run);
+        failed.map_err(|panic| (*panic.downcast_ref::<&str>().unwrap()).to_owned())
+    }
+
+    #[test]
+    fn a_sleep_that_nothing_ends_fails() {
+        let timer = ManualTimer::with_patience(Duration::from_millis(50));
+        assert_eq!(ended(&timer, true), Ok(()));
+        let error = ended(&timer, false).unwrap_err();
+        assert!(
+            error.contains("await the run with `timer.skip_waits(run)`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_used_timer_is_patient() {
+        let timer = ManualTimer::with_patience(Duration::from_millis(200));
+        let uses = std::thread::spawn({
+            let timer = timer.clone();
+            move || {
+                for _ in 0..20 {
+                    std::thread::sleep(Duration::from_millis(20));
+                    timer.advance(Duration::from_secs(180));
+                }
+            }
+        });
+        assert_eq!(ended(&timer, false), Ok(()));
+        uses.join().unwrap();
     }
 }

@@ -59,7 +59,7 @@ impl Watch<'_> {
                 observer.plan_started(log.plan);
             }
             for (place, step) in log.steps.iter().enumerate() {
-                if step.waits == 0 {
+                if step.needs == 0 {
                     observer.step_ready(&log.whole(place));
                 }
             }

@@ -4,6 +4,7 @@ use super::super::context::Inside;
 use super::super::report::Attempt;
 use super::super::trace::Span;
 use super::super::{Status, StepError};
+use super::waits::Waits;
 use crate::machine::ScopeId;
 use crate::plan::{Graph, Plan, Policy, Role, ToolInfo, number};
 use serde_json::Value;
@@ -56,7 +57,7 @@ pub(super) struct ScopeLog<'x> {
 #[derive(Default)]
 pub(super) struct StepLog {
     /// The number of steps that the step still waits for.
-    pub(super) waits: u32,
+    pub(super) needs: u32,
     pub(super) is_ready: bool,
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
@@ -70,6 +71,7 @@ pub(super) struct StepLog {
     pub(super) is_called: bool,
     /// The attempts in the order of their starts, if there is a report.
     pub(super) attempts: Vec<AttemptLog>,
+    pub(super) waits: Waits,
     /// The attempts that run, by elements.
     pub(super) open: BTreeMap<u32, OpenAttempt>,
 }
@@ -202,14 +204,14 @@ impl<'x> ScopeLog<'x> {
         (now, started_at): (Duration, SystemTime),
     ) -> Self {
         let steps = plan.steps.iter().enumerate().map(|(step, of)| {
-            let waits = match of.role {
+            let needs = match of.role {
                 Role::Work => number(graph.needs().of(step).len()),
                 // The step waits for the end of the work.
                 Role::Undo(_) | Role::Always => 1,
             };
             StepLog {
-                waits,
-                is_ready: waits == 0,
+                needs,
+                is_ready: needs == 0,
                 ..StepLog::default()
             }
         });
@@ -231,6 +233,9 @@ impl StepLog {
     pub(super) fn status(&self, shows_running: bool) -> Status {
         match (&self.status, self.started) {
             (Some(status), _) => status.clone(),
+            (None, Some(_)) if shows_running && self.waits.are_all(self.open.keys()) => {
+                Status::Waiting
+            }
             (None, Some(_)) if shows_running => Status::Running,
             (None, Some(_)) => Status::Cancelled,
             (None, None) => Status::NotStarted,

@@ -8,10 +8,13 @@
 //! | `log.rs` | the log of a scope: its steps, their attempts |
 //! | `heard.rs` | the events of a step for observers and `tracing` |
 //! | `report.rs` | the report |
+//! | `waits.rs`, `waiting.rs` | the waits of calls and of `await` steps |
 
 mod heard;
 mod log;
 mod report;
+mod waiting;
+mod waits;
 
 pub(super) use log::{NewAttempt, Spot};
 
@@ -232,17 +235,6 @@ impl<'x> Watch<'x> {
         }
     }
 
-    /// Removes an attempt that was not made.
-    pub(super) fn withdraw(&mut self, spot: Spot) {
-        let Some(step) = self.logs.step(spot.scope, spot.step) else {
-            return;
-        };
-        let attempt = step.open.remove(&spot.element);
-        if let Some(kept) = attempt.and_then(|it| step.attempts.get_mut(it.log?)) {
-            kept.attempt.withdraw();
-        }
-    }
-
     /// Records the end of the time limit of all open attempts of a step.
     pub(super) fn all_late(&mut self, spot: Spot, error: &StepError, now: Duration) {
         let step = self.logs.step(spot.scope, spot.step);
@@ -267,6 +259,7 @@ impl<'x> Watch<'x> {
         };
         let began = log.began;
         let step = &mut log.steps[spot.step];
+        step.waits.end(spot.element, now.saturating_sub(began));
         let Some(attempt) = step.open.remove(&spot.element) else {
             return;
         };
@@ -326,6 +319,7 @@ impl<'x> Watch<'x> {
 
     /// Records the end of a step, or that the step will never start.
     pub(super) fn settle(&mut self, scope: ScopeId, step: usize, settled: Settled, now: Duration) {
+        let began = self.logs.log(scope).map_or(now, |log| log.began);
         let Some(it) = self.logs.step(scope, step) else {
             return;
         };
@@ -336,6 +330,7 @@ impl<'x> Watch<'x> {
             it.ended = Some(now);
         }
         it.open.clear();
+        it.waits.end_all(now.saturating_sub(began));
         it.status = Some(settled.status);
         it.element = settled.element;
         self.hear_settled(scope, step, settled.by);
@@ -358,8 +353,8 @@ impl<'x> Watch<'x> {
         for &dependent in graph.dependents().of(step) {
             let dependent = dependent as usize;
             if let Some(it) = self.logs.step(scope, dependent) {
-                it.waits = it.waits.saturating_sub(1);
-                if it.waits == 0 && !std::mem::replace(&mut it.is_ready, true) {
+                it.needs = it.needs.saturating_sub(1);
+                if it.needs == 0 && !std::mem::replace(&mut it.is_ready, true) {
                     self.hear_ready(scope, dependent);
                 }
             }

@@ -1,5 +1,6 @@
 //! The report of a run.
 
+use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::report::{Report, Status, StepReport, critical};
@@ -61,10 +62,15 @@ impl Watch<'_> {
             .map(|it| (it.attempt, it.within))
             .unzip();
         let has_call = log.is_called || !matches!(status, Status::Cancelled);
+        let is_refused = matches!(
+            status,
+            Status::Failed(StepError::Refused(_)) | Status::Recovered(StepError::Refused(_))
+        );
         let mut report = StepReport::new(of, status, log.element, times, attempts);
         report.policy = log.policy;
         report.output = log.output;
-        if has_call {
+        report.waits = log.waits.take();
+        if has_call && !is_refused {
             report.add_only_attempt(of);
         }
         for (attempt, within) in inside.into_iter().enumerate() {

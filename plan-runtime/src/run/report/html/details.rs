@@ -55,6 +55,9 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
         if let (Some(started), Some(took)) = (report.started, report.duration()) {
             row("Started", &format_args!("after {}", Time(started)));
             row("Took", &Time(took));
+            if let Some(waits) = report.waits_in_words() {
+                row("Of that", &waits);
+            }
         }
         if page.critical.contains(&step) {
             row("Critical path", &"the run had to wait for this step");
@@ -102,6 +105,12 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
             "The run stopped waiting for the step before its end. A running call may have taken effect, so check its effect."
         }
         Status::Running => "The step has not ended.",
+        Status::Waiting => {
+            let awaited = report.awaited();
+            return html
+                .tag("p")
+                .text(format_args!("The step waits {awaited}."));
+        }
         Status::NotStarted => "The step has not started.",
         Status::Completed => return,
     };
@@ -138,9 +147,11 @@ fn write_attempts(html: &mut Html, page: &Page<'_>, step: &StepReport) {
     if attempts.is_empty() {
         return;
     }
+    let is_open = matches!(step.status, Status::Running | Status::Waiting);
+    let open = is_open.then(|| step.status.name());
     html.tag("ol").attr("class", "attempts").inside(|list| {
         for attempt in attempts.iter().take(ATTEMPTS) {
-            write_attempt(list, page, attempt, matches!(step.status, Status::Running));
+            write_attempt(list, page, attempt, open);
         }
     });
     let more = attempts.len().saturating_sub(ATTEMPTS);
@@ -149,12 +160,13 @@ fn write_attempts(html: &mut Html, page: &Page<'_>, step: &StepReport) {
     }
 }
 
-fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, is_running: bool) {
-    let (class, outcome) = match (&attempt.error, attempt.ended) {
-        (Some(_), _) => ("bad", '✗'),
-        (None, Some(_)) => ("good", '✓'),
-        (None, None) if is_running => ("running", sign("running")),
-        (None, None) => ("dropped", '◌'),
+/// Writes an attempt. `open` is the status of an attempt that has not ended, if it can still end.
+fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, open: Option<&'static str>) {
+    let (class, outcome) = match (&attempt.error, attempt.ended, open) {
+        (Some(_), _, _) => ("bad", '✗'),
+        (None, Some(_), _) => ("good", '✓'),
+        (None, None, Some(open)) => (open, sign(open)),
+        (None, None, None) => ("dropped", '◌'),
     };
     list.tag("li").attr("class", class).inside(|item| {
         item.tag("p").inside(|p| {
@@ -168,13 +180,13 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, is_running
                 p.tag("code").text(MessageName(tool));
             }
             p.text(format_args!(", after {}", Time(attempt.started)));
-            match attempt.ended {
-                Some(ended) => {
+            match (attempt.ended, open) {
+                (Some(ended), _) => {
                     let took = Time(ended.saturating_sub(attempt.started));
                     p.text(format_args!(", took {took}"));
                 }
-                None if is_running => p.text(", running"),
-                None => p.text(", cancelled"),
+                (None, Some(open)) => p.text(format_args!(", {open}")),
+                (None, None) => p.text(", cancelled"),
             }
         });
         if let Some(error) = &attempt.error {
@@ -228,6 +240,9 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
                 Time(started),
                 Time(took)
             ));
+            if let Some(waits) = step.waits_in_words() {
+                p.text(format_args!(", {waits}"));
+            }
         }
     });
     if let Some(error) = step.error() {

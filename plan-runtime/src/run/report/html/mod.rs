@@ -192,6 +192,9 @@ impl Page<'_> {
         if let Some(took) = report.duration() {
             let _ = write!(text, ", {}", Time(took));
         }
+        if let Some(waits) = report.waits_in_words() {
+            let _ = write!(text, ", {waits}");
+        }
         if self.critical.contains(&step) {
             text.push_str(", on the critical path");
         }
@@ -208,6 +211,7 @@ fn sign(status: &str) -> char {
         "blocked" => '⊘',
         "cancelled" => '◌',
         "running" => '▸',
+        "waiting" => '…',
         _ => '·',
     }
 }
@@ -244,7 +248,7 @@ impl Page<'_> {
         html.markup(
             "</div></section>\n<section aria-label=\"Timeline\"><h2>Timeline</h2>\
              <p class=\"hint\">Each bar is a step with its attempts. Green attempts succeeded, and red attempts failed. \
-             The framed steps are the critical path: the run had to wait for these steps.</p>",
+             The dashed parts are waits: for an answer, for a value or for a turn. The framed steps are the critical path: the run had to wait for these steps.</p>",
         );
         timeline::write(&mut html, self);
         html.markup(
@@ -270,6 +274,9 @@ impl Page<'_> {
             let plural = if count == 1 { "" } else { "s" };
             facts.text(format_args!("{count} step{plural} in "));
             facts.tag("strong").text(Time(report.duration));
+            if let Some(waited) = report.long_wait() {
+                facts.text(format_args!(", {} of them waiting", Time(waited)));
+            }
             facts.text(", started at ");
             let started_at = humantime::format_rfc3339_seconds(report.started_at);
             facts.tag("time").text(started_at);

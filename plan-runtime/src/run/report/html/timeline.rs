@@ -2,8 +2,9 @@
 
 use super::{Page, write_sign};
 use crate::print::MessageName;
-use crate::run::report::Attempt;
+use crate::run::report::StepReport;
 use crate::run::report::time::Time;
+use crate::run::report::waited::{Span, in_attempt};
 use plan_graph::Html;
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
@@ -12,6 +13,8 @@ use std::time::Duration;
 const ATTEMPTS: usize = 400;
 /// The width of the narrowest rectangle, in percent.
 const LEAST: f64 = 0.15;
+/// The width of a letter, in percent of a narrow track.
+const LETTER: f64 = 1.4;
 /// The largest number of concurrent attempts that are drawn below each other.
 const LANES: usize = 6;
 
@@ -62,7 +65,8 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
         });
         return;
     };
-    let (lanes, count) = lanes(&report.attempts);
+    let pieces = pieces(report, ended);
+    let (lanes, count) = lanes(&pieces);
     // Hidden from screen readers, since the row contains this text.
     let track = row.tag("svg").attr("class", "track");
     let track = track.attr("aria-hidden", true).attr("width", "100%");
@@ -71,20 +75,39 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
         for class in critical.into_iter().chain(["bar"]) {
             write_bar(track, class, (started, ended), (0, 1), whole);
         }
-        for (attempt, lane) in report.attempts.iter().zip(lanes) {
-            write_attempt(track, attempt, (lane, count), ended, whole);
+        for (piece, lane) in pieces.iter().zip(lanes) {
+            write_bar(track, piece.class, piece.span, (lane, count), whole);
+            for wait in &piece.waits {
+                write_bar(track, "waits", *wait, (lane, count), whole);
+            }
         }
-        // If there is no room after the bar, the time is before it.
-        let (start, end) = (Share(started, whole), Share(ended, whole));
-        let (class, x, dx) = if end.percent() > 80.0 {
-            ("took before", start, -6)
-        } else {
-            ("took", end, 6)
-        };
-        let text = track.tag("text").attr("class", class);
-        let text = text.attr("x", x).attr("y", "50%").attr("dx", dx);
-        text.text(Time(ended.saturating_sub(started)));
+        write_took(track, report, (started, ended), whole);
     });
+}
+
+/// Writes the duration of a step: after its bar, before its bar, or into its bar if there is no room beside the bar.
+fn write_took(
+    track: &mut Html,
+    report: &StepReport,
+    (started, ended): (Duration, Duration),
+    whole: Duration,
+) {
+    let mut took = Time(ended.saturating_sub(started)).to_string();
+    if let Some(waits) = report.waits_in_words() {
+        took = format!("{took}, {waits}");
+    }
+    let room = 20.0_f64.max(took.len() as f64 * LETTER);
+    let (start, end) = (Share(started, whole), Share(ended, whole));
+    let (class, x, dx) = if end.percent() <= 100.0 - room {
+        ("took", end, 6)
+    } else if start.percent() >= room {
+        ("took before", start, -6)
+    } else {
+        ("took inside", start, 6)
+    };
+    let text = track.tag("text").attr("class", class);
+    let text = text.attr("x", x).attr("y", "50%").attr("dx", dx);
+    text.text(took);
 }
 
 /// Draws a rectangle between two times, in a lane of a track.
@@ -112,37 +135,57 @@ fn write_bar(
     bar.attr("height", format_args!("{height:.1}%")).empty();
 }
 
-fn write_attempt(
-    track: &mut Html,
-    attempt: &Attempt,
-    lane: (usize, usize),
-    step_ended: Duration,
-    whole: Duration,
-) {
-    let ended = attempt.ended.unwrap_or(step_ended);
-    let class = match (&attempt.error, attempt.ended) {
-        (Some(_), _) => "bad",
-        (None, Some(_)) => "good",
-        (None, None) => "dropped",
-    };
-    write_bar(track, class, (attempt.started, ended), lane, whole);
+/// A rectangle in the track of a step: an attempt, or a wait.
+struct Piece {
+    class: &'static str,
+    span: Span,
+    /// The waits of the steps inside the attempt.
+    waits: Vec<Span>,
 }
 
-/// Returns the lane of each drawn attempt, and the number of lanes.
-fn lanes(attempts: &[Attempt]) -> (Vec<usize>, usize) {
+/// Returns the attempts and the waits of a step, in the order of their starts.
+fn pieces(report: &StepReport, step_ended: Duration) -> Vec<Piece> {
+    let attempts = report.attempts.iter().take(ATTEMPTS);
+    let attempts = attempts.filter(|attempt| !report.is_wait(attempt));
+    let mut pieces = Vec::new();
+    for attempt in attempts {
+        let class = match (&attempt.error, attempt.ended) {
+            (Some(_), _) => "bad",
+            (None, Some(_)) => "good",
+            (None, None) => "dropped",
+        };
+        let ended = attempt.ended.unwrap_or(step_ended);
+        pieces.push(Piece {
+            class,
+            span: (attempt.started, ended),
+            waits: in_attempt(attempt),
+        });
+    }
+    let waits = report.waits.iter().filter(|wait| wait.is_shown());
+    let waits = waits.take(ATTEMPTS);
+    pieces.extend(waits.map(|wait| Piece {
+        class: "waits",
+        span: (wait.started, wait.ended.unwrap_or(step_ended)),
+        waits: Vec::new(),
+    }));
+    pieces.sort_by_key(|piece| piece.span.0);
+    pieces
+}
+
+/// Returns the lane of each piece, and the number of lanes.
+fn lanes(pieces: &[Piece]) -> (Vec<usize>, usize) {
     let mut free: Vec<Duration> = Vec::new();
     let mut lanes = Vec::new();
-    for attempt in attempts.iter().take(ATTEMPTS) {
-        let ended = attempt.ended.unwrap_or(Duration::MAX);
-        let lane = match free.iter().position(|until| *until <= attempt.started) {
+    for Piece { span, .. } in pieces {
+        let lane = match free.iter().position(|until| *until <= span.0) {
             Some(lane) => lane,
             None if free.len() < LANES => {
-                free.push(ended);
+                free.push(span.1);
                 free.len() - 1
             }
             None => lanes.len() % LANES,
         };
-        free[lane] = ended;
+        free[lane] = span.1;
         lanes.push(lane);
     }
     (lanes, free.len().max(1))

@@ -1,0 +1,63 @@
+//! The waits of calls and of `await` steps.
+
+use super::super::report::WaitReport;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The waits of a step. Times count from the start of the scope.
+#[derive(Default)]
+pub(super) struct Waits {
+    ended: Vec<WaitReport>,
+    /// The waits that have not ended, by elements.
+    open: BTreeMap<u32, WaitReport>,
+}
+
+impl Waits {
+    /// Begins a wait. A wait for the reason of the open wait continues that wait.
+    pub(super) fn begin(&mut self, element: u32, wait: WaitReport) {
+        let open = self.open.get(&element);
+        if open.is_some_and(|open| open.reason == wait.reason) {
+            return;
+        }
+        self.end(element, wait.started);
+        let continues = |last: &mut WaitReport| {
+            last.reason == wait.reason
+                && last.element == wait.element
+                && last.ended == Some(wait.started)
+        };
+        let wait = self.ended.pop_if(continues).unwrap_or(wait);
+        self.open.insert(element, wait);
+    }
+
+    pub(super) fn end(&mut self, element: u32, now: Duration) {
+        if let Some(wait) = self.open.remove(&element)
+            && wait.started < now
+        {
+            self.ended.push(WaitReport {
+                ended: Some(now),
+                ..wait
+            });
+        }
+    }
+
+    pub(super) fn end_all(&mut self, now: Duration) {
+        while let Some((&element, _)) = self.open.first_key_value() {
+            self.end(element, now);
+        }
+    }
+
+    /// Returns `true` if all open calls, of these elements, wait for answers or values from outside.
+    pub(super) fn are_all<'e>(&self, mut open: impl Iterator<Item = &'e u32>) -> bool {
+        let mut waits = self.open.values();
+        !self.open.is_empty()
+            && waits.all(|wait| wait.reason.is_outside())
+            && open.all(|element| self.open.contains_key(element))
+    }
+
+    /// Returns all waits. The waits that have not ended come last.
+    pub(super) fn take(self) -> Vec<WaitReport> {
+        let mut all = self.ended;
+        all.extend(self.open.into_values());
+        all
+    }
+}
