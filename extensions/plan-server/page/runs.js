@@ -1,5 +1,6 @@
 import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
+import { showSamples } from "./samples.js";
 import { api, noticed } from "./server.js";
 import { instant, since, time, took } from "./time.js";
 
@@ -23,6 +24,12 @@ const load = async (quiet = false) => {
     const all = list(said?.runs).slice(0, LIMITS.page);
     const focused = document.activeElement?.closest?.("#runs a")?.getAttribute("href");
     const filtered = runs.state || runs.text;
+    const isEmpty = !all.length && !filtered && !runs.before && runs.next === null;
+    say($("runs-title"), isEmpty ? "Run a plan" : "Runs");
+    for (const part of ["filters", "runs-count", "runs"]) hide($(part), isEmpty);
+    hide($("welcome"), !isEmpty);
+    $("write").classList.toggle("primary", !isEmpty);
+    if (isEmpty) showSamples();
     put($("runs"), [all, filtered, runs.next === null], () => {
       const hasErrors = all.some((run) => run?.error);
       const error = (run) => h("span", { class: "one-line", title: run?.error || null }, run?.error ? bdi(String(run.error).replaceAll("`", ""), 200) : "–");

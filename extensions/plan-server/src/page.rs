@@ -32,7 +32,7 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 26] = files![
+const MODULES: [(&str, &str, &str); 27] = files![
     "again.js",
     "change.js",
     "compare.js",
@@ -51,6 +51,7 @@ const MODULES: [(&str, &str, &str); 26] = files![
     "report.js",
     "run.js",
     "runs.js",
+    "samples.js",
     "scan.js",
     "server.js",
     "start.js",

@@ -56,6 +56,49 @@ await test("the list of many runs", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("the first page", () => stubbed({ pace: 20 }, async (stub) => {
+  // A server without runs explains itself, and one click runs a sample.
+  const page = await open(stub.url, { at: null });
+  await says(page, "#samples h3", "Send a mail");
+  assert.equal(await text(page, "#runs-title"), "Run a plan");
+  assert.match(await text(page, "#runs-about"), /^A plan is a list of steps that call tools\./);
+  assert.equal(await page.$eval("#filters", (it) => it.hidden), true);
+  assert.deepEqual(await page.$$eval("#samples li", (all) => all.map((it) => [...it.querySelectorAll("button")].map((one) => one.textContent))), [["Run", "Open in the editor"], ["Open in the editor"], ["Open in the editor"]]);
+  await show(page, "first-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await press(page, "Open in the editor", "#samples li:nth-child(2)");
+  await drawn(page, 5);
+  assert.match(await page.$eval("#text", (it) => it.value), /list_mails/);
+  assert.equal(await page.$eval("#sample", (it) => it.value), "0");
+  await page.click(".brand");
+  await press(page, "Run", "#samples");
+  await says(page, "#questions h3", "send_mail");
+  // A server with runs has the questions above the list.
+  await page.click(".brand");
+  await says(page, "#asks li", "May send_mail run in the step sent?");
+  await says(page, "#runs tbody", "r0001");
+  assert.equal(await text(page, "#runs-title"), "Runs");
+  assert.equal(await page.$eval("#welcome", (it) => it.hidden), true);
+  await show(page, "first-with-runs-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await page.click("#asks a");
+  await press(page, "Allow", "#questions");
+  await says(page, "#run-facts", "done");
+  await page.click(".brand");
+  await wait(page, () => document.querySelector("#asks-card").hidden);
+  await close(page);
+  for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width: 390, height: 800 }]]) {
+    await stubbed({}, async (empty) => {
+      const page = await open(empty.url, { ...options, at: null });
+      await says(page, "#samples h3", "Send a mail");
+      await show(page, `first-${name}`);
+      await fits(page);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+      await close(page);
+    });
+  }
+}));
+
 await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   // A tool has its arguments with their types, and writes a step.

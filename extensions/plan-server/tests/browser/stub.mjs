@@ -13,7 +13,7 @@ const READS = /^(find|list|read|look|search|track)/;
 
 const SAMPLES = [
   {
-    name: "reply", title: "Reply to the last mail (an input and an answer)", dialect: "action-plan", text: `[
+    name: "reply", title: "Reply to the last mail (an input and an answer)", about: "Replies to a mail.", is_ready: false, dialect: "action-plan", text: `[
     {"id": "inbox", "intent": "Find the mail.", "tool": "list_mails", "arguments": {"sender": "{{PLACEHOLDER_sender}}"}},
     {"id": "mail", "tool": "read_mail", "arguments": {"id": "{{inbox.result[0].id}}"}},
     {"id": "answer", "await": "String"},
@@ -22,12 +22,13 @@ const SAMPLES = [
 ]
 ` },
   {
-    name: "faulty", title: "Faulty: a step that does not exist", dialect: "action-plan", text: `[
+    name: "faulty", title: "Faulty: a step that does not exist", about: "Has an error.", is_ready: false, dialect: "action-plan", text: `[
     {"id": "inbox", "tool": "list_mails", "arguments": {"sender": "sarah"}},
     {"id": "mail", "tool": "read_mail", "arguments": {"id": "{{inbx.result[0].id}}"}},
     {"id": "sent", "tool": "send_mail", "arguments": {"to": "{{mail.result.from}}", "text": "See you."}}
 ]
 ` },
+  { name: "ready", title: "Send a mail", about: "Sends a mail after your permission.", is_ready: true, dialect: "action-plan", text: '[{"id": "sent", "intent": "Tell Ada.", "tool": "send_mail", "arguments": {"to": "ada", "text": "Hello."}}]' },
 ];
 
 const TEXT = { type: "string" };
