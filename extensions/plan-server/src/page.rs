@@ -32,7 +32,7 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 27] = files![
+const MODULES: [(&str, &str, &str); 28] = files![
     "again.js",
     "change.js",
     "compare.js",
@@ -41,6 +41,7 @@ const MODULES: [(&str, &str, &str); 27] = files![
     "editor.js",
     "events.js",
     "field.js",
+    "groups.js",
     "inbox.js",
     "limits.js",
     "live.js",
