@@ -24,6 +24,7 @@ mod runs;
 mod samples;
 mod server;
 mod state;
+mod title;
 mod tools;
 mod view;
 mod watch;

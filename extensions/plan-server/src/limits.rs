@@ -106,6 +106,12 @@ pub const DATABASE_FOR_ENDED: u64 = DATABASE / 2;
 /// Bytes of a file with effects of the tools. A full file replaces the old file. A call has no second effect as long as one of the two files has the key of the call.
 pub const EFFECTS: u64 = 16 << 20;
 
+/// Characters of the title of a plan without a name.
+pub const TITLE: usize = 60;
+
+/// Names of plans in one answer.
+pub const PLAN_NAMES: usize = 100;
+
 /// Runs on a page of the list.
 pub const RUNS_ON_PAGE: usize = 100;
 

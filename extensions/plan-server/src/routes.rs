@@ -26,6 +26,7 @@ pub(crate) fn router(
         .route("/api/tools", get(runs::tools))
         .route("/api/check", post(runs::check))
         .route("/api/runs", post(runs::begin).get(list::list))
+        .route("/api/plans", get(list::plans))
         .route("/api/runs/{id}", get(runs::show))
         .route("/api/runs/{id}/events", get(watch::events))
         .route("/api/runs/{id}/report.html", get(report::page))

@@ -102,7 +102,7 @@ pub(crate) fn start(
     inputs: Value,
     how: Start,
 ) -> Result<Response, Problem> {
-    let document = state.read(text, how.profile).map_err(|findings| {
+    let document = state.read_for_run(text, how.profile).map_err(|findings| {
         let problem = Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "FAULTY_PLAN",

@@ -8,6 +8,7 @@ use crate::limits;
 use crate::live::Live;
 use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
 use crate::run_id::reading;
+use crate::title::{NO_NAME, title};
 use crate::tools::Office;
 use axum::http::StatusCode;
 use plan_runtime::dynamic::{
@@ -175,11 +176,7 @@ impl State {
         text: &'t str,
         profile: Profile,
     ) -> Result<Document<'t>, Findings> {
-        let limits = DocumentLimits::DEFAULT.bytes(limits::PLAN);
-        let reader = Reader::new()
-            .tools(self.server.toolbox().contracts())
-            .profile(profile);
-        let read = reader.limits(limits).name("plan").read(text);
+        let read = self.reader(profile).name(NO_NAME).read(text);
         let found = match &read {
             Ok(document) => document.warnings(),
             Err(findings) => findings,
@@ -188,6 +185,30 @@ impl State {
             self.count(finding, profile);
         }
         read
+    }
+
+    /// Reads a plan for a run. A plan without a name gets a title, by which people find its runs.
+    pub(crate) fn read_for_run<'t>(
+        &self,
+        text: &'t str,
+        profile: Profile,
+    ) -> Result<Document<'t>, Findings> {
+        let document = self.read(text, profile)?;
+        match title(document.plan()) {
+            Some(title) if document.plan().name == NO_NAME => {
+                self.reader(profile).name(title).read(text)
+            }
+            _ => Ok(document),
+        }
+    }
+
+    fn reader(&self, profile: Profile) -> Reader<'_> {
+        let limits = DocumentLimits::DEFAULT.bytes(limits::PLAN);
+        let contracts = self.server.toolbox().contracts();
+        Reader::new()
+            .tools(contracts)
+            .profile(profile)
+            .limits(limits)
     }
 
     fn count(&self, finding: &Finding, profile: Profile) {

@@ -385,6 +385,59 @@ fn lists_have_pages() {
 }
 
 #[test]
+fn runs_are_found_by_their_plan_and_by_their_time() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let first = server.begin(&sample(&server, "shipments"), &json!({}), "none");
+    server.ended(&first);
+    // A plan without a name has the intents of its steps, or its tools, as a title.
+    let second = server.begin(&sample(&server, "reply"), &inputs(), "none");
+    server.ended(&second);
+    let third = server.begin(&sample(&server, "contacts"), &json!({}), "none");
+    server.ended(&third);
+    let names = [
+        "Find the latest e-mail. Reply to it.",
+        "contacts_find, email_send",
+        "late-shipments",
+    ];
+    assert_eq!(server.get("/api/plans").1, json!({"plans": names}));
+    let ids = |query: &str| -> Vec<String> {
+        let (status, list) = server.get(&format!("/api/runs?count=true&{query}"));
+        assert_eq!(status, 200, "{list}");
+        let ids = list["runs"].as_array().unwrap().iter();
+        let ids: Vec<String> = ids.map(|run| run["id"].as_str().unwrap().into()).collect();
+        let count = json!({"least": ids.len(), "is_exact": true});
+        assert_eq!((&list["count"], &list["next"]), (&count, &Value::Null));
+        ids
+    };
+    assert_eq!(ids("plan=contacts_find,%20email_send"), [third.clone()]);
+    assert_eq!(ids("since=1h").len(), 3);
+    assert_eq!(ids("since=0s").len(), 0);
+    let (_, run) = server.get(&format!("/api/runs/{second}"));
+    let began = run["began"].as_str().unwrap();
+    assert_eq!(ids(&format!("to={began}")), [first]);
+    assert_eq!(ids(&format!("from={began}")), [third.clone(), second]);
+    assert_eq!(
+        ids(&format!(
+            "from={began}&since=1h&plan=contacts_find,%20email_send"
+        )),
+        [third]
+    );
+    assert_eq!(
+        ids("from=2000-01-01T00:00:00Z&to=2001-01-01T00:00:00Z"),
+        [""; 0]
+    );
+    assert_eq!(ids("to=9999-01-01T00:00:00Z").len(), 3);
+    for wrong in ["since=yesterday", "from=monday", "to=1"] {
+        let (status, answer) = server.get(&format!("/api/runs?{wrong}"));
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (400, &json!("BAD_REQUEST"))
+        );
+    }
+}
+
+#[test]
 fn two_servers_do_not_share_a_port() {
     let folder = Folder::new();
     let server = Process::start(&folder);

@@ -307,10 +307,12 @@ export async function start({ page, pace = 120 }) {
       if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
       return json(201, { id: begin(given.text, check(given.text), given.inputs, given.approve) });
     }
+    if (url.pathname === "/api/plans") return json(200, { plans: [...new Set([...runs.values()].map(({ plan }) => plan))].sort() });
     if (url.pathname === "/api/runs") {
-      const [state, text, before, plan] = ["state", "text", "before", "plan"].map((name) => url.searchParams.get(name));
+      const [state, text, before, plan, since, from, to] = ["state", "text", "before", "plan", "since", "from", "to"].map((name) => url.searchParams.get(name));
+      const oldest = Math.max(since ? Date.now() - { "1h": 1, "1day": 24, "7days": 168 }[since] * 3_600_000 : -Infinity, from ? Date.parse(from) : -Infinity);
       const limit = Number(url.searchParams.get("limit") ?? 50);
-      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
+      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && Date.parse(run.began) >= oldest && (!to || run.began < to) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
       return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended, error }) => ({ id, plan, state, began, ended, error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
