@@ -1,6 +1,6 @@
 // The graph of the groups of a large picture: one node for each group, and the edges between the groups.
 
-import { cut, h, plural } from "./dom.js";
+import { cut, h, plural, say } from "./dom.js";
 import { STATUSES } from "./limits.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -87,7 +87,8 @@ export class Groups {
   }
   // Counts the steps of each group by their states, or by their kinds before a run.
   count() {
-    for (const { boxes, button, counts, bar } of this.groups) {
+    for (const group of this.groups) {
+      const { boxes, button, counts, bar } = group;
       const of = (name) => boxes.filter(({ node }) => node.classList.contains(name)).length;
       const started = FIRST.map((status) => [status, of(status), status]).filter(([, count]) => count);
       const known = started.reduce((sum, [, count]) => sum + count, 0);
@@ -95,8 +96,9 @@ export class Groups {
       const isLive = Boolean(button.closest(".live"));
       const words = parts.filter(() => known || !isLive).map(([, count, words]) => `${count} ${words}`);
       const text = words.join(", ") || "not started";
-      if (counts.textContent === text) continue;
-      counts.textContent = text;
+      if (group.counted === text) continue;
+      group.counted = text;
+      say(counts, text);
       counts.title = text;
       // A group has the color of its most urgent step, and the color of completed steps once all its steps have ended.
       const [first] = started[0] ?? [];
