@@ -32,7 +32,7 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 28] = files![
+const MODULES: [(&str, &str, &str); 29] = files![
     "again.js",
     "change.js",
     "compare.js",
@@ -61,6 +61,7 @@ const MODULES: [(&str, &str, &str); 28] = files![
     "time.js",
     "timeline.js",
     "tools.js",
+    "who.js",
 ];
 
 pub(crate) fn routes() -> Router {

@@ -1,6 +1,7 @@
 //! The state that the handlers of requests share.
 
 use crate::answer::Room;
+use crate::decisions::Decisions;
 use crate::desk::Desk;
 use crate::error::Problem;
 use crate::findings::{is_of_reference, severity};
@@ -43,6 +44,7 @@ fn bytes_of(info: &RunInfo) -> usize {
 pub(crate) struct State {
     pub(crate) server: Server<Sqlite, Office>,
     pub(crate) desk: Arc<Desk>,
+    pub(crate) decisions: Decisions,
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) token: String,
@@ -102,6 +104,7 @@ impl State {
         db: Sqlite,
         toolbox: Toolbox<Office>,
         office: Office,
+        decisions: Decisions,
         token: String,
     ) -> Result<Self, JournalError> {
         let (live, metrics) = (Arc::new(Live::default()), Arc::new(Metrics::new()));
@@ -118,6 +121,7 @@ impl State {
         }
         Ok(Self {
             desk: Arc::new(Desk::new(Arc::clone(&live), Arc::clone(&metrics))),
+            decisions,
             server: Server::new(&db, toolbox, office),
             live,
             metrics,

@@ -438,6 +438,85 @@ fn runs_are_found_by_their_plan_and_by_their_time() {
 }
 
 #[test]
+fn answers_have_names() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let id = server.begin(&sample(&server, "offsite"), &json!({}), "each");
+    let run = server.until(&id, |run| run["questions"] != json!([]));
+    let question = &run["questions"][0];
+    let path = format!(
+        "/api/runs/{id}/questions/{}",
+        question["id"].as_str().unwrap()
+    );
+    let name = "Ada\u{202e}\n".repeat(200);
+    let allow = json!({"decision": "allow", "by": name, "reason": "as \u{200b}agreed"});
+    server.answer(&id, question, &allow);
+    // A second answer learns of the first answer.
+    let (status, late) = server.post(&path, &json!({"decision": "refuse", "by": "Bob"}));
+    assert_eq!(
+        (status, &late["error"]["code"]),
+        (409, &json!("NO_SUCH_QUESTION"))
+    );
+    assert_eq!(late["error"]["decision"]["decision"], "allow");
+    let message = late["error"]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("the call was allowed by Ada"),
+        "{message}"
+    );
+    assert_eq!(server.get(&path).0, 409);
+    server.until(&id, |run| run["waits"] != json!([]));
+    let signals = format!("/api/runs/{id}/signals");
+    let value = json!({"path": "room", "value": "B2", "by": "Bob"});
+    assert_eq!(
+        server
+            .post(&signals, &json!({"path": "room", "value": 2, "by": "Eve"}))
+            .0,
+        422
+    );
+    assert_eq!(server.post(&signals, &value).0, 200);
+    let run = server.until(&id, |run| run["questions"] != json!([]));
+    let changed = json!({"to": "bob@example.org", "subject": "x"});
+    server.answer(
+        &id,
+        &run["questions"][0],
+        &json!({"decision": "allow", "arguments": changed}),
+    );
+    assert_eq!(server.ended(&id)["state"], "done");
+    server.kill();
+
+    // The answers outlive the server, and the report lists the answers.
+    let server = Process::start(&folder);
+    let (_, run) = server.get(&format!("/api/runs/{id}"));
+    let all = run["decisions"].as_array().unwrap();
+    let part = |name: &str| -> Vec<Value> { all.iter().map(|it| it[name].clone()).collect() };
+    assert_eq!(part("path"), ["booked", "room", "told"]);
+    assert_eq!(
+        part("tool"),
+        [json!("event_book"), Value::Null, json!("email_send")]
+    );
+    assert_eq!(part("decision"), ["allow", "send", "allow"]);
+    assert_eq!(part("changed"), [false, false, true]);
+    assert_eq!(
+        part("reason"),
+        [json!(r"as \u{200b}agreed"), Value::Null, Value::Null]
+    );
+    let [ada, bob, nobody] = &part("by")[..] else {
+        panic!("{run}")
+    };
+    assert!(
+        ada.as_str().unwrap().starts_with(r"Ada\u{202e}\nAda"),
+        "{ada}"
+    );
+    assert!(ada.as_str().unwrap().len() < 2_000, "{ada}");
+    assert_eq!((bob, nobody), (&json!("Bob"), &Value::Null));
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert!(
+        report.contains("<dt>Answer for room</dt><dd>a value was sent by Bob at 2"),
+        "{report}"
+    );
+}
+
+#[test]
 fn two_servers_do_not_share_a_port() {
     let folder = Folder::new();
     let server = Process::start(&folder);

@@ -143,7 +143,7 @@ export async function start({ page, pace = 120 }) {
   }) });
   const told = (run, whole = false) => {
     const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: run.decisions ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -255,7 +255,7 @@ export async function start({ page, pace = 120 }) {
   }
   const begin = (text, { steps, plan }, inputs, approve) => {
     const run = { text, id: `r${String(runs.size + 1).padStart(4, "0")}`, plan: plan.name, state: "running", began: new Date().toISOString(), ended: null, inputs: inputs, output: null,
-      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), changed: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [] };
+      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), changed: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [], decisions: [] };
     runs.set(run.id, run);
     execute(run, steps, approve);
     return run.id;
@@ -329,17 +329,21 @@ export async function start({ page, pace = 120 }) {
     if (what === "report.html") return answer(200, "text/html; charset=utf-8", report(run));
     if (what === "questions") {
       const question = run.questions.find((one) => one.id === which);
+      const answered = run.decisions.find((one) => one.question === which);
+      if (!question && answered) return json(409, { error: { code: "NO_SUCH_QUESTION", message: `the call was answered by ${answered.by}`, help: "Look at the run.", decision: answered } });
       if (!question) return wrong(409, "answered", "the question is not open");
       if (request.method === "GET") return json(200, { text: JSON.stringify(question.arguments, null, 2), json: JSON.stringify(question.arguments, null, 2) });
       const required = TOOLS.find(({ name }) => name === question.tool)?.parameters.required ?? [];
       const missing = given.arguments && required.filter((name) => !(name in given.arguments));
       if (missing?.length) return wrong(422, "ARGUMENTS", `the argument \`${missing[0]}\` of \`${question.tool}\` is missing`, "Correct the arguments. The call still waits.");
+      run.decisions.push({ question: which, path: question.path, tool: question.tool, decision: given.decision, changed: Boolean(given.arguments), by: given.by ?? null, reason: given.reason ?? null, at: new Date().toISOString() });
       question.settle(given);
       return json(200, {});
     }
     if (what === "signals") {
       if (!run.waits.some(({ path }) => path === given.path)) return wrong(409, "not-waiting", `the step \`${given.path}\` does not wait`);
       if (typeof given.value !== "string") return wrong(422, "wrong-type", `the step \`${given.path}\` waits for a String`, "send a text");
+      run.decisions.push({ question: null, path: given.path, tool: null, decision: "send", changed: false, by: given.by ?? null, reason: null, at: new Date().toISOString() });
       run.answer(given.value);
       return json(200, {});
     }
