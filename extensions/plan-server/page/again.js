@@ -34,7 +34,7 @@ once($("edit"), async () => {
     editor.mine = text.value;
     hide($("sample-back"), false);
   }
-  location.hash = "#/";
+  location.hash = "#/plan";
   prefill(inputs ?? {}, run?.approve);
   replaceText(String(source));
 });

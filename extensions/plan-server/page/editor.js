@@ -327,15 +327,18 @@ export const replaceText = (value) => {
   edited();
   check();
 };
-$("sample").addEventListener("change", () => {
-  const sample = editor.samples?.[Number($("sample").value)];
-  if ($("sample").value === "" || !sample) return;
+// Replaces the text by a sample, and keeps the text of the author.
+export const useSample = (at) => {
+  const sample = editor.samples?.[at];
+  if (!sample) return;
+  $("sample").value = String(at);
   if (text.value.trim() && text.value !== editor.sample) editor.mine = text.value;
   hide($("sample-back"), editor.mine === null);
   // A text area has line feeds only.
   editor.sample = String(sample.text ?? "").replaceAll(/\r\n?/g, "\n");
   replaceText(editor.sample);
-});
+};
+$("sample").addEventListener("change", () => $("sample").value !== "" && useSample(Number($("sample").value)));
 $("sample-back").querySelector("button").addEventListener("click", () => {
   replaceText(editor.mine ?? "");
   editor.mine = null;

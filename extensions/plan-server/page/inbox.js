@@ -1,12 +1,22 @@
 // The questions and the waiting steps of all runs.
 
-import { $, bdi, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
+import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live } from "./live.js";
 import { inboxQuestions } from "./questions.js";
 import { api, noticed, token } from "./server.js";
 import { since, time } from "./time.js";
 
+const FIRST = 3;
+// The first questions and waiting runs, above the list of runs.
+const firstAsks = (questions, others) => {
+  const all = [...questions.map(({ run, plan, asked, path, tool }) => ({ run, plan, asked, path, tool })), ...others.map(({ id, plan, began }) => ({ run: id, plan, asked: began }))];
+  hide($("asks-card"), !all.length);
+  put($("asks"), all, () => [h("ul", { class: "items" }, all.slice(0, FIRST).map(({ run, plan, asked, path, tool }) => h("li", {},
+    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Open the waiting run"])),
+    " ", h("span", { class: "hint" }, "Run of ", bdi(plan || "a plan without a name", 200), path ? ", asked " : ", began ", since(asked), " ago")))),
+    all.length > FIRST ? h("p", {}, h("a", { href: "#/waiting" }, `Show all ${all.length.toLocaleString()}`)) : null]);
+};
 let timer = 0;
 let asking = null;
 const loadInbox = async (quiet = false) => {
@@ -20,6 +30,7 @@ const loadInbox = async (quiet = false) => {
     const known = new Set(questions.map(({ run }) => run));
     const others = list(waiting?.runs).filter((run) => !known.has(run?.id));
     inboxQuestions(questions, () => loadInbox(true));
+    firstAsks(questions, others);
     const open = Number(asked?.count) || questions.length;
     const count = open + others.length;
     say($("waiting-count"), count ? ` (${count.toLocaleString()}${waiting?.next ? "+" : ""})` : "");
@@ -40,10 +51,11 @@ live.asked = () => {
   soon = [100, 1500].map((wait) => setTimeout(() => loadInbox(true), wait));
 };
 // The count in the navigation is on each page, and the list itself is looked at more often.
-export const watchInbox = (on, isOpen) => {
+export const watchInbox = (on, view) => {
+  const isOpen = view === "inbox-view";
   clearInterval(timer);
   // The cards are made again with the text that somebody has typed on the page of a run.
   if (isOpen) $("inbox").replaceChildren();
-  timer = on ? setInterval(() => document.visibilityState === "visible" && loadInbox(true), isOpen ? 5000 : 20_000) : 0;
+  timer = on ? setInterval(() => document.visibilityState === "visible" && loadInbox(true), isOpen || view === "runs-view" ? 5000 : 20_000) : 0;
   if (on) loadInbox(true);
 };

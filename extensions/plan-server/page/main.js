@@ -26,7 +26,7 @@ const route = (focus = false) => {
   if (takeToken()) focus = false;
   const run = /^#\/runs\/([^/]+)(\/report)?$/.exec(location.hash);
   const compare = /^#\/compare\/([^/]+)(?:\/([^/]+))?$/.exec(location.hash);
-  const view = !token ? "sign-in" : run ? "run-view" : compare ? "compare-view" : /^#\/runs(\?|$)/.test(location.hash) ? "runs-view" : location.hash === "#/waiting" ? "inbox-view" : "editor-view";
+  const view = !token ? "sign-in" : run ? "run-view" : compare ? "compare-view" : location.hash === "#/waiting" ? "inbox-view" : location.hash === "#/plan" ? "editor-view" : "runs-view";
   for (const id of VIEWS) hide($(id), id !== view);
   hide($("forget"), !token);
   hide(document.querySelector("nav"), !token);
@@ -38,7 +38,7 @@ const route = (focus = false) => {
   $("notices").replaceChildren();
   closeRuns();
   if (view !== "run-view") closeRun();
-  watchInbox(Boolean(token), view === "inbox-view");
+  watchInbox(Boolean(token), view);
   if (view === "sign-in") {
     document.title = "Sign in – plan!";
     $("token").focus();
@@ -54,7 +54,7 @@ const route = (focus = false) => {
     document.title = "Waiting – plan!";
   } else if (view === "runs-view") {
     document.title = "Runs – plan!";
-    openRuns(location.hash.slice("#/runs".length), focus && shown === view && location.hash.includes("page="));
+    openRuns(/^#\/runs\?/.test(location.hash) ? location.hash.slice("#/runs".length) : "", focus && shown === view && location.hash.includes("page="));
   } else if (view === "compare-view") {
     document.title = "Compare – plan!";
     openCompare(...compare.slice(1).map(decoded));

@@ -1,14 +1,9 @@
-// A large picture in groups of steps that open, with a small map of all steps.
+// A large picture as a graph of groups of steps. A group opens, and a small map shows all steps.
 
-import { h, hide, list, plural, say } from "./dom.js";
-import { LIMITS, STATUSES } from "./limits.js";
+import { h, hide, plural, say } from "./dom.js";
+import { Groups, make } from "./groups.js";
+import { LIMITS } from "./limits.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-const make = (name, attributes) => {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return element;
-};
 const boxOf = ([path, node], nth) => {
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(node.querySelector(".box")?.getAttribute(name)) || 0);
   return { path, node, nth, x, y, width, height };
@@ -17,7 +12,11 @@ const boxOf = ([path, node], nth) => {
 const groupsOf = (boxes) => {
   const sorted = [...boxes].sort((a, b) => a.y - b.y || a.x - b.x);
   const size = Math.ceil(sorted.length / LIMITS.groups);
-  return Array.from({ length: Math.ceil(sorted.length / size) }, (_, at) => sorted.slice(at * size, (at + 1) * size));
+  return Array.from({ length: Math.ceil(sorted.length / size) }, (_, at) => {
+    const boxes = sorted.slice(at * size, (at + 1) * size);
+    const named = boxes.toSorted((a, b) => a.nth - b.nth);
+    return { boxes, name: boxes.length > 1 ? `${named[0].path} … ${named.at(-1).path}` : named[0].path };
+  });
 };
 const around = (boxes, margin = 24) => {
   const [left, top] = [Math.min(...boxes.map(({ x }) => x)) - margin, Math.min(...boxes.map(({ y }) => y)) - margin];
@@ -29,44 +28,48 @@ export class Overview {
     Object.assign(this, { svg, frame, open: null, isWhole: false, chosen: null });
     const boxes = [...nodes].map(boxOf);
     this.size = around(boxes);
-    this.groups = groupsOf(boxes).map((boxes) => this.group(boxes));
+    this.groups = groupsOf(boxes);
+    this.graph = new Groups(this.groups, svg, (group) => this.choose(group, true));
     this.toggle = h("button", { type: "button", class: "small", onclick: () => this.show(!this.isWhole) });
-    this.list = h("ol", { class: "groups" }, this.groups.map(({ item }) => item));
-    this.rest = h("div", {});
+    const step = (by) => () => this.choose(this.groups[this.groups.indexOf(this.open) + by], true);
+    this.all = h("button", { type: "button", class: "small", onclick: () => this.close() }, "All groups");
+    this.earlier = h("button", { type: "button", class: "small", onclick: step(-1) }, "Previous group");
+    this.later = h("button", { type: "button", class: "small", onclick: step(1) }, "Next group");
+    this.title = h("strong", { class: "group-title", tabindex: "-1" });
+    this.bar = h("div", { class: "group-bar" }, this.all, this.earlier, this.later, this.title);
+    this.rest = h("div", {}, frame);
     this.drawMap(boxes);
-    this.place = h("div", { class: "overview" }, h("div", { class: "overview-of" }, this.toggle, h("div", { class: "overview-list" }, this.list, this.rest)), this.map);
+    this.place = h("div", { class: "overview" }, h("div", { class: "overview-of" }, h("div", { class: "group-bar" }, this.toggle), h("div", { class: "overview-list" }, this.graph.place, this.bar, this.rest)), this.map);
     frame.addEventListener("scroll", () => this.where());
     this.show(false);
-  }
-  group(boxes) {
-    const group = { boxes, counts: h("span", { class: "hint" }) };
-    const first = boxes.reduce((first, box) => (box.nth < first.nth ? box : first));
-    const more = boxes.length - 1;
-    group.button = h("button", { type: "button", class: "link", "aria-expanded": "false", onclick: () => this.choose(this.open === group ? null : group) }, h("bdi", {}, first.path), more ? ` and ${plural(more, "more step")}` : "");
-    group.place = h("div", {});
-    group.item = h("li", {}, group.button, " ", group.counts, group.place);
-    return group;
   }
   // Shows the whole picture, or its groups.
   show(isWhole) {
     this.isWhole = isWhole;
     say(this.toggle, isWhole ? "Show groups" : "Show all steps");
-    hide(this.list, isWhole);
-    hide(this.rest, !isWhole);
-    if (!isWhole) return this.choose(null);
-    this.rest.append(this.frame);
+    this.choose(null);
+    if (!isWhole) return;
     this.crop(this.size);
-    return this.where();
+    this.where();
   }
-  choose(group) {
+  close() {
+    const { button } = this.open;
+    this.choose(null);
+    button.focus();
+  }
+  // Opens a group, or shows all groups.
+  choose(group, isPressed = false) {
     this.open = group;
-    for (const one of this.groups) one.button.setAttribute("aria-expanded", String(one === group));
+    const at = this.groups.indexOf(group);
+    hide(this.graph.place, Boolean(group) || this.isWhole);
+    hide(this.bar, !group);
     hide(this.frame, !group && !this.isWhole);
     if (group) {
-      group.place.append(this.frame);
+      say(this.title, `${group.name}, ${plural(group.boxes.length, "step")}`);
+      hide(this.earlier, at === 0);
+      hide(this.later, at === this.groups.length - 1);
       this.crop(around(group.boxes));
-    } else if (!this.isWhole) {
-      this.rest.append(this.frame);
+      if (isPressed) this.title.focus({ preventScroll: true });
     }
     this.where();
   }
@@ -98,10 +101,7 @@ export class Overview {
   mark(chosen) {
     if (chosen !== null && chosen !== this.chosen) this.find(chosen);
     this.chosen = chosen;
-    for (const { boxes, counts } of this.groups) {
-      const states = list(STATUSES).map((status) => [status, boxes.filter(({ node }) => node.classList.contains(status)).length]);
-      say(counts, states.filter(([, count]) => count).map(([status, count]) => `${count} ${status}`).join(", "));
-    }
+    this.graph.count();
     for (const [node, dot] of this.dots) dot.setAttribute("class", node.getAttribute("class").replace("node", "dot"));
     this.where();
   }

@@ -5,6 +5,7 @@ import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
 import { api, told } from "./server.js";
 import { since, time } from "./time.js";
+import { who } from "./who.js";
 
 // Its key says all that somebody decides about, so that a card never stands for another question than the one that it shows.
 const cards = (place, all, key, make) => {
@@ -28,6 +29,10 @@ let ids = 0;
 // Sends answers, once, with the buttons of their card turned off while they are under way. `after` is called when the server has all of them.
 const answering = async (card, paths, body, done, after) => {
   if (card.dataset.busy) return;
+  const by = await who();
+  if (by === null || card.dataset.busy) return;
+  // Changed arguments are JSON text, which keeps all digits of each number.
+  const named = typeof body === "string" ? `{"by":${JSON.stringify(by)},${body.slice(1)}` : { ...body, by };
   card.dataset.busy = "yes";
   card.setAttribute("aria-busy", "true");
   const error = card.querySelector(".failed-to-send");
@@ -36,7 +41,7 @@ const answering = async (card, paths, body, done, after) => {
     // A call that somebody else has answered does not keep the other calls from their answers.
     let late = null;
     for (const path of paths) {
-      await api(path, { method: "POST", body }).catch((problem) => {
+      await api(path, { method: "POST", body: named }).catch((problem) => {
         if (paths.length < 2 || ![404, 409].includes(problem.status)) throw problem;
         late = problem;
       });
@@ -48,7 +53,7 @@ const answering = async (card, paths, body, done, after) => {
     hide(card, false);
     await after();
   } catch (problem) {
-    if (problem.status === 404 || problem.status === 409) say(error, `${told(problem)}\nSomebody else may have answered.`);
+    if (problem.status === 404 || (problem.status === 409 && !problem.body?.error?.decision)) say(error, `${told(problem)}\nSomebody else may have answered.`);
     else if (problem.status !== 401) say(error, told(problem));
   } finally {
     delete card.dataset.busy;
@@ -60,34 +65,47 @@ const lookAgain = async () => {
   const run = await api(runPath(), { signal: live.abort?.signal }).catch(() => null);
   if (run && id === live.id) happened("state", run);
 };
-// What somebody has typed as a reason stays when the server asks again with another id.
+// A typed reason stays when the server asks again with another id.
 const reasons = new Map();
-// The buttons that decide about calls, and a form for the reason of a refusal. `answer` gets the decision and the reason. `change` has the form for the arguments of one call.
+// The buttons that decide about calls, and the field for the reason of a decision. `answer` gets the decision and the reason. `change` has the form for the arguments of one call.
 const decisions = (key, name, all, answer, change, isElement) => {
-  const typed = reasons.get(key);
+  const typed = reasons.get(key) ?? { text: "", isOpen: false, refuses: false };
+  const keep = (change) => reasons.set(key, Object.assign(typed, change));
+  const decide = (decision) => answer(decision, reason.value.trim());
   // The second click of a double click may be on the card that has moved to the place of an answered one, and decides nothing.
-  const once = (decision) => (event) => event.detail < 2 && answer(decision);
-  const reason = h("input", { type: "text", id: name, maxlength: "1000", autocomplete: "off", oninput: () => reasons.set(key, reason.value) });
-  reason.value = typed ?? "";
-  const refusing = h("form", { hidden: typed === undefined, novalidate: true, onsubmit: (event) => {
-    event.preventDefault();
-    answer("refuse", reason.value.trim());
-  } }, h("div", { class: "input" }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "optional; recorded with the run")), reason,
-    h("p", { class: "hint" }, all ? "The calls are not made, and the step fails." : "The call is not made, and the step fails.")),
+  const once = (decision) => (event) => event.detail < 2 && decide(decision);
+  const reason = h("input", { type: "text", id: name, maxlength: "1000", autocomplete: "off", oninput: () => keep({ text: reason.value }) });
+  reason.value = typed.text;
+  const why = h("div", { class: "input", hidden: !typed.isOpen }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "optional; recorded with the run")), reason);
+  const refusing = h("div", { hidden: !typed.refuses }, h("p", { class: "hint" }, all ? "The calls are not made, and the step fails." : "The call is not made, and the step fails."),
     h("div", { class: "buttons" }, h("button", { type: "submit", class: "danger" }, all ? `Refuse all ${all}` : "Refuse it"), h("button", { type: "button", onclick: () => refuse(false) }, "Back")));
-  const refuse = (open) => {
-    if (!open) reasons.delete(key);
-    hide(refusing, !open);
-    hide(choices, open);
-    (open ? reason : choices.lastChild).focus();
+  const explain = (isOpen) => {
+    keep({ isOpen });
+    hide(why, !isOpen);
+    hide(add, isOpen);
   };
-  const choices = h("div", { class: "buttons", hidden: typed !== undefined || change?.form.hidden === false },
+  const refuse = (refuses) => {
+    keep({ refuses });
+    explain(refuses || reason.value !== "");
+    hide(refusing, !refuses);
+    hide(choices, refuses);
+    (refuses ? reason : refusal).focus();
+  };
+  const add = h("button", { type: "button", class: "link", hidden: typed.isOpen, onclick: () => {
+    explain(true);
+    reason.focus();
+  } }, "Add a reason");
+  const refusal = h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, all ? `Refuse all ${all}…` : "Refuse…");
+  const choices = h("div", { class: "buttons choices", hidden: typed.refuses || change?.form.hidden === false },
     h("button", { type: "button", class: all ? "" : "primary", onclick: once("allow") }, all ? `Allow all ${all}` : "Allow"),
     isElement ? h("button", { type: "button", onclick: once("allow_step") }, "Allow for all elements") : null,
-    change ? h("button", { type: "button", onclick: change.open }, "Edit…") : null,
-    h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, all ? `Refuse all ${all}…` : "Refuse…"));
+    change ? h("button", { type: "button", onclick: change.open }, "Edit…") : null, refusal, add);
+  const form = h("form", { novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    if (typed.refuses) decide("refuse");
+  } }, why, choices, refusing);
   return [isElement ? h("p", { class: "hint" }, "The step makes this call for each element of a list. “Allow for all elements” also allows the calls that nobody has seen yet.") : "",
-    choices, refusing, change?.form ?? ""];
+    form, change?.form ?? ""];
 };
 const questionPath = (run, question) => `/api/runs/${encodeURIComponent(run)}/questions/${encodeURIComponent(question.id)}`;
 const given = (question) => (typeof question.text === "string" ? question.text : show(question.arguments ?? null));
@@ -109,8 +127,11 @@ const questionCard = (run, question, after, from) => {
   const answer = (decision, reason) => send(reason ? { decision, reason } : { decision }, decision === "refuse" ? "Refused" : "Allowed");
   const fails = (problem) => say(card.querySelector(".failed-to-send"), told(problem));
   const whole = () => api(questionPath(run, question));
-  const buttons = () => card.querySelector(".buttons");
-  const form = changing(key, `arguments-${nth}`, { load: async () => (await whole()).json, allow: (text) => send(`{"decision":"allow","arguments":${text}}`, "Allowed with changes"), back: () => {
+  const buttons = () => card.querySelector(".choices");
+  const form = changing(key, `arguments-${nth}`, { load: async () => (await whole()).json, allow: (text) => {
+    const reason = reasons.get(key)?.text.trim();
+    send(`{"decision":"allow",${reason ? `"reason":${JSON.stringify(reason)},` : ""}"arguments":${text}}`, "Allowed with changes");
+  }, back: () => {
     hide(buttons(), false);
     buttons().querySelector("button").focus();
   } });

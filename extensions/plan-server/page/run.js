@@ -7,6 +7,7 @@ import { questions, waits } from "./questions.js";
 import { remembered } from "./store.js";
 import { instant, since, time, took } from "./time.js";
 import { showLive } from "./timeline.js";
+import { decisions, sentence } from "./who.js";
 
 const livePicture = new Picture($("live"), $("run-zoom"), (path) => live.choose(path, matchMedia("(max-width: 60rem)").matches), true);
 $("live").classList.add("live");
@@ -15,11 +16,11 @@ export const openRun = (id) => {
   closeRun();
   Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: new Set(), ahead: 0, picture: undefined, opened: new Set(), narrowed: new Set(), isPointed: false });
   live.abort = new AbortController();
-  for (const place of ["together", "questions", "waits", "timeline", "result", "undone", "remains", "given", "run-title", "run-facts", "run-wrong", "step-title", "step-state", "step-details"]) {
+  for (const place of ["together", "questions", "waits", "timeline", "result", "undone", "remains", "decisions", "given", "run-title", "run-facts", "run-wrong", "step-title", "step-state", "step-details"]) {
     $(place).replaceChildren();
     $(place).keyed = undefined;
   }
-  for (const place of ["asked", "undone-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
+  for (const place of ["asked", "undone-card", "decisions-card", "given-card", "step-card", "cancel", "report", "edit", "again", "retry", "compare"]) hide($(place), true);
   hide($("run-parts"), false);
   say($("run-title"), "Run");
   $("result").replaceChildren(h("p", { class: "none" }, "There is no output yet."));
@@ -101,6 +102,9 @@ const showRun = () => {
   put($("undone"), list(run.undone), () => (list(run.undone).length ? h("ul", { class: "items" }, list(run.undone).slice(0, LIMITS.rows).map(undone)) : []));
   put($("remains"), remains, () => (remains.length ? [h("h3", {}, "Not undone"), h("p", { class: "hint" }, "These calls may have changed something, and no undo step has completed for them."),
     h("ul", { class: "items" }, remains.slice(0, LIMITS.rows).map(({ path, tool, why }) => h("li", {}, stepLink(path), tool ? [" by ", h("code", {}, cut(tool, 200))] : "", `: ${why}`)))] : []));
+  const answers = decisions(run);
+  hide($("decisions-card"), !answers.length);
+  put($("decisions"), answers, () => (answers.length ? h("ul", { class: "items" }, answers.toReversed().slice(0, LIMITS.cards).map((one) => h("li", {}, stepLink(one.path), one.tool ? [" by ", h("code", {}, cut(one.tool, 200))] : "", ": ", ...sentence(one)))) : []));
   const given = Object.entries(run.inputs ?? {}).slice(0, LIMITS.rows);
   hide($("given-card"), !given.length);
   put($("given"), given, () => h("dl", {}, given.flatMap(([name, value]) => [h("dt", {}, bdi(name, 200)), h("dd", {}, typeof value === "string" ? bdi(value) : h("code", {}, cut(show(value))))])));

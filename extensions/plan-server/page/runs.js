@@ -1,20 +1,23 @@
 import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
+import { showSamples } from "./samples.js";
 import { api, noticed } from "./server.js";
 import { instant, since, time, took } from "./time.js";
 
-const runs = { state: "", text: "", before: "", page: 1, next: null, starts: [], count: "", timer: 0, abort: null };
+// The names of the filters in the address and in the API.
+const FILTERS = ["state", "plan", "since", "from", "to", "text"];
+const runs = { ...Object.fromEntries(FILTERS.map((name) => [name, ""])), before: "", page: 1, next: null, starts: [], count: "", timer: 0, abort: null };
 // The filters and the page are in the address, so that a list can be sent to somebody.
 const address = (change) => {
-  const { state, text, before, page } = { ...runs, before: "", page: 1, ...change };
-  const query = new URLSearchParams(Object.entries({ state, text, before, page: page > 1 ? String(page) : "" }).filter(([, value]) => value));
+  const all = { ...runs, before: "", page: 1, ...change };
+  const query = new URLSearchParams([...FILTERS, "before"].map((name) => [name, all[name]]).concat([["page", all.page > 1 ? String(all.page) : ""]]).filter(([, value]) => value));
   return `#/runs${query.size ? `?${query}` : ""}`;
 };
 const load = async (quiet = false) => {
   runs.abort?.abort();
   const abort = (runs.abort = new AbortController());
   const query = new URLSearchParams({ limit: String(LIMITS.page) });
-  for (const name of ["state", "text", "before"]) if (runs[name]) query.set(name, runs[name]);
+  for (const name of [...FILTERS, "before"]) if (runs[name]) query.set(name, runs[name]);
   if (!runs.before) query.set("count", "true");
   try {
     const said = await api(`/api/runs?${query}`, { signal: abort.signal });
@@ -22,7 +25,13 @@ const load = async (quiet = false) => {
     runs.next = said?.next ?? null;
     const all = list(said?.runs).slice(0, LIMITS.page);
     const focused = document.activeElement?.closest?.("#runs a")?.getAttribute("href");
-    const filtered = runs.state || runs.text;
+    const filtered = FILTERS.some((name) => runs[name]);
+    const isEmpty = !all.length && !filtered && !runs.before && runs.next === null;
+    say($("runs-title"), isEmpty ? "Run a plan" : "Runs");
+    for (const part of ["filters", "runs-count", "runs"]) hide($(part), isEmpty);
+    hide($("welcome"), !isEmpty);
+    $("write").classList.toggle("primary", !isEmpty);
+    if (isEmpty) showSamples();
     put($("runs"), [all, filtered, runs.next === null], () => {
       const hasErrors = all.some((run) => run?.error);
       const error = (run) => h("span", { class: "one-line", title: run?.error || null }, run?.error ? bdi(String(run.error).replaceAll("`", ""), 200) : "–");
@@ -42,25 +51,61 @@ const load = async (quiet = false) => {
     if (!quiet) noticed(error);
   }
 };
+// The names of plans to choose from. The name in the address is one of them in any case.
+const showPlans = async () => {
+  const put = (names) => {
+    const all = [...new Set([...names, runs.plan])].filter((name) => typeof name === "string" && name).sort();
+    $("filter-plan").replaceChildren(h("option", { value: "" }, "All"), ...all.map((name) => h("option", { value: name }, cut(name, 80))));
+    $("filter-plan").value = runs.plan;
+  };
+  if ($("filter-plan").value !== runs.plan) put([...$("filter-plan").options].map(({ value }) => value));
+  // Without the names, the list is there all the same.
+  const said = await api("/api/plans").catch(() => null);
+  if (document.activeElement !== $("filter-plan")) put(list(said?.plans));
+};
+const local = (value) => {
+  const date = instant(value);
+  return date ? new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "";
+};
+const showFilters = () => {
+  if (document.activeElement !== $("filter-text")) $("filter-text").value = runs.text;
+  $("filter-state").value = runs.state;
+  const hasRange = Boolean(runs.from || runs.to);
+  $("filter-time").value = hasRange ? "range" : runs.since;
+  // An address may have another duration.
+  if ($("filter-time").selectedIndex < 0) $("filter-time").append(h("option", { value: runs.since, selected: true }, "In the last ", cut(runs.since, 20)));
+  hide($("filter-range"), !hasRange);
+  for (const name of ["from", "to"]) $(`filter-${name}`).value = local(runs[name]);
+  hide($("filter-clear"), !FILTERS.some((name) => runs[name]));
+  showPlans();
+};
 // Shows the list that the address describes.
 export const openRuns = (query, moves) => {
   const given = new URLSearchParams(query);
   const page = Math.max(1, Math.floor(Number(given.get("page"))) || 1);
   const before = given.get("before") ?? "";
-  if (!before || runs.state !== (given.get("state") ?? "") || runs.text !== (given.get("text") ?? "")) Object.assign(runs, { starts: [], count: "" });
-  Object.assign(runs, { state: given.get("state") ?? "", text: given.get("text") ?? "", before, page });
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, given.get(name) ?? ""]));
+  if (!before || FILTERS.some((name) => runs[name] !== filters[name])) Object.assign(runs, { starts: [], count: "" });
+  Object.assign(runs, { ...filters, before, page });
   runs.starts[page] = before;
-  if (document.activeElement !== $("filter-text")) $("filter-text").value = runs.text;
-  $("filter-state").value = runs.state;
+  showFilters();
   runs.timer = setInterval(() => document.visibilityState === "visible" && !runs.before && load(true), 5000);
   load().then(() => moves && $("runs-title").focus());
 };
 export const closeRuns = () => clearInterval(runs.timer);
 $("filters").addEventListener("submit", (event) => {
   event.preventDefault();
-  location.hash = address({ state: $("filter-state").value, text: $("filter-text").value.trim() });
+  const choice = $("filter-time").value;
+  const range = (name) => (choice === "range" ? instant($(`filter-${name}`).value)?.toISOString() ?? "" : "");
+  location.hash = address({ state: $("filter-state").value, plan: $("filter-plan").value, since: choice === "range" ? "" : choice, from: range("from"), to: range("to"), text: $("filter-text").value.trim() });
 });
-$("filter-state").addEventListener("change", () => $("filters").requestSubmit());
+for (const name of ["state", "plan", "from", "to"]) $(`filter-${name}`).addEventListener("change", () => $("filters").requestSubmit());
+$("filter-time").addEventListener("change", () => {
+  const isRange = $("filter-time").value === "range";
+  hide($("filter-range"), !isRange);
+  if (isRange) $("filter-from").focus();
+  else $("filters").requestSubmit();
+});
 $("older").addEventListener("click", () => (location.hash = address({ before: runs.next, page: runs.page + 1 })));
 $("newer").addEventListener("click", () => {
   const before = runs.starts[runs.page - 1];

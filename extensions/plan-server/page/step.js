@@ -5,6 +5,7 @@ import { ENDED, LIMITS } from "./limits.js";
 import { isOver, live, runPath } from "./live.js";
 import { api } from "./server.js";
 import { instant, since, time, took } from "./time.js";
+import { decisions, sentence } from "./who.js";
 
 // The arguments and outputs of a run come from `GET /api/runs/{id}`, since events leave them out.
 let values = { of: null, report: null };
@@ -126,6 +127,9 @@ const attempt = (one, began, over, only, stateOfCall) => {
       inner.slice(0, LIMITS.cards).map((step) => h("li", {}, bdi(step.id, 200), " ", stateLike(step.status), step.error ? h("p", { class: "error" }, prose(step.error)) : "")))) : null);
 };
 
+// The answers to the questions of a step, and of its elements, the latest first.
+const answersOf = (path) => decisions(live.run).filter((one) => one.path === path || one.path.startsWith(`${path}[`)).reverse();
+
 const details = (path, status, stateOfStep) => {
   const { run } = live;
   const over = isOver(run);
@@ -155,6 +159,7 @@ const details = (path, status, stateOfStep) => {
     facts.length ? h("dl", {}, facts.flatMap(([name, shown]) => [h("dt", {}, name), h("dd", {}, shown)])) : null,
     error ? h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error)) : null,
     report?.by ? h("p", {}, "The step could not start, because ", h("code", {}, cut(report.by, 200)), " failed.") : null,
+    answersOf(path).slice(0, LIMITS.cards).map((one) => h("p", { class: "answered" }, one.path === path ? "The step: " : [h("code", {}, cut(one.path, 300)), ": "], ...sentence(one))),
     status === "waiting" ? h("p", { class: "waits-here" }, "The step waits for you. ", h("a", { href: "#asked", onclick: (event) => {
       event.preventDefault();
       $("asked").scrollIntoView();
@@ -182,7 +187,7 @@ export const showStep = (stateOfStep) => {
   put($("step-state"), status ?? null, () => stateLike(status ?? "not started"));
   const { step } = recorded(path);
   const planned = list(run.steps).find((one) => one?.path === path);
-  put($("step-details"), [path, status, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
+  put($("step-details"), [path, status, answersOf(path), step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
 };
 $("step-close").addEventListener("click", () => {
   const { chosen } = live;

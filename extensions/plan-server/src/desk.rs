@@ -1,5 +1,6 @@
 //! The questions before calls, which people answer over the API.
 
+use crate::error::Problem;
 use crate::limits;
 use crate::live::Live;
 use crate::metrics::Metrics;
@@ -122,23 +123,26 @@ impl Desk {
         self.open().values().any(|open| open.run == run)
     }
 
-    /// Answers a question. Returns `true` if the question was open.
-    pub(crate) fn answer(&self, run: &str, question: &str, decision: Decision) -> bool {
+    /// Answers a question after `record` has recorded the answer. Returns `false` without an open question.
+    pub(crate) fn answer(
+        &self,
+        run: &str,
+        question: &str,
+        decision: Decision,
+        record: impl FnOnce(&Question) -> Result<(), Problem>,
+    ) -> Result<bool, Problem> {
         let Ok(number) = question.parse() else {
-            return false;
+            return Ok(false);
         };
         let mut all = self.open();
-        if all.get(&number).is_none_or(|open| open.run != run) {
-            return false;
-        }
+        let open = all.get(&number).filter(|open| open.run == run);
+        let Some(open) = open.filter(|open| !open.answer.is_closed()) else {
+            return Ok(false);
+        };
+        record(&open.question)?;
         let open = all.remove(&number);
         drop(all);
-        let shown = match &decision {
-            Decision::AllowWith(_) => "AllowWith".to_owned(),
-            decision => format!("{decision:?}"),
-        };
-        tracing::info!(run, question, decision = %shown, "a question was answered");
-        open.is_some_and(|open| open.answer.send(decision).is_ok())
+        Ok(open.is_some_and(|open| open.answer.send(decision).is_ok()))
     }
 }
 

@@ -106,6 +106,24 @@ pub const DATABASE_FOR_ENDED: u64 = DATABASE / 2;
 /// Bytes of a file with effects of the tools. A full file replaces the old file. A call has no second effect as long as one of the two files has the key of the call.
 pub const EFFECTS: u64 = 16 << 20;
 
+/// Characters of the title of a plan without a name.
+pub const TITLE: usize = 60;
+
+/// Names of plans in one answer.
+pub const PLAN_NAMES: usize = 100;
+
+/// Characters of the name of a person who answers a question.
+pub const NAME: usize = 100;
+
+/// Characters of the reason of an answer.
+pub const REASON: usize = 2_000;
+
+/// Bytes of a file with the answers of people. A full file replaces the old file.
+pub const DECISIONS: u64 = 8 << 20;
+
+/// Answers of people about one run in one response.
+pub const DECISIONS_OF_RUN: usize = 200;
+
 /// Runs on a page of the list.
 pub const RUNS_ON_PAGE: usize = 100;
 

@@ -8,7 +8,8 @@ use axum::extract::State as From;
 use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::time::Instant;
+use std::collections::BTreeSet;
+use std::time::{Instant, SystemTime};
 
 /// The most characters of an error in the list.
 const LINE: usize = 200;
@@ -19,15 +20,70 @@ pub(crate) struct List {
     state: Option<String>,
     plan: Option<String>,
     text: Option<String>,
+    /// The age of the oldest run.
+    since: Option<String>,
+    from: Option<String>,
+    to: Option<String>,
     before: Option<String>,
     limit: Option<usize>,
     #[serde(default)]
     count: bool,
 }
 
+/// The period in which the runs of a list began.
+#[derive(Clone, Copy, Default)]
+struct Period {
+    from: Option<SystemTime>,
+    to: Option<SystemTime>,
+}
+
+impl Period {
+    fn contains(self, began: SystemTime) -> bool {
+        self.from.is_none_or(|from| began >= from) && self.to.is_none_or(|to| began < to)
+    }
+
+    /// Returns `true` if all these runs began before the period. Later pages list older runs.
+    fn is_after(self, page: &[RunSummary]) -> bool {
+        let is_before = |from| page.iter().all(|run| run.began < from);
+        self.from.is_some_and(is_before)
+    }
+}
+
+fn given(text: Option<&String>) -> Option<&str> {
+    text.map(String::as_str).filter(|text| !text.is_empty())
+}
+
+fn time(name: &str, text: Option<&String>) -> Result<Option<SystemTime>, Problem> {
+    let Some(text) = given(text) else {
+        return Ok(None);
+    };
+    humantime::parse_rfc3339(text).map(Some).map_err(|_| {
+        let message = format!("`{name}` is no time: `{}`", short(text));
+        Problem::bad(message, "Write a time such as `2026-01-31T09:00:00Z`.")
+    })
+}
+
 impl List {
+    fn period(&self, now: SystemTime) -> Result<Period, Problem> {
+        let from = time("from", self.from.as_ref())?;
+        let since = match given(self.since.as_ref()) {
+            None => None,
+            Some(text) => {
+                let age = humantime::parse_duration(text).map_err(|_| {
+                    let message = format!("`since` is no duration: `{}`", short(text));
+                    Problem::bad(message, "Write a duration such as `1h` or `7days`.")
+                })?;
+                Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
+            }
+        };
+        Ok(Period {
+            from: from.max(since),
+            to: time("to", self.to.as_ref())?,
+        })
+    }
+
     /// Returns the filter of the journal, which supports no waiting runs and no search words.
-    fn filter(&self) -> Result<RunFilter, Problem> {
+    fn filter(&self, period: Period, now: SystemTime) -> Result<RunFilter, Problem> {
         let mut filter = RunFilter::new().newest_first();
         filter = match self.state.as_deref() {
             None | Some("") => filter,
@@ -45,6 +101,9 @@ impl List {
         };
         if let Some(plan) = self.plan.as_ref().filter(|plan| !plan.is_empty()) {
             filter = filter.plan(plan);
+        }
+        if let Some(age) = period.to.and_then(|to| now.duration_since(to).ok()) {
+            filter = filter.older_than(age);
         }
         Ok(filter)
     }
@@ -98,7 +157,9 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
     state
         .blocking(move |state| {
             let began = Instant::now();
-            let mut filter = asked.filter()?;
+            let time = SystemTime::now();
+            let period = asked.period(time)?;
+            let mut filter = asked.filter(period, time)?;
             if let Some(before) = &asked.before {
                 match state.find(before)? {
                     Some(run) => filter = filter.after(run.number),
@@ -113,8 +174,11 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
                 let page = page.map_err(|error| Problem::storage(&error))?;
                 let Some(last) = page.last() else { break };
                 filter = filter.after(last.number);
+                if period.is_after(&page) {
+                    break;
+                }
                 for run in page {
-                    if asked.matches(state, &run)? {
+                    if period.contains(run.began) && asked.matches(state, &run)? {
                         count += 1;
                         if count <= limit {
                             let mut json = state.run_json(&run);
@@ -141,6 +205,26 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
                 answer["count"] = json!({"least": count, "is_exact": is_whole});
             }
             Ok(axum::Json(answer))
+        })
+        .await
+}
+
+/// `GET /api/plans`: the names of the plans of the latest runs.
+pub(crate) async fn plans(From(state): Shared) -> Answer {
+    state
+        .blocking(move |state| {
+            let began = Instant::now();
+            let mut filter = RunFilter::new().newest_first();
+            let mut names = BTreeSet::new();
+            while names.len() < limits::PLAN_NAMES && began.elapsed() < limits::LIST_TIME {
+                let page = now(state.server.runs(&filter));
+                let page = page.map_err(|error| Problem::storage(&error))?;
+                let Some(last) = page.last() else { break };
+                filter = filter.after(last.number);
+                names.extend(page.into_iter().map(|run| run.plan));
+            }
+            let names: Vec<String> = names.into_iter().take(limits::PLAN_NAMES).collect();
+            Ok(axum::Json(json!({"plans": names})))
         })
         .await
 }

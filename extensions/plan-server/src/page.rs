@@ -32,7 +32,7 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 26] = files![
+const MODULES: [(&str, &str, &str); 29] = files![
     "again.js",
     "change.js",
     "compare.js",
@@ -41,6 +41,7 @@ const MODULES: [(&str, &str, &str); 26] = files![
     "editor.js",
     "events.js",
     "field.js",
+    "groups.js",
     "inbox.js",
     "limits.js",
     "live.js",
@@ -51,6 +52,7 @@ const MODULES: [(&str, &str, &str); 26] = files![
     "report.js",
     "run.js",
     "runs.js",
+    "samples.js",
     "scan.js",
     "server.js",
     "start.js",
@@ -59,6 +61,7 @@ const MODULES: [(&str, &str, &str); 26] = files![
     "time.js",
     "timeline.js",
     "tools.js",
+    "who.js",
 ];
 
 pub(crate) fn routes() -> Router {

@@ -53,7 +53,7 @@ pub(crate) async fn page(
         .await
 }
 
-/// Returns the state of the run, its error, its id, its times and its inputs.
+/// Returns the state of the run, its error, its id, its times, the answers of people and its inputs.
 fn head(state: &State, run: &RunSummary, error: Option<&str>, inputs: &Value) -> String {
     let name = state.state_of(run);
     let (class, sign) = match name {
@@ -76,6 +76,11 @@ fn head(state: &State, run: &RunSummary, error: Option<&str>, inputs: &Value) ->
         if let Some(ended) = run.ended {
             list.tag("dt").text("Ended");
             list.tag("dd").text(time(ended));
+        }
+        for answered in state.decisions.of_run(&run.id) {
+            list.tag("dt")
+                .text(format_args!("Answer for {}", answered.path));
+            list.tag("dd").text(answered.sentence());
         }
         for (input, value) in inputs.as_object().into_iter().flatten() {
             list.tag("dt")

@@ -5,7 +5,7 @@ use crate::error::Problem;
 use crate::host::{self, Hosts};
 use crate::metrics::OfRequest;
 use crate::state::State;
-use crate::{again, graphql, list, page, report, runs, samples, watch};
+use crate::{again, graphql, list, page, questions, report, runs, samples, watch};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State as From};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -20,16 +20,17 @@ pub(crate) fn router(
     hosts: &Arc<Hosts>,
     is_ending: tokio::sync::watch::Receiver<()>,
 ) -> Router {
-    let question = post(runs::decide).get(runs::question);
+    let question = post(questions::decide).get(questions::question);
     let guarded = Router::new()
         .route("/api/samples", get(samples::list))
         .route("/api/tools", get(runs::tools))
         .route("/api/check", post(runs::check))
         .route("/api/runs", post(runs::begin).get(list::list))
+        .route("/api/plans", get(list::plans))
         .route("/api/runs/{id}", get(runs::show))
         .route("/api/runs/{id}/events", get(watch::events))
         .route("/api/runs/{id}/report.html", get(report::page))
-        .route("/api/questions", get(runs::questions))
+        .route("/api/questions", get(questions::questions))
         .route("/api/runs/{id}/questions/{question}", question)
         .route("/api/runs/{id}/plan", get(again::plan))
         .route("/api/runs/{id}/again", post(again::again))

@@ -84,6 +84,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     json["svg"] = json!(crate::picture::svg(&steps));
     json["steps"] = json!(steps);
     json["questions"] = json!(state.desk.questions(id));
+    json["decisions"] = json!(state.decisions.of_run(id));
     json["waits"] = json!([]);
     json["undone"] = json!([]);
     json["error"] = Value::Null;

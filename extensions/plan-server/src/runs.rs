@@ -1,7 +1,7 @@
 //! The requests about plans and runs.
 
 use crate::answer::{TOO_LARGE, Text};
-use crate::desk::whole_text;
+use crate::decisions::Answered;
 use crate::error::{Json, Path, Problem, short};
 use crate::findings::{findings_json, profile};
 use crate::limits;
@@ -12,11 +12,11 @@ use crate::view;
 use axum::extract::State as From;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use plan_graph::Line;
 use plan_runtime::Plan;
-use plan_runtime::run::{Decision, SignalError};
+use plan_runtime::run::SignalError;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 pub(crate) type Answer<T = axum::Json<Value>> = Result<T, Problem>;
@@ -102,7 +102,7 @@ pub(crate) fn start(
     inputs: Value,
     how: Start,
 ) -> Result<Response, Problem> {
-    let document = state.read(text, how.profile).map_err(|findings| {
+    let document = state.read_for_run(text, how.profile).map_err(|findings| {
         let problem = Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "FAULTY_PLAN",
@@ -159,137 +159,14 @@ pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer<
         .await
 }
 
-/// `POST /api/runs/{id}/questions/{question}`.
-#[derive(Deserialize)]
-pub(crate) struct Decide {
-    decision: String,
-    reason: Option<String>,
-    /// The changed arguments of an allowed call.
-    arguments: Option<Value>,
-}
-
-pub(crate) async fn decide(
-    From(state): Shared,
-    Path((id, question)): Path<(String, String)>,
-    Json(asked): Json<Decide>,
-) -> Answer {
-    let decision = match &*asked.decision {
-        "allow" if asked.arguments.is_some() => {
-            let arguments = asked.arguments.unwrap_or_default();
-            let (run, asked) = (id.clone(), question.clone());
-            let change = state.blocking(move |state| state.change(&run, &asked, arguments));
-            change.await?
-        }
-        _ if asked.arguments.is_some() => {
-            return Err(Problem::bad(
-                "the decision has `arguments`",
-                "Only `allow` accepts changed arguments.",
-            ));
-        }
-        "allow" => Decision::Allow,
-        "allow_step" => Decision::AllowStep,
-        "refuse" => Decision::Refuse(match asked.reason.as_deref().map(str::trim) {
-            None | Some("") => "no reason was given".to_owned(),
-            Some(reason) => reason.chars().take(2_000).collect(),
-        }),
-        other => {
-            let message = format!("`{}` is not a decision", short(other));
-            return Err(Problem::bad(
-                message,
-                "Write `allow`, `allow_step` or `refuse`.",
-            ));
-        }
-    };
-    if state.desk.answer(&id, &question, decision) {
-        return Ok(axum::Json(json!({})));
-    }
-    Err(no_question(&question))
-}
-
-impl State {
-    /// Checks the changed arguments of a call against the tool's schema.
-    fn change(&self, run: &str, question: &str, arguments: Value) -> Result<Decision, Problem> {
-        let call = self.desk.question(run, question);
-        let call = call.ok_or_else(|| no_question(question))?;
-        let toolbox = self.server.toolbox();
-        // Only the call itself reads the arguments of a tool that the toolbox lacks, such as a tool in a plan of `plan!`.
-        let wrong = toolbox.check_arguments(&call.tool, &arguments);
-        let mut wrong = wrong.unwrap_or_default();
-        if !arguments.is_object() && wrong.is_empty() {
-            wrong.push("the arguments are not a JSON object".to_owned());
-        }
-        if wrong.is_empty() {
-            return Ok(Decision::AllowWith(arguments));
-        }
-        Err(Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "ARGUMENTS",
-            wrong.join("; "),
-            "Correct the arguments. The call still waits.",
-        ))
-    }
-}
-
-fn no_question(question: &str) -> Problem {
-    Problem::new(
-        StatusCode::CONFLICT,
-        "NO_SUCH_QUESTION",
-        format!("question `{}` of the run is closed", short(question)),
-        "Your answer has no effect: somebody has answered the question, the run has ended, or the server has restarted and asks again. Open the run, and answer the questions that it still shows.",
-    )
-}
-
-/// `GET /api/runs/{id}/questions/{question}`.
-pub(crate) async fn question(
-    From(state): Shared,
-    Path((id, question)): Path<(String, String)>,
-) -> Answer<Response> {
-    state
-        .blocking(move |state| {
-            let call = state.desk.question(&id, &question);
-            let arguments = call.ok_or_else(|| no_question(&question))?.arguments;
-            let answer = json!({"text": whole_text(&arguments), "json": format!("{arguments:#}")});
-            let text = Text::new(&state.answers, "", &answer, "")?;
-            Ok(text.response("application/json"))
-        })
-        .await
-}
-
-/// `GET /api/questions`.
-pub(crate) async fn questions(From(state): Shared) -> Answer<Response> {
-    state
-        .blocking(move |state| {
-            let (count, first) = state.desk.first(limits::QUESTIONS_ON_PAGE);
-            let mut plans = HashMap::new();
-            let mut questions = Vec::new();
-            for (run, question) in first {
-                if !plans.contains_key(&run) {
-                    plans.insert(run.clone(), state.find(&run)?.map(|run| run.plan));
-                }
-                questions.push(json!({
-                    "run": run,
-                    "plan": plans[&run],
-                    "asked": question.asked,
-                    "id": question.id,
-                    "path": question.path,
-                    "tool": question.tool,
-                    "description": question.description,
-                    "text": question.text,
-                }));
-            }
-            let answer = json!({"questions": questions, "count": count});
-            let text = Text::new(&state.answers, "", &answer, "")?;
-            Ok(text.response("application/json"))
-        })
-        .await
-}
-
 /// `POST /api/runs/{id}/signals`.
 #[derive(Deserialize)]
 pub(crate) struct Send {
     path: String,
     #[serde(default)]
     value: Value,
+    by: Option<String>,
+    reason: Option<String>,
 }
 
 pub(crate) async fn signal(
@@ -316,7 +193,15 @@ pub(crate) async fn signal(
                     "Look at the run: it lists the waiting steps and the types of their values.",
                 ),
             })?;
+            let (by, reason) = (asked.by.as_deref(), asked.reason.as_deref());
+            let answered = Answered {
+                path: Line(asked.path).to_string(),
+                ..Answered::new("send", by, reason)
+            };
+            tracing::info!(run = id, path = answered.path, "{}", answered.sentence());
+            let recorded = state.decisions.record(&id, &answered);
             state.live.changed(&id);
+            recorded?;
             Ok(axum::Json(json!({})))
         })
         .await

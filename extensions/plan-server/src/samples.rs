@@ -3,60 +3,85 @@
 use axum::Json;
 use serde_json::{Value, json};
 
-/// The name, the title, the dialect in the page's terms, and the source of each sample.
-const SAMPLES: [(&str, &str, &str, &str); 7] = [
-    (
-        "reply",
-        "Reply to an e-mail, with inputs",
-        "action plan",
-        include_str!("samples/reply.json"),
-    ),
-    (
-        "faulty",
-        "Reply to an e-mail, with errors",
-        "action plan",
-        include_str!("samples/faulty.json"),
-    ),
-    (
-        "shipments",
-        "Facilities and their shipments",
-        "step blueprint",
-        include_str!("samples/shipments.json"),
-    ),
-    (
-        "contacts",
-        "Write to everybody who is found",
-        "tool plan",
-        include_str!("samples/contacts.json"),
-    ),
-    (
-        "offsite",
-        "Book an event, wait for a room, undo",
-        "tool plan",
-        include_str!("samples/offsite.json"),
-    ),
-    (
-        "retries",
-        "A slow step, and a step that fails twice",
-        "step blueprint",
-        include_str!("samples/retries.json"),
-    ),
-    (
-        "tidy",
-        "Facilities, in the format plan JSON",
-        "plan JSON",
-        include_str!("samples/tidy.json"),
-    ),
+struct Sample {
+    name: &'static str,
+    title: &'static str,
+    /// The actions of the plan, for people who choose a sample.
+    about: &'static str,
+    /// `true` if the plan runs without inputs and without corrections.
+    is_ready: bool,
+    /// The dialect in the page's terms.
+    dialect: &'static str,
+    text: &'static str,
+}
+
+const SAMPLES: [Sample; 7] = [
+    Sample {
+        name: "reply",
+        title: "Reply to an e-mail, with inputs",
+        about: "Finds the latest e-mail of a sender, and replies to the sender. You fill in the inputs and allow the reply.",
+        is_ready: false,
+        dialect: "action plan",
+        text: include_str!("samples/reply.json"),
+    },
+    Sample {
+        name: "faulty",
+        title: "Reply to an e-mail, with errors",
+        about: "The plan has five errors. The editor underlines each error and offers a correction.",
+        is_ready: false,
+        dialect: "action plan",
+        text: include_str!("samples/faulty.json"),
+    },
+    Sample {
+        name: "shipments",
+        title: "Facilities and their shipments",
+        about: "Finds a delayed shipment of a facility, and asks you before the shipment moves.",
+        is_ready: true,
+        dialect: "step blueprint",
+        text: include_str!("samples/shipments.json"),
+    },
+    Sample {
+        name: "contacts",
+        title: "Write to everybody who is found",
+        about: "Finds people, and writes an e-mail to each of them. You allow the e-mails one by one, or all together.",
+        is_ready: true,
+        dialect: "tool plan",
+        text: include_str!("samples/contacts.json"),
+    },
+    Sample {
+        name: "offsite",
+        title: "Book an event, wait for a room, undo",
+        about: "Books an event, and waits for the name of a room. If you cancel the run, its undo step cancels the event.",
+        is_ready: true,
+        dialect: "tool plan",
+        text: include_str!("samples/offsite.json"),
+    },
+    Sample {
+        name: "retries",
+        title: "A slow step, and a step that fails twice",
+        about: "Runs a slow step, retries a step that fails twice, and asks you before the e-mail with the results.",
+        is_ready: true,
+        dialect: "step blueprint",
+        text: include_str!("samples/retries.json"),
+    },
+    Sample {
+        name: "tidy",
+        title: "Facilities, in the format plan JSON",
+        about: "Lists the delayed shipments of the first facility of a place.",
+        is_ready: false,
+        dialect: "plan JSON",
+        text: include_str!("samples/tidy.json"),
+    },
 ];
 
 pub(crate) async fn list() -> Json<Value> {
-    let sample = |(name, title, dialect, text)| json!({"name": name, "title": title, "dialect": dialect, "text": text});
-    Json(SAMPLES.into_iter().map(sample).collect())
+    let sample = |it: &Sample| json!({"name": it.name, "title": it.title, "about": it.about, "is_ready": it.is_ready, "dialect": it.dialect, "text": it.text});
+    Json(SAMPLES.iter().map(sample).collect())
 }
 
 #[cfg(test)]
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SAMPLES.into_iter().map(|(name, _, _, text)| (name, text))
+    SAMPLES.iter().map(|it| (it.name, it.text))
 }
 
 #[cfg(test)]
@@ -67,10 +92,12 @@ mod tests {
     #[test]
     fn each_sample_is_what_its_title_says() {
         let toolbox = toolbox(Throttle::new());
-        for (name, text) in super::all() {
-            match toolbox.read(text) {
+        for sample in &super::SAMPLES {
+            let name = sample.name;
+            match toolbox.read(sample.text) {
                 Ok(document) => {
                     assert_ne!(name, "faulty");
+                    assert_eq!(sample.is_ready, document.plan().inputs.is_empty(), "{name}");
                     assert!(
                         document.warnings().is_empty(),
                         "{name}: {}",
@@ -78,7 +105,7 @@ mod tests {
                     );
                 }
                 Err(findings) => assert!(
-                    name == "faulty" && findings.errors().count() >= 3,
+                    name == "faulty" && !sample.is_ready && findings.errors().count() == 5,
                     "{name}: {findings}"
                 ),
             }

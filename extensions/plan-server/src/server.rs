@@ -1,6 +1,7 @@
 //! The server, with its connections, its start and its end.
 
 use crate::connections::{Connection, Connections, Stream};
+use crate::decisions::Decisions;
 use crate::folder::{lock, private_folder, token};
 use crate::host::Hosts;
 use crate::routes::router;
@@ -103,8 +104,10 @@ impl Server {
         let db = options.open(folder.join("runs.db"))?;
         let effects = folder.join("effects.jsonl");
         let office = Office::open(&effects).map_err(at(effects.display()))?;
+        let decisions = folder.join("decisions.jsonl");
+        let decisions = Decisions::open(&decisions).map_err(at(decisions.display()))?;
         let throttle = Throttle::new().concurrency("*", limits::CALLS);
-        let state = State::new(db, toolbox(throttle.clone()), office, token).await?;
+        let state = State::new(db, toolbox(throttle.clone()), office, decisions, token).await?;
         let listening = TcpListener::bind(settings.address).await;
         let listener = listening.map_err(at(settings.address))?;
         let address = listener.local_addr().map_err(at(settings.address))?;

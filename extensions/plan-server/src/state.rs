@@ -1,6 +1,7 @@
 //! The state that the handlers of requests share.
 
 use crate::answer::Room;
+use crate::decisions::Decisions;
 use crate::desk::Desk;
 use crate::error::Problem;
 use crate::findings::{is_of_reference, severity};
@@ -8,6 +9,7 @@ use crate::limits;
 use crate::live::Live;
 use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
 use crate::run_id::reading;
+use crate::title::{NO_NAME, title};
 use crate::tools::Office;
 use axum::http::StatusCode;
 use plan_runtime::dynamic::{
@@ -42,6 +44,7 @@ fn bytes_of(info: &RunInfo) -> usize {
 pub(crate) struct State {
     pub(crate) server: Server<Sqlite, Office>,
     pub(crate) desk: Arc<Desk>,
+    pub(crate) decisions: Decisions,
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) token: String,
@@ -101,6 +104,7 @@ impl State {
         db: Sqlite,
         toolbox: Toolbox<Office>,
         office: Office,
+        decisions: Decisions,
         token: String,
     ) -> Result<Self, JournalError> {
         let (live, metrics) = (Arc::new(Live::default()), Arc::new(Metrics::new()));
@@ -117,6 +121,7 @@ impl State {
         }
         Ok(Self {
             desk: Arc::new(Desk::new(Arc::clone(&live), Arc::clone(&metrics))),
+            decisions,
             server: Server::new(&db, toolbox, office),
             live,
             metrics,
@@ -175,11 +180,7 @@ impl State {
         text: &'t str,
         profile: Profile,
     ) -> Result<Document<'t>, Findings> {
-        let limits = DocumentLimits::DEFAULT.bytes(limits::PLAN);
-        let reader = Reader::new()
-            .tools(self.server.toolbox().contracts())
-            .profile(profile);
-        let read = reader.limits(limits).name("plan").read(text);
+        let read = self.reader(profile).name(NO_NAME).read(text);
         let found = match &read {
             Ok(document) => document.warnings(),
             Err(findings) => findings,
@@ -188,6 +189,30 @@ impl State {
             self.count(finding, profile);
         }
         read
+    }
+
+    /// Reads a plan for a run. A plan without a name gets a title, by which people find its runs.
+    pub(crate) fn read_for_run<'t>(
+        &self,
+        text: &'t str,
+        profile: Profile,
+    ) -> Result<Document<'t>, Findings> {
+        let document = self.read(text, profile)?;
+        match title(document.plan()) {
+            Some(title) if document.plan().name == NO_NAME => {
+                self.reader(profile).name(title).read(text)
+            }
+            _ => Ok(document),
+        }
+    }
+
+    fn reader(&self, profile: Profile) -> Reader<'_> {
+        let limits = DocumentLimits::DEFAULT.bytes(limits::PLAN);
+        let contracts = self.server.toolbox().contracts();
+        Reader::new()
+            .tools(contracts)
+            .profile(profile)
+            .limits(limits)
     }
 
     fn count(&self, finding: &Finding, profile: Profile) {

@@ -37,7 +37,7 @@ fn one_list_has_the_questions_of_all_runs() {
         .collect();
     assert!(ids.iter().all(|id| runs.contains(&id.as_str())));
     let question = &questions[0];
-    assert_eq!(question["plan"], "plan");
+    assert_eq!(question["plan"], "email_send");
     assert!(question["text"].as_str().unwrap().ends_with("not shown"));
     let path = format!(
         "/api/runs/{}/questions/{}",

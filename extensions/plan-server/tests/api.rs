@@ -306,6 +306,13 @@ fn no_undo_step_runs_without_a_question() {
         (&question["path"], &question["undone_by"]),
         (&json!("found"), &json!(["email_send"]))
     );
+    // A person who answers in the list of all runs sees the undo step as well.
+    let listed = &server.get("/api/questions").1["questions"][0];
+    let mut expected = question.clone();
+    expected.as_object_mut().unwrap().remove("arguments");
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&listed[name], value, "{name}");
+    }
     let refuse = json!({"decision": "refuse", "reason": "it would send an e-mail"});
     server.answer(&id, question, &refuse);
     assert_eq!(server.ended(&id)["state"], "failed");
@@ -382,6 +389,138 @@ fn lists_have_pages() {
     }
     found.reverse();
     assert_eq!(found, ids);
+}
+
+#[test]
+fn runs_are_found_by_their_plan_and_by_their_time() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let first = server.begin(&sample(&server, "shipments"), &json!({}), "none");
+    server.ended(&first);
+    // A plan without a name has the intents of its steps, or its tools, as a title.
+    let second = server.begin(&sample(&server, "reply"), &inputs(), "none");
+    server.ended(&second);
+    let third = server.begin(&sample(&server, "contacts"), &json!({}), "none");
+    server.ended(&third);
+    let names = [
+        "Find the latest e-mail. Reply to it.",
+        "contacts_find, email_send",
+        "late-shipments",
+    ];
+    assert_eq!(server.get("/api/plans").1, json!({"plans": names}));
+    let ids = |query: &str| -> Vec<String> {
+        let (status, list) = server.get(&format!("/api/runs?count=true&{query}"));
+        assert_eq!(status, 200, "{list}");
+        let ids = list["runs"].as_array().unwrap().iter();
+        let ids: Vec<String> = ids.map(|run| run["id"].as_str().unwrap().into()).collect();
+        let count = json!({"least": ids.len(), "is_exact": true});
+        assert_eq!((&list["count"], &list["next"]), (&count, &Value::Null));
+        ids
+    };
+    assert_eq!(ids("plan=contacts_find,%20email_send"), [third.clone()]);
+    assert_eq!(ids("since=1h").len(), 3);
+    assert_eq!(ids("since=0s").len(), 0);
+    let (_, run) = server.get(&format!("/api/runs/{second}"));
+    let began = run["began"].as_str().unwrap();
+    assert_eq!(ids(&format!("to={began}")), [first]);
+    assert_eq!(ids(&format!("from={began}")), [third.clone(), second]);
+    assert_eq!(
+        ids(&format!(
+            "from={began}&since=1h&plan=contacts_find,%20email_send"
+        )),
+        [third]
+    );
+    assert_eq!(
+        ids("from=2000-01-01T00:00:00Z&to=2001-01-01T00:00:00Z"),
+        [""; 0]
+    );
+    assert_eq!(ids("to=9999-01-01T00:00:00Z").len(), 3);
+    for wrong in ["since=yesterday", "from=monday", "to=1"] {
+        let (status, answer) = server.get(&format!("/api/runs?{wrong}"));
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (400, &json!("BAD_REQUEST"))
+        );
+    }
+}
+
+#[test]
+fn answers_have_names() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let id = server.begin(&sample(&server, "offsite"), &json!({}), "each");
+    let run = server.until(&id, |run| run["questions"] != json!([]));
+    let question = &run["questions"][0];
+    let path = format!(
+        "/api/runs/{id}/questions/{}",
+        question["id"].as_str().unwrap()
+    );
+    let name = "Ada\u{202e}\n".repeat(200);
+    let allow = json!({"decision": "allow", "by": name, "reason": "as \u{200b}agreed"});
+    server.answer(&id, question, &allow);
+    // A second answer learns of the first answer.
+    let (status, late) = server.post(&path, &json!({"decision": "refuse", "by": "Bob"}));
+    assert_eq!(
+        (status, &late["error"]["code"]),
+        (409, &json!("NO_SUCH_QUESTION"))
+    );
+    assert_eq!(late["error"]["decision"]["decision"], "allow");
+    let message = late["error"]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("the call was allowed by Ada"),
+        "{message}"
+    );
+    assert_eq!(server.get(&path).0, 409);
+    server.until(&id, |run| run["waits"] != json!([]));
+    let signals = format!("/api/runs/{id}/signals");
+    let value = json!({"path": "room", "value": "B2", "by": "Bob"});
+    assert_eq!(
+        server
+            .post(&signals, &json!({"path": "room", "value": 2, "by": "Eve"}))
+            .0,
+        422
+    );
+    assert_eq!(server.post(&signals, &value).0, 200);
+    let run = server.until(&id, |run| run["questions"] != json!([]));
+    let changed = json!({"to": "bob@example.org", "subject": "x"});
+    server.answer(
+        &id,
+        &run["questions"][0],
+        &json!({"decision": "allow", "arguments": changed}),
+    );
+    assert_eq!(server.ended(&id)["state"], "done");
+    server.kill();
+
+    // The answers outlive the server, and the report lists the answers.
+    let server = Process::start(&folder);
+    let (_, run) = server.get(&format!("/api/runs/{id}"));
+    let all = run["decisions"].as_array().unwrap();
+    let part = |name: &str| -> Vec<Value> { all.iter().map(|it| it[name].clone()).collect() };
+    assert_eq!(part("path"), ["booked", "room", "told"]);
+    assert_eq!(
+        part("tool"),
+        [json!("event_book"), Value::Null, json!("email_send")]
+    );
+    assert_eq!(part("decision"), ["allow", "send", "allow"]);
+    assert_eq!(part("changed"), [false, false, true]);
+    assert_eq!(
+        part("reason"),
+        [json!(r"as \u{200b}agreed"), Value::Null, Value::Null]
+    );
+    let [ada, bob, nobody] = &part("by")[..] else {
+        panic!("{run}")
+    };
+    assert!(
+        ada.as_str().unwrap().starts_with(r"Ada\u{202e}\nAda"),
+        "{ada}"
+    );
+    assert!(ada.as_str().unwrap().len() < 2_000, "{ada}");
+    assert_eq!((bob, nobody), (&json!("Bob"), &Value::Null));
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert!(
+        report.contains("<dt>Answer for room</dt><dd>a value was sent by Bob at 2"),
+        "{report}"
+    );
 }
 
 #[test]

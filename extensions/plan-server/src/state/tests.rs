@@ -1,6 +1,7 @@
 //! The state of a server without its connections.
 
 use super::State;
+use crate::decisions::Decisions;
 use crate::host::Hosts;
 use crate::limits;
 use crate::routes::router;
@@ -38,7 +39,14 @@ impl Fixture {
         std::fs::create_dir_all(&folder).unwrap();
         let db = Sqlite::open(folder.join("runs.db")).unwrap();
         let office = Office::open(&folder.join("effects.jsonl")).unwrap();
-        let state = State::new(db, toolbox(Throttle::new()), office, "token".into());
+        let decisions = Decisions::open(&folder.join("decisions.jsonl")).unwrap();
+        let state = State::new(
+            db,
+            toolbox(Throttle::new()),
+            office,
+            decisions,
+            "token".into(),
+        );
         let state = Arc::new(state.await.unwrap());
         Self { state, folder }
     }
@@ -89,6 +97,7 @@ fn requests() -> Vec<(&'static str, &'static str, Value, bool)> {
         ("POST", "/api/check", json!({"text": WAITS}), true),
         ("GET", "/api/questions", Value::Null, true),
         ("GET", "/api/runs", Value::Null, true),
+        ("GET", "/api/plans", Value::Null, true),
         ("POST", "/api/runs", json!({"text": WAITS}), true),
         ("GET", "/api/runs/{id}", Value::Null, true),
         ("GET", "/api/runs/{id}/events", Value::Null, true),
@@ -106,7 +115,7 @@ fn requests() -> Vec<(&'static str, &'static str, Value, bool)> {
             "POST",
             "/api/runs/{id}/questions/{question}",
             json!({"decision": "allow"}),
-            false,
+            true,
         ),
         (
             "POST",

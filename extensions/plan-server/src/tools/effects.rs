@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 
 /// A line of a file: a call that had an effect, or that repeated an earlier call with its key.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Effect {
+pub(crate) struct Effect {
     /// The idempotency key of the call, which a repeated call keeps.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// The run of the call, and the path of the call in the run.
-    pub(super) call: String,
-    pub(super) tool: String,
+    pub(crate) call: String,
+    pub(crate) tool: String,
     /// The output of the tool.
-    pub(super) output: Value,
+    pub(crate) output: Value,
     /// `true` if an earlier call had the effect, so that this call had none.
     #[serde(default)]
-    pub(super) again: bool,
+    pub(crate) again: bool,
     /// The number of effects up to this line. Lines of earlier versions have no count.
     count: Option<u64>,
 }
@@ -74,7 +74,7 @@ impl Lines {
     }
 }
 
-pub(super) struct Effects {
+pub(crate) struct Effects {
     path: PathBuf,
     file: File,
     /// The bytes of a full file.
@@ -88,7 +88,7 @@ pub(super) struct Effects {
 
 impl Effects {
     /// Reads the effects so far.
-    pub(super) fn open(path: &Path, most: u64) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path, most: u64) -> io::Result<Self> {
         let (old, new) = (Lines::read(&old(path))?, Lines::read(path)?);
         let lines = old.lines.iter().chain(&new.lines);
         Ok(Self {
@@ -102,14 +102,14 @@ impl Effects {
     }
 
     /// Returns the lines that had an effect, in order.
-    pub(super) fn made(&self) -> impl DoubleEndedIterator<Item = &Effect> {
+    pub(crate) fn made(&self) -> impl DoubleEndedIterator<Item = &Effect> {
         let lines = self.old.lines.iter().chain(&self.new.lines);
         lines.filter(|line| !line.again)
     }
 
     /// Writes the effect of a call, unless one of the two files has a line with its key. `make` gets the number of the
     /// effect, counted from 1, and returns the output.
-    pub(super) fn have(
+    pub(crate) fn have(
         &mut self,
         key: String,
         call: String,

@@ -1,7 +1,7 @@
 // Changed arguments, large pictures and comparisons of two runs.
 
 import assert from "node:assert/strict";
-import { axe, close, contrast, drawn, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
+import { axe, close, contrast, drawn, faint, fits, gone, open, press, put, says, served, show, stubbed, test, text, wait } from "./harness.mjs";
 
 const SHAPES = [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 360, height: 740 }]];
 const looks = async (page, name, within) => {
@@ -60,9 +60,15 @@ for (const [shape, options] of SHAPES) {
     const page = await open(stub.url, options);
     await put(page, chain(300));
     await drawn(page, 300);
-    // The picture is in groups, and nothing is open.
-    assert.equal(await page.$$eval("#picture .groups > li", (all) => all.length), 12);
-    assert.match(await text(page, "#picture .groups > li"), /^s0 and 24 more steps/);
+    // The picture is a graph of groups, and no group is open.
+    const opened = (place, name) => says(page, `${place} .group-title`, name);
+    assert.equal(await page.$$eval("#picture .group", (all) => all.length), 12);
+    assert.equal(await text(page, "#picture .group"), "s0 … s24 25 steps 25 only read");
+    await wait(page, () => document.querySelectorAll("#picture .group-graph .edge").length === 11);
+    // Each group is below the group whose outputs it uses.
+    const tops = await page.$$eval("#picture .group", (all) => all.map((it) => it.getBoundingClientRect().top));
+    assert.deepEqual(tops, tops.toSorted((a, b) => a - b));
+    assert.deepEqual(await faint(page), []);
     assert.equal(await page.$eval("#picture .scroll", (it) => it.hidden), true);
     await looks(page, `groups-${shape}`, "#picture");
     const seen = () => page.$$eval("#picture .node", (all) => {
@@ -72,8 +78,8 @@ for (const [shape, options] of SHAPES) {
         return bottom > frame.top && top < frame.bottom;
       }).length;
     });
-    await press(page, "s25 and 24 more steps", "#picture");
-    assert.equal(await page.$eval("#picture .groups > li:nth-child(2) button", (it) => it.getAttribute("aria-expanded")), "true");
+    await page.click("#picture .group:nth-of-type(2)");
+    await opened("#picture", "s25 … s49, 25 steps");
     assert.ok((await seen()) >= 25 && (await seen()) <= 27, `${await seen()} steps are visible`);
     const here = () => page.$eval("#picture .map .here", (it) => Math.round(Number(it.getAttribute("y"))));
     assert.ok(Math.abs((await here()) - (25 * 80 + 10)) < 40, `the map marks ${await here()}`);
@@ -81,13 +87,18 @@ for (const [shape, options] of SHAPES) {
     // The keyboard goes into the next group, which opens.
     await page.$eval('#picture [data-path="s49"]', (it) => it.focus());
     await page.keyboard.press("ArrowDown");
-    await wait(page, () => document.activeElement.dataset.path === "s50" && document.querySelector("#picture .groups > li:nth-child(3) button").getAttribute("aria-expanded") === "true");
+    await wait(page, () => document.activeElement.dataset.path === "s50");
+    await opened("#picture", "s50 … s74, 25 steps");
     // A click on the map opens the group of the place.
     await page.$eval("#picture .map", (it) => {
       const { left, top, height, width } = it.getBoundingClientRect();
       it.dispatchEvent(new MouseEvent("click", { clientX: left + width / 2, clientY: top + height - 1 }));
     });
-    await wait(page, () => document.querySelector("#picture .groups > li:last-child button").getAttribute("aria-expanded") === "true");
+    await opened("#picture", "s275 … s299");
+    await press(page, "Previous group", "#picture");
+    await opened("#picture", "s250 … s274");
+    await press(page, "All groups", "#picture");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent.slice(0, 11)), "s250 … s274");
     // The whole picture scrolls, and the map follows.
     await press(page, "Show all steps", "#picture");
     await page.$eval("#picture .scroll", (it) => (it.scrollTop = 4000));
@@ -99,15 +110,35 @@ for (const [shape, options] of SHAPES) {
     await drawn(page, 120);
     await page.click("#start");
     await says(page, "#run-facts", "done");
-    await says(page, "#live .groups > li", "10 completed");
+    await says(page, "#live .group", "10 steps 10 completed");
+    await wait(page, () => [...document.querySelectorAll("#live .group")].every((it) => it.className === "group completed"));
+    await looks(page, `groups-run-${shape}`, "#live");
     await press(page, "s104", "#timeline");
-    await wait(page, () => document.querySelector('#live .groups > li:nth-child(11) button').getAttribute("aria-expanded") === "true");
+    await opened("#live", "s100 … s109");
     await press(page, "s109", "#timeline");
     await wait(page, () => {
       const [node, frame] = ['#live [data-path="s109"]', "#live .scroll"].map((it) => document.querySelector(it).getBoundingClientRect());
       return node.height > 0 && node.top >= frame.top && node.bottom <= frame.bottom;
     });
     await looks(page, `group-run-${shape}`, "#live");
+    await close(page);
+  }));
+
+  // Failed steps come first, and the edges between groups have the number of their steps as a width.
+  await test(`a large picture of a failed run, ${shape}`, () => stubbed({ pace: 1 }, async (stub) => {
+    const page = await open(stub.url, options);
+    const first = Array.from({ length: 40 }, (_, at) => ({ id: `found${at}`, tool: "list_mails", arguments: { sender: "sarah" } }));
+    const second = Array.from({ length: 40 }, (_, at) => ({ id: `sent${at}`, tool: "list_all", ...(at === 20 ? { for: 2, fails: [1] } : {}), arguments: { x: `{{found${at}.result.id}}` } }));
+    await put(page, JSON.stringify([...first, ...second]));
+    await drawn(page, 80);
+    await page.click('[name=approve][value="none"]');
+    await page.click("#start");
+    await says(page, "#run-facts", "failed");
+    await press(page, "All groups", "#live");
+    await says(page, "#live .group.failed", "1 failed");
+    assert.match(await text(page, "#live .group.failed .counts"), /^1 failed, \d completed$/);
+    assert.ok((await page.$$eval("#live .group-graph .edge", (all) => all.length)) > 5);
+    await looks(page, `groups-failed-${shape}`, "#live");
     await close(page);
   }));
 

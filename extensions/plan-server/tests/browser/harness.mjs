@@ -16,7 +16,7 @@ let passed = 0;
 let latest = null; // the page that was opened last
 
 // A page on which nothing may go wrong, nor be asked for from elsewhere.
-export async function open(url, { width = 1400, height = 1000, scheme = "light", allowed = null } = {}) {
+export async function open(url, { width = 1400, height = 1000, scheme = "light", allowed = null, at = "#/plan", who = "Ada Lovelace" } = {}) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
@@ -28,9 +28,19 @@ export async function open(url, { width = 1400, height = 1000, scheme = "light",
   await page.exposeFunction("violated", (what) => page.wrong.push(`the policy is violated: ${what}`));
   await page.evaluateOnNewDocument(() =>
     addEventListener("securitypolicyviolation", (event) => self.violated?.(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`)));
+  // The page asks a person without a name for a name.
+  if (who) await page.evaluateOnNewDocument((who) => {
+    try {
+      localStorage.setItem("plan-name", who);
+    } catch {
+      // A page such as `about:blank` has no store.
+    }
+  }, who);
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }, { name: "prefers-reduced-motion", value: "reduce" }]);
   await page.setViewport({ width, height });
   await page.goto(url);
+  // The first page is the list of runs. Most tests begin in the editor.
+  if (url.includes("#token=") && at) await page.evaluate((at) => (location.hash = at), at);
   latest = page;
   return page;
 }

@@ -14,7 +14,7 @@ await test("the keyboard alone", () => stubbed({ pace: 20 }, async (stub) => {
   await show(page, "sign-in-light");
   await page.keyboard.type(stub.token);
   await page.keyboard.press("Enter");
-  await page.waitForSelector("#editor-view:not([hidden])");
+  await page.waitForSelector("#runs-view:not([hidden])");
   const at = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent);
   const tab = async (to) => {
     for (let step = 0; step < 60; step += 1) {
@@ -31,6 +31,9 @@ await test("the keyboard alone", () => stubbed({ pace: 20 }, async (stub) => {
     }
     assert.fail(`Tab does not come to ${to}, but to ${await at()}`);
   };
+  await tab("to-editor");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#editor-view:not([hidden])");
   await tab("text");
   await page.keyboard.type('[{"id": "a", "tool": "list", "arguments": {"x": "{{b.result}}"}}, {"id": "c", "tool": "send", "arguments": {"x": "{{PLACEHOLDER_x}}"}}]');
   await page.waitForSelector("#marks mark");

@@ -56,6 +56,95 @@ await test("the list of many runs", () => stubbed({}, async (stub) => {
   await close(page);
 }));
 
+await test("the list of runs by plan and by time", () => stubbed({}, async (stub) => {
+  const hours = [0.5, 2, 30, 100, 400];
+  for (const [at, age] of hours.entries()) {
+    const id = `r000${5 - at}`;
+    stub.runs.set(id, { id, plan: at % 2 ? "ship" : "mail\u202e", state: "done", began: new Date(Date.now() - age * 3_600_000).toISOString(), ended: new Date().toISOString(), inputs: {}, questions: [], waits: [], undone: [], events: [], steps: [], values: new Map(), given: new Map(), allowed: new Map(), watchers: new Set() });
+  }
+  const page = await open(stub.url, { at: "#/runs" });
+  await says(page, "#runs-count", "5 runs");
+  await wait(page, () => document.querySelectorAll("#filter-plan option").length === 3);
+  assert.deepEqual(await page.$$eval("#filter-plan option", (all) => all.map((it) => it.textContent)), ["All", "mail\\u{202e}", "ship"]);
+  await page.select("#filter-plan", "ship");
+  await says(page, "#runs-count", "2 runs");
+  assert.match(page.url(), /#\/runs\?plan=ship$/);
+  await page.select("#filter-time", "1day");
+  await says(page, "#runs-count", "1 run");
+  assert.match(page.url(), /#\/runs\?plan=ship&since=1day$/);
+  await page.click("#filter-clear");
+  await says(page, "#runs-count", "5 runs");
+  assert.equal(await page.$eval("#filter-time", (it) => it.value), "");
+  // A range has its times in the address, in UTC.
+  await page.select("#filter-time", "range");
+  await page.waitForSelector("#filter-range:not([hidden])");
+  const local = (age) => page.evaluate((ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16), Date.now() - age * 3_600_000);
+  for (const [name, age] of [["from", 120], ["to", 10]]) {
+    await page.$eval(`#filter-${name}`, (it, value) => {
+      it.value = value;
+      it.dispatchEvent(new Event("change", { bubbles: true }));
+    }, await local(age));
+    await page.waitForFunction((name) => location.hash.includes(`${name}=`), {}, name);
+  }
+  await says(page, "#runs-count", "2 runs");
+  assert.match(page.url(), /#\/runs\?from=\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A00\.000Z&to=/);
+  await show(page, "runs-range-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  const address = page.url();
+  await page.goto("about:blank");
+  await page.goto(address);
+  await says(page, "#runs-count", "2 runs");
+  assert.equal(await page.$eval("#filter-time", (it) => it.value), "range");
+  assert.equal(await page.$eval("#filter-to", (it) => it.value), await local(10));
+  await page.setViewport({ width: 390, height: 800 });
+  await fits(page);
+  await show(page, "runs-range-narrow");
+  await close(page);
+}));
+
+await test("the first page", () => stubbed({ pace: 20 }, async (stub) => {
+  // A server without runs explains itself, and one click runs a sample.
+  const page = await open(stub.url, { at: null });
+  await says(page, "#samples h3", "Send a mail");
+  assert.equal(await text(page, "#runs-title"), "Run a plan");
+  assert.match(await text(page, "#runs-about"), /^A plan is a list of steps that call tools\./);
+  assert.equal(await page.$eval("#filters", (it) => it.hidden), true);
+  assert.deepEqual(await page.$$eval("#samples li", (all) => all.map((it) => [...it.querySelectorAll("button")].map((one) => one.textContent))), [["Run", "Open in the editor"], ["Open in the editor"], ["Open in the editor"]]);
+  await show(page, "first-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await press(page, "Open in the editor", "#samples li:nth-child(2)");
+  await drawn(page, 5);
+  assert.match(await page.$eval("#text", (it) => it.value), /list_mails/);
+  assert.equal(await page.$eval("#sample", (it) => it.value), "0");
+  await page.click(".brand");
+  await press(page, "Run", "#samples");
+  await says(page, "#questions h3", "send_mail");
+  // A server with runs has the questions above the list.
+  await page.click(".brand");
+  await says(page, "#asks li", "May send_mail run in the step sent?");
+  await says(page, "#runs tbody", "r0001");
+  assert.equal(await text(page, "#runs-title"), "Runs");
+  assert.equal(await page.$eval("#welcome", (it) => it.hidden), true);
+  await show(page, "first-with-runs-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await page.click("#asks a");
+  await press(page, "Allow", "#questions");
+  await says(page, "#run-facts", "done");
+  await page.click(".brand");
+  await wait(page, () => document.querySelector("#asks-card").hidden);
+  await close(page);
+  for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width: 390, height: 800 }]]) {
+    await stubbed({}, async (empty) => {
+      const page = await open(empty.url, { ...options, at: null });
+      await says(page, "#samples h3", "Send a mail");
+      await show(page, `first-${name}`);
+      await fits(page);
+      assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+      await close(page);
+    });
+  }
+}));
+
 await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   const page = await open(stub.url);
   // A tool has its arguments with their types, and writes a step.

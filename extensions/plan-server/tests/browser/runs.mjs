@@ -259,10 +259,67 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await press(page, "Refuse…", "#inbox");
   await page.type("#inbox input", "no room");
   await press(page, "Refuse it", "#inbox");
-  await says(page, "#inbox-count", "1 run waits without a question");
+  while (stub.runs.get("r0003").state !== "failed") await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(stub.runs.get("r0003").error.message, "refused: no room");
   await page.click("#inbox-runs a");
   await says(page, "#waits h3", "value");
+  await close(page);
+}));
+
+await test("the names of the people who answer", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url, { who: null, allowed: /409/ });
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "ada", text: "x" } }, { id: "room", await: "String", after: ["sent"] }, { id: "all", tool: "send_mail", after: ["room"], for: 2, arguments: { to: "{{room.result}}" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 3);
+  await page.click("#start");
+  // Before the first answer, the page asks for a name. A closed dialog sends no answer.
+  await press(page, "Allow", "#questions");
+  await says(page, "#who-title", "Who answers?");
+  await show(page, "who-light");
+  assert.deepEqual(await axe(page), []);
+  await press(page, "Close", "#who-dialog");
+  assert.equal(stub.runs.get("r0001").decisions.length, 0);
+  await press(page, "Add a reason", "#questions");
+  await page.keyboard.type("She asked for it.");
+  await show(page, "reason-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  await press(page, "Allow", "#questions");
+  await press(page, "Continue", "#who-dialog");
+  await says(page, "#who-error", "Enter your name.");
+  await page.type("#who-name", "Grace \u202eHopper");
+  await press(page, "Continue", "#who-dialog");
+  await says(page, "#decisions li", "sent by send_mail: allowed by Grace \\u{202e}Hopper at ");
+  await says(page, "#decisions li", ", because “She asked for it.”");
+  assert.equal(await text(page, "#who"), "Answers as Grace \\u{202e}Hopper");
+  // The page does not ask a second time, and shows the answers of a step in its card.
+  await page.waitForSelector("#waits textarea");
+  await page.type("#waits textarea", "B2");
+  await press(page, "Send the value");
+  await says(page, "#decisions li", "room: a value was sent by Grace");
+  await says(page, "#questions h3", "all[1]");
+  // Another person is faster. The card names this person.
+  const [first] = stub.runs.get("r0001").questions;
+  await page.setRequestInterception(true);
+  page.on("request", async (request) => {
+    if (request.method() === "POST" && request.url().includes(first.id)) await fetch(request.url(), { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ decision: "allow", by: "Bob" }) });
+    await request.continue();
+  });
+  await press(page, "Allow", "#questions .question:first-child");
+  await says(page, "#decisions li", "all[0] by send_mail: allowed by Bob");
+  assert.equal(first.path, "all[0]");
+  await press(page, "Refuse…", "#questions");
+  await page.type("#questions input", "no");
+  await press(page, "Refuse it", "#questions");
+  await says(page, "#run-facts", "failed");
+  await says(page, "#step-details .answered", "all[1]: refused by Grace");
+  await page.$eval('#live [data-path="sent"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  await says(page, "#step-details .answered", "The step: allowed by Grace");
+  await show(page, "decisions-light");
+  assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+  // The browser keeps the name.
+  await page.reload();
+  await says(page, "#who", "Answers as Grace");
+  await page.click("#who");
+  assert.match(await page.$eval("#who-name", (it) => it.value), /^Grace/);
   await close(page);
 }));
 
@@ -394,7 +451,7 @@ await test("the count of what waits, and a lost connection", () => stubbed({ pac
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   assert.equal(await page.$$eval("#asked button, #cancel", (all) => all.every((it) => it.getAttribute("aria-disabled") === "true")), true);
   await press(page, "Refuse…", "#questions");
-  assert.equal(await page.$("#questions form:not([hidden])"), null);
+  assert.equal(await page.$eval("#questions .choices", (it) => it.hidden), false);
   await page.setOfflineMode(false);
   // The browser may break the first connection of a network that has changed.
   await new Promise((resolve) => setTimeout(resolve, 2000));

@@ -71,7 +71,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     await page.type("#input-0", "sarah");
     await page.click("#start");
     await says(page, "#questions h3", "email_send");
-    await wait(page, () => document.querySelectorAll("#questions .question > .buttons button.primary").length === 2);
+    await wait(page, () => document.querySelectorAll("#questions .choices button.primary").length === 2);
     await show(page, `server-question-${name}`);
     if (shown && ["light", "dark"].includes(name)) {
       // The pictures of the README.
@@ -87,7 +87,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     // Another process asks again, under numbers of its own: an answer to an old question is no answer to a new one.
     if (kills) await wait(page, (asked) => [...document.querySelectorAll("#questions .question")].filter((it) => !asked.includes(it.dataset.of)).length === 2, asked);
     await press(page, "Allow", "#questions");
-    await wait(page, () => document.querySelectorAll("#questions .question > .buttons button.primary").length === 1);
+    await wait(page, () => document.querySelectorAll("#questions .choices button.primary").length === 1);
     // The card moves to the place of the one that was answered, so that a click by its place would miss it.
     await (await button(page, "Allow", "#questions")).evaluate((it) => it.click());
     await says(page, "#run-facts", "done");

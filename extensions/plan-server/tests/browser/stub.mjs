@@ -13,7 +13,7 @@ const READS = /^(find|list|read|look|search|track)/;
 
 const SAMPLES = [
   {
-    name: "reply", title: "Reply to the last mail (an input and an answer)", dialect: "action-plan", text: `[
+    name: "reply", title: "Reply to the last mail (an input and an answer)", about: "Replies to a mail.", is_ready: false, dialect: "action-plan", text: `[
     {"id": "inbox", "intent": "Find the mail.", "tool": "list_mails", "arguments": {"sender": "{{PLACEHOLDER_sender}}"}},
     {"id": "mail", "tool": "read_mail", "arguments": {"id": "{{inbox.result[0].id}}"}},
     {"id": "answer", "await": "String"},
@@ -22,12 +22,13 @@ const SAMPLES = [
 ]
 ` },
   {
-    name: "faulty", title: "Faulty: a step that does not exist", dialect: "action-plan", text: `[
+    name: "faulty", title: "Faulty: a step that does not exist", about: "Has an error.", is_ready: false, dialect: "action-plan", text: `[
     {"id": "inbox", "tool": "list_mails", "arguments": {"sender": "sarah"}},
     {"id": "mail", "tool": "read_mail", "arguments": {"id": "{{inbx.result[0].id}}"}},
     {"id": "sent", "tool": "send_mail", "arguments": {"to": "{{mail.result.from}}", "text": "See you."}}
 ]
 ` },
+  { name: "ready", title: "Send a mail", about: "Sends a mail after your permission.", is_ready: true, dialect: "action-plan", text: '[{"id": "sent", "intent": "Tell Ada.", "tool": "send_mail", "arguments": {"to": "ada", "text": "Hello."}}]' },
 ];
 
 const TEXT = { type: "string" };
@@ -146,7 +147,7 @@ export async function start({ page, pace = 120 }) {
   }) });
   const told = (run, whole = false) => {
     const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: run.decisions ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -258,7 +259,7 @@ export async function start({ page, pace = 120 }) {
   }
   const begin = (text, { steps, plan }, inputs, approve) => {
     const run = { text, id: `r${String(runs.size + 1).padStart(4, "0")}`, plan: plan.name, state: "running", began: new Date().toISOString(), ended: null, inputs: inputs, output: null,
-      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), changed: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [] };
+      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), changed: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [], decisions: [] };
     runs.set(run.id, run);
     execute(run, steps, approve);
     return run.id;
@@ -310,10 +311,12 @@ export async function start({ page, pace = 120 }) {
       if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
       return json(201, { id: begin(given.text, check(given.text), given.inputs, given.approve) });
     }
+    if (url.pathname === "/api/plans") return json(200, { plans: [...new Set([...runs.values()].map(({ plan }) => plan))].sort() });
     if (url.pathname === "/api/runs") {
-      const [state, text, before, plan] = ["state", "text", "before", "plan"].map((name) => url.searchParams.get(name));
+      const [state, text, before, plan, since, from, to] = ["state", "text", "before", "plan", "since", "from", "to"].map((name) => url.searchParams.get(name));
+      const oldest = Math.max(since ? Date.now() - { "1h": 1, "1day": 24, "7days": 168 }[since] * 3_600_000 : -Infinity, from ? Date.parse(from) : -Infinity);
       const limit = Number(url.searchParams.get("limit") ?? 50);
-      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
+      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && Date.parse(run.began) >= oldest && (!to || run.began < to) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
       return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended, error }) => ({ id, plan, state, began, ended, error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
@@ -330,17 +333,21 @@ export async function start({ page, pace = 120 }) {
     if (what === "report.html") return answer(200, "text/html; charset=utf-8", report(run));
     if (what === "questions") {
       const question = run.questions.find((one) => one.id === which);
+      const answered = run.decisions.find((one) => one.question === which);
+      if (!question && answered) return json(409, { error: { code: "NO_SUCH_QUESTION", message: `the call was answered by ${answered.by}`, help: "Look at the run.", decision: answered } });
       if (!question) return wrong(409, "answered", "the question is not open");
       if (request.method === "GET") return json(200, { text: JSON.stringify(question.arguments, null, 2), json: JSON.stringify(question.arguments, null, 2) });
       const required = TOOLS.find(({ name }) => name === question.tool)?.parameters.required ?? [];
       const missing = given.arguments && required.filter((name) => !(name in given.arguments));
       if (missing?.length) return wrong(422, "ARGUMENTS", `the argument \`${missing[0]}\` of \`${question.tool}\` is missing`, "Correct the arguments. The call still waits.");
+      run.decisions.push({ question: which, path: question.path, tool: question.tool, decision: given.decision, changed: Boolean(given.arguments), by: given.by ?? null, reason: given.reason ?? null, at: new Date().toISOString() });
       question.settle(given);
       return json(200, {});
     }
     if (what === "signals") {
       if (!run.waits.some(({ path }) => path === given.path)) return wrong(409, "not-waiting", `the step \`${given.path}\` does not wait`);
       if (typeof given.value !== "string") return wrong(422, "wrong-type", `the step \`${given.path}\` waits for a String`, "send a text");
+      run.decisions.push({ question: null, path: given.path, tool: null, decision: "send", changed: false, by: given.by ?? null, reason: null, at: new Date().toISOString() });
       run.answer(given.value);
       return json(200, {});
     }

@@ -1,0 +1,57 @@
+// The name of the person who answers questions. This browser keeps the name, and the server records the name with each answer.
+
+import { $, bdi, h, hide, list, say } from "./dom.js";
+import { time } from "./time.js";
+
+const KEY = "plan-name";
+let given = null;
+const stored = () => {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+};
+const name = () => given ?? stored();
+const showName = () => {
+  hide($("who"), !name());
+  $("who").replaceChildren("Answers as ", bdi(name() ?? "", 40));
+};
+let settle = null;
+const ask = () => new Promise((resolve) => {
+  settle?.(null);
+  settle = resolve;
+  $("who-name").value = name() ?? "";
+  say($("who-error"), "");
+  $("who-dialog").showModal();
+});
+// Returns the name. The page asks for the name before the first answer, and returns `null` if the person closes the dialog.
+export const who = async () => name() ?? ask();
+$("who-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = $("who-name").value.trim();
+  say($("who-error"), text ? "" : "Enter your name.");
+  if (!text) return $("who-name").focus();
+  given = text;
+  try {
+    localStorage.setItem(KEY, text);
+  } catch {
+    // Without a store, the page asks again when it is reloaded.
+  }
+  showName();
+  settle?.(text);
+  settle = null;
+  return $("who-dialog").close();
+});
+$("who-close").addEventListener("click", () => $("who-dialog").close());
+$("who-dialog").addEventListener("close", () => {
+  settle?.(null);
+  settle = null;
+});
+$("who").addEventListener("click", ask);
+showName();
+
+// An answer in words, such as "allowed by Ada at …, because …".
+const done = ({ decision, changed }) => ({ refuse: "refused", send: "a value was sent", allow_step: "allowed for all elements" })[decision] ?? (changed ? "allowed with changed arguments" : "allowed");
+export const sentence = (one) => [`${done(one)} by `, one.by ? h("strong", {}, bdi(one.by, 200)) : "a person without a name", " at ", time(one.at), one.reason ? [", because “", bdi(one.reason), "”"] : ""].flat();
+export const decisions = (run) => list(run?.decisions).filter((one) => one && typeof one.path === "string");
