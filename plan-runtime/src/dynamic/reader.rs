@@ -240,11 +240,7 @@ impl Reader<'_> {
         let mut builder = PlanBuilder::new(dialect, self.profile, self.limits);
         builder.expect_inputs(json);
         builder.allow_values(text.len());
-        let mut plan = (dialect.rules().read)(&mut builder, node);
-        if let Some(inputs) = builder.inputs_if_guessed_wrong() {
-            builder = builder.again(inputs);
-            plan = (dialect.rules().read)(&mut builder, node);
-        }
+        let plan = (dialect.rules().read)(&mut builder, node);
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);

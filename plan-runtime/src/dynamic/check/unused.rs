@@ -66,7 +66,7 @@ impl Checker<'_, '_> {
 
     fn dependencies(&mut self) {
         let (plan, spans, dialect) = (self.known.plan, self.known.spans, self.known.dialect);
-        let none = spans.steps.iter().all(|step| step.after().is_empty());
+        let none = spans.steps.iter().all(|step| step.after.is_empty());
         if none || !plan.cycles().is_empty() {
             return;
         }
@@ -78,13 +78,13 @@ impl Checker<'_, '_> {
         let mut paths = needs.paths();
         for (index, step) in plan.steps.iter().enumerate() {
             let of_step = spans.steps.get(index);
-            let Some(of_step) = of_step.filter(|of_step| !of_step.after().is_empty()) else {
+            let Some(of_step) = of_step.filter(|of_step| !of_step.after.is_empty()) else {
                 continue;
             };
             let has_broken = self.is_broken(index);
             let reads = step.reads();
             let mut seen: HashSet<usize> = HashSet::new();
-            for &(needed, place) in of_step.after() {
+            for &(needed, place) in &of_step.after {
                 let is_new = seen.insert(needed);
                 let other = plan.steps.get(needed);
                 let is_read = has_broken || reads.binary_search(&Source::Step(needed)).is_ok();

@@ -31,8 +31,6 @@ pub(crate) struct Rules {
     pub(crate) arguments: &'static str,
     /// `true` if references name steps by ID instead of index.
     pub(crate) by_id: bool,
-    /// The member of a step with the number of retries.
-    pub(crate) retries: Option<&'static str>,
     /// Returns the name of a step in a message, from its index and its ID.
     pub(crate) step: fn(usize, &str) -> String,
     /// The member of a step that waits for the steps with these indexes and ids.

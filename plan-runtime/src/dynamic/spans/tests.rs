@@ -101,7 +101,7 @@ fn agree(text: &str, dialect: Dialect, spans: &Spans, plan: &Plan) {
         // The tail of a block has no ID.
         let says_none = dialect == Dialect::Blueprint || (step.id == Block::TAIL && id.is_none());
         assert!(says_none || id == Some(&*step.id), "{text}");
-        for (after, place) in spans.after() {
+        for (after, place) in &spans.after {
             let name = name(plan, dialect, Source::Step(*after));
             let written = &text[place.range()];
             assert!(

@@ -66,7 +66,7 @@ fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {
         if !builder.name_fits(&name, "the name of an input", place.clone()) {
             continue;
         }
-        if builder.input_names.contains_key(name.as_str()) {
+        if let Some(Some(_)) = builder.input_names.get(name.as_str()) {
             builder.note(Note::error(
                 Code::DuplicateId,
                 place,
@@ -85,7 +85,7 @@ fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {
         builder.name_fits(&type_name, "the type of an input", node.place());
         builder
             .input_names
-            .insert(name.as_str().into(), builder.inputs.len());
+            .insert(name.as_str().into(), Some(builder.inputs.len()));
         builder.inputs.push(crate::plan::Input {
             name,
             type_name: type_name.into(),

@@ -288,7 +288,9 @@ pub(super) fn inputs(json: &str, longest: usize) -> HashSet<Box<str>> {
         let rest = &json[at + mark.len()..];
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
         let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        if end > 0 && end <= longest && rest[end..].starts_with(CLOSE) {
+        let before = &json[..at];
+        let is_open = before.ends_with(OPEN) && !before.ends_with(r#"\"{{"#);
+        if is_open && end > 0 && end <= longest && rest[end..].starts_with(CLOSE) {
             inputs.insert(rest[..end].into());
         }
     }

@@ -40,7 +40,6 @@ pub(super) static RULES: Rules = Rules {
 
     arguments: "params",
     by_id: false,
-    retries: Some("retryCount"),
     step: |index, _| format!("step[{index}]"),
     after: |steps| {
         let indexes = steps.iter().map(|(index, _)| index.to_string());

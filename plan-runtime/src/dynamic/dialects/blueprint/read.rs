@@ -78,7 +78,7 @@ fn depends_on(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) ->
             after.push(step);
         }
     }
-    builder.spans.steps[index].set_after(places);
+    builder.spans.steps[index].after = places;
     after
 }
 

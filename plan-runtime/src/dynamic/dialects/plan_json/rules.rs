@@ -28,7 +28,6 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
 
     arguments: names::step::ARGUMENTS,
     by_id: true,
-    retries: None,
     step: |_, id| format!("step `{}`", short(id)),
     after: after_ids,
 

@@ -34,7 +34,7 @@ impl PlanReader<'_> {
         match self.syntax.own_step(self, node, "the step to undo") {
             Some(undone) => {
                 if let Some((index, _)) = self.builder.current {
-                    self.builder.spans.steps[index].set_role(node.place().into());
+                    self.builder.spans.steps[index].role = node.place().into();
                 }
                 Role::Undo(undone)
             }
@@ -57,7 +57,7 @@ impl PlanReader<'_> {
                 after.push(step);
             }
         }
-        self.builder.spans.steps[index].set_after(places);
+        self.builder.spans.steps[index].after = places;
         after.sort_unstable();
         after.dedup();
         after

@@ -81,7 +81,7 @@ fn edge(all: &Spans, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
     let Some(spans) = all.steps.get(step) else {
         return 0..0;
     };
-    if let Some((_, place)) = spans.after().iter().find(|(after, _)| *after == needed) {
+    if let Some((_, place)) = spans.after.iter().find(|(after, _)| *after == needed) {
         return place.range();
     }
     let mut templates = Vec::new();
@@ -89,7 +89,7 @@ fn edge(all: &Spans, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
     let source = Source::Step(needed);
     reading(all, templates.into_iter(), spans.templates(), source).unwrap_or_else(|| {
         match plan.steps[step].role {
-            Role::Undo(undone) if undone == needed => spans.role().range(),
+            Role::Undo(undone) if undone == needed => spans.role.range(),
             _ => spans.whole.range(),
         }
     })

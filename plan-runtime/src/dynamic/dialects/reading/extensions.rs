@@ -3,7 +3,6 @@
 //! The dialects' original systems ignore such members. So a member counts only in the form of plan JSON. In the compat profile, a member
 //! beside a tool counts only if the systems never ignored it.
 
-use super::holder::Holder;
 use super::layout::Layout;
 use super::{Member, Members, PlanReader};
 use crate::dynamic::json_node::JsonType;
@@ -76,10 +75,8 @@ pub(super) fn known<'a>(
         }
         let is_error = reader.builder.unknown_in_step(&members, member, layout);
         is_meant |= is_error && BODIES.contains(&&*member.name);
-        let meant = reader
-            .builder
-            .synonym(Holder::Step, member)
-            .filter(|meant| is_error && !has_own && *meant == layout.body[1]);
+        let meant = reader.builder.renamed(member, &[layout.body[1]]);
+        let meant = meant.filter(|_| is_error && !has_own);
         arguments = arguments.or(meant.map(|meant| (index, meant)));
     }
     // Arguments by the name of other languages are read, so that no argument is missing.

@@ -30,12 +30,6 @@ impl PlanReader<'_> {
         ForeignReference { written, of }: &ForeignReference<'_>,
         more: usize,
     ) -> bool {
-        if let Target::Id(name) = &written.target
-            && self.builder.step_of(name).is_none()
-            && !self.builder.input_names.contains_key(name.as_str())
-        {
-            self.builder.guessed_inputs.insert(name.as_str().into());
-        }
         let place = text.place(&written.range);
         let alone = written.range == (0..text.value.len());
         let (named, form) = self.form(text, &written.target, &written.path);
@@ -108,7 +102,6 @@ impl PlanReader<'_> {
                 self.builder.step_of(id).is_some()
                     || (self.syntax.names_steps() && self.builder.id_around(id).is_some())
                     || self.builder.input_names.contains_key(id.as_str())
-                    || self.builder.expected_inputs.contains(id.as_str())
                     || (self.in_strings() && self.knows(id))
             }
             Target::Index(index) => *index < self.builder.steps,

@@ -99,13 +99,13 @@ impl PlanBuilder {
 
     /// Refuses members that nothing reads.
     #[cfg(feature = "dynamic")]
-    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&str]) {
+    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&'static str]) {
         self.only_named(members, what, known);
     }
 
     /// Refuses members that nothing reads.
     #[cfg(not(feature = "dynamic"))]
-    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&str]) {
+    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&'static str]) {
         for member in members.unknown(known) {
             let is_listed = self.notes.has_room(true);
             self.note(members.unknown_note(member, what, known, is_listed));

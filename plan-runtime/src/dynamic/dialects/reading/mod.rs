@@ -10,8 +10,6 @@ mod extensions;
 #[cfg(feature = "dynamic")]
 mod foreign;
 #[cfg(feature = "dynamic")]
-mod holder;
-#[cfg(feature = "dynamic")]
 mod layout;
 mod members;
 #[cfg(feature = "dynamic")]
@@ -19,8 +17,6 @@ mod names;
 mod pattern;
 mod plan_reader;
 mod policy;
-#[cfg(feature = "dynamic")]
-mod promise;
 #[cfg(feature = "dynamic")]
 mod reference;
 pub(crate) mod roles;
@@ -31,6 +27,8 @@ mod template;
 mod test;
 #[cfg(feature = "dynamic")]
 mod unknown;
+#[cfg(feature = "dynamic")]
+mod words;
 
 pub(crate) use block_reads::Found;
 pub(crate) use body::nothing;
@@ -51,7 +49,7 @@ use crate::resolve::describe::counted;
 use crate::shape::Secrets;
 use around::Around;
 use plan_graph::similar;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,12 +75,8 @@ pub(crate) struct PlanBuilder {
     pub(crate) notes: Notes,
     pub(crate) spans: Spans,
     pub(crate) inputs: Vec<Input>,
-    /// The inputs by their names.
-    pub(crate) input_names: HashMap<Box<str>, usize>,
-    /// The names of inputs in all references of the document, since a string may come before the first reference.
-    expected_inputs: HashSet<Box<str>>,
-    /// The expected names that findings used before a reference had them.
-    guessed_inputs: HashSet<Box<str>>,
+    /// The inputs by their names. An input that only a later reference declares has no index.
+    pub(crate) input_names: HashMap<Box<str>, Option<usize>>,
     /// The steps that references can name.
     ids: HashMap<Box<str>, usize>,
     pub(crate) steps: usize,
@@ -121,8 +115,6 @@ impl PlanBuilder {
             spans: Spans::default(),
             inputs: Vec::new(),
             input_names: HashMap::new(),
-            expected_inputs: HashSet::new(),
-            guessed_inputs: HashSet::new(),
             ids: HashMap::new(),
             steps: 0,
             tools: HashMap::new(),
@@ -135,26 +127,6 @@ impl PlanBuilder {
             values: 0,
             references: 0,
             too_many: false,
-        }
-    }
-
-    /// Returns the names of all inputs, if a finding uses an input that the plan turned out to lack, because the name
-    /// was only in a string.
-    pub(crate) fn inputs_if_guessed_wrong(&mut self) -> Option<HashSet<Box<str>>> {
-        let mut guessed = self.guessed_inputs.iter();
-        if guessed.all(|name| self.input_names.contains_key(name)) {
-            return None;
-        }
-        let names = std::mem::take(&mut self.input_names);
-        Some(names.into_keys().collect())
-    }
-
-    /// Returns an empty builder with the settings of this one, for a plan with these inputs.
-    pub(crate) fn again(&self, inputs: HashSet<Box<str>>) -> Self {
-        Self {
-            expected_inputs: inputs,
-            most_values: self.most_values,
-            ..Self::new(self.dialect, self.profile, self.limits)
         }
     }
 

@@ -192,7 +192,7 @@ impl<'d> PlanReader<'d> {
         &mut self,
         node: JsonNode<'a>,
         what: &str,
-        known: &[&str],
+        known: &[&'static str],
     ) -> Option<Members<'a>> {
         let mut members = self.builder.members(node, what)?;
         self.builder.only(&mut members, what, known);

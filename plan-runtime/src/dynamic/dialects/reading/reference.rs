@@ -123,17 +123,19 @@ impl PlanReader<'_> {
 impl PlanBuilder {
     /// Looks through a document for the names of inputs that references have.
     pub(crate) fn expect_inputs(&mut self, json: &str) {
-        self.expected_inputs = (self.dialect.rules().inputs_in)(json, self.limits.name);
+        let names = (self.dialect.rules().inputs_in)(json, self.limits.name);
+        self.input_names = names.into_iter().map(|name| (name, None)).collect();
     }
 
     pub(crate) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
-        if let Some(index) = self.input_names.get(name) {
+        if let Some(Some(index)) = self.input_names.get(name) {
             return *index;
         }
         self.count(VALUES_OF_INPUT, place.clone());
         self.count_input(self.inputs.len(), place.clone());
         self.name_fits(name, "the name of an input", place.clone());
-        self.input_names.insert(name.into(), self.inputs.len());
+        self.input_names
+            .insert(name.into(), Some(self.inputs.len()));
         self.no_step(name, place);
         let optional = self.profile == Profile::Compat;
         let input = self.inputs.len();

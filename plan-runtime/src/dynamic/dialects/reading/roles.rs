@@ -45,9 +45,9 @@ fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: O
             continue;
         };
         let place = match mistake.place {
-            RolePlace::Role => spans.role().range(),
+            RolePlace::Role => spans.role.range(),
             RolePlace::After(step) => {
-                let after = spans.after().iter().find(|(after, _)| *after == step);
+                let after = spans.after.iter().find(|(after, _)| *after == step);
                 after.map_or(spans.whole, |(_, place)| *place).range()
             }
             RolePlace::Reads(source) => {
@@ -55,7 +55,7 @@ fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: O
                 step.templates(&mut |_, template| templates.push(template));
                 let found = reading(all, templates.into_iter(), spans.templates(), source);
                 let is_after = |(after, _): &&(usize, _)| Source::Step(*after) == source;
-                let after = spans.after().iter().find(is_after);
+                let after = spans.after.iter().find(is_after);
                 let after = after.map(|(_, place)| place.range());
                 found.or(after).unwrap_or_else(|| spans.whole.range())
             }

@@ -32,8 +32,7 @@ pub(crate) fn meant(name: &str) -> Option<&'static str> {
         "and" | "&&" | "allof" => template::ALL_OF,
         "or" | "||" | "anyof" => template::ANY,
         "!" => template::NOT,
-        "=" | "==" | "===" | "!=" | "<" | "<=" | ">" | ">=" | "eq" | "ne" | "lt" | "le" | "gt"
-        | "ge" | "lte" | "gte" | "equals" => template::COMPARE,
+        "==" | "!=" | "<" | "<=" | ">" | ">=" => template::COMPARE,
         "length" => template::LEN,
         name if is_reference(name) => template::REFERENCE,
         _ => return None,
@@ -158,20 +157,8 @@ impl PlanReader<'_> {
         let signs = Comparison::ALL.map(Comparison::sign);
         let found = Comparison::of_sign(&text);
         if found.is_none() {
-            let meant = match &*text {
-                "=" | "===" | "eq" | "is" => Some("=="),
-                "<>" | "~=" | "!==" | "ne" | "neq" => Some("!="),
-                "=<" | "le" | "lte" => Some("<="),
-                "=>" | "ge" | "gte" => Some(">="),
-                "lt" => Some("<"),
-                "gt" => Some(">"),
-                _ => None,
-            };
             let message = format!("`{}` is not a sign of a comparison", short(&text));
-            let help = match meant {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("the signs are `{}`", signs.join("`, `")),
-            };
+            let help = format!("the signs are `{}`", signs.join("`, `"));
             let note = Note::error(Code::NotAllowed, node.place(), message);
             self.builder.error::<()>(note.help(help));
         }

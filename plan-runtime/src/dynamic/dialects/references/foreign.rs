@@ -1,7 +1,7 @@
 //! References in the forms of other dialects, and malformed references.
 
 use super::path::{self, NameSyntax};
-use super::{Mark, Piece, Places, ReferenceTarget, Scan, ScannedReference, Target};
+use super::{Mark, Piece, Places, Scan, ScannedReference, Target};
 use crate::dynamic::Dialect;
 use crate::plan::{Segment, Selector};
 use std::ops::Range;
@@ -14,18 +14,6 @@ struct ReferenceSyntax {
     dialect: Option<Dialect>,
     /// The requirements besides the mark and a name, since such marks have other uses.
     needs: Needs,
-}
-
-impl ReferenceSyntax {
-    /// Returns `true` if the dialect writes the key between a name and its output.
-    fn is_envelope(&self, key: &str) -> bool {
-        let style = |dialect: Dialect| (dialect.rules().style)(ReferenceTarget::Value("_"), "");
-        let head = self.dialect.and_then(style).map(|style| style.head);
-        let head = head
-            .as_deref()
-            .and_then(|it| it.strip_prefix(self.mark.open));
-        head.and_then(|it| it.strip_prefix("_.")) == Some(key)
-    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -225,9 +213,10 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
     }
     let is_envelope = |segment: &Segment| match (&segment.selector, &target) {
         (Selector::Key(key), Target::Index(_)) => key == "data" || key == "result",
-        (Selector::Key(key), Target::Id(_)) => {
-            key == "result" && !form.mark.close.is_empty() || form.is_envelope(key)
-        }
+        (Selector::Key(key), Target::Id(_)) => match form.mark.open {
+            "${" => key == "data" || key == "result",
+            _ => key == "result" && !form.mark.close.is_empty(),
+        },
         _ => false,
     };
     if path.first().is_some_and(is_envelope) {

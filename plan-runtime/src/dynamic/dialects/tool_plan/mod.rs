@@ -42,7 +42,6 @@ pub(super) static RULES: Rules = Rules {
 
     arguments: "arguments",
     by_id: true,
-    retries: None,
     step: |_, id| format!("step `{}`", short(id)),
     after: after_ids,
 

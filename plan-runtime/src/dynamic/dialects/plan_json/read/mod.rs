@@ -168,7 +168,7 @@ impl PlanReader<'_> {
             return;
         }
         inputs.insert(name.to_owned(), (index, place));
-        self.builder.input_names.insert(name.into(), index);
+        self.builder.input_names.insert(name.into(), Some(index));
     }
 
     /// Makes a step known by its id.

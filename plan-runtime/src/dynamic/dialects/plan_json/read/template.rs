@@ -333,20 +333,11 @@ impl PlanReader<'_> {
 
 /// Returns the fix for `{"list": …}` and similar wrappers: the plain value.
 fn as_it_is(member: &Member<'_>) -> Option<String> {
-    let kind = member.value.kind();
-    let what = match (member.name.to_ascii_lowercase().as_str(), kind) {
-        ("list" | "array" | "items", JsonType::List) => "a list",
-        ("string" | "str", JsonType::String) => "a string",
-        ("number" | "integer" | "int" | "float", JsonType::Number) => "a number",
-        ("bool" | "boolean", JsonType::Bool) => "`true` or `false`",
-        ("null" | "none", JsonType::Null) => "`null`",
-        ("literal" | "value" | "const" | "constant", JsonType::List) => "a list",
-        ("literal" | "value" | "const" | "constant", _) if kind != JsonType::Object => "a value",
-        _ => return None,
-    };
+    let wrappers = [
+        "list", "array", "string", "number", "boolean", "null", "literal", "value", "const",
+    ];
+    let is_wrapper = wrappers.contains(&&*member.name.to_ascii_lowercase());
     let text = on_one_line(member.value.slice());
-    Some(match text {
-        Some(text) => format!("{what} is written as it is: `{text}`"),
-        None => format!("{what} is written as it is"),
-    })
+    let text = text.filter(|_| is_wrapper && member.value.kind() != JsonType::Object)?;
+    Some(format!("a value is written as it is: `{text}`"))
 }
