@@ -1,13 +1,12 @@
 //! The properties of a dialect: a row of the table in [`Dialect::rules`](super::Dialect::rules).
 
 use super::Dialect;
-use super::reading::{Members, PlanBuilder};
+use super::reading::{Members, Syntax};
 use super::recognize::{Outline, Sign};
 use super::references::{
     Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target, quote,
 };
-use crate::Plan;
-use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::dynamic::json_node::JsonType;
 use crate::plan::{Reference, Segment};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
@@ -25,8 +24,8 @@ pub(crate) struct Rules {
     /// The detection of documents in this dialect.
     pub(crate) recognition: Recognition,
 
-    /// Reads a document.
-    pub(crate) read: fn(&mut PlanBuilder, JsonNode<'_>) -> Option<Plan>,
+    /// The reader of documents.
+    pub(crate) syntax: &'static dyn Syntax,
     /// The member that has the arguments of a step.
     pub(crate) arguments: &'static str,
     /// `true` if references name steps by ID instead of index.

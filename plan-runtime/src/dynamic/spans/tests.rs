@@ -138,7 +138,7 @@ fn read(text: &str, dialect: Dialect, profile: Profile) {
         panic!("it is not read at all: {text}");
     };
     // A broken part has a position as well, since a cycle may lead through the rest.
-    agree(text, dialect, &builder.spans, &plan);
+    agree(text, dialect, &builder.here.spans, &plan);
 }
 
 /// Strings with references of a dialect, and some that are wrong or not references.

@@ -10,7 +10,6 @@
 mod read;
 mod scan;
 
-use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, ReferenceTarget, ScannedReference, Target, end_where_missing};
 use super::rules::{Compat, Recognition, Rules, after_ids};
@@ -33,7 +32,7 @@ pub(super) static RULES: Rules = Rules {
         usual: Some(JsonType::List),
     },
 
-    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
+    syntax: &read::LAYOUT,
 
     arguments: "arguments",
     by_id: true,

@@ -15,7 +15,6 @@ mod scan;
 mod strings;
 mod write;
 
-use super::reading::steps;
 use super::recognize::Sign;
 use super::references::Places;
 use super::rules::{Compat, Recognition, Rules};
@@ -36,7 +35,7 @@ pub(super) static RULES: Rules = Rules {
         usual: None,
     },
 
-    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
+    syntax: &read::LAYOUT,
 
     arguments: "params",
     by_id: false,

@@ -1,6 +1,6 @@
 //! The rules of plan JSON: detection, and the notation of references in messages.
 
-use super::read;
+use super::read::PlanJson;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
@@ -24,7 +24,7 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
         usual: None,
     },
 
-    read: read::read,
+    syntax: &PlanJson,
 
     arguments: names::step::ARGUMENTS,
     by_id: true,

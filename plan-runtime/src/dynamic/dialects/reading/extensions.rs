@@ -3,10 +3,10 @@
 //! The dialects' original systems ignore such members. So a member counts only in the form of plan JSON. In the compat profile, a member
 //! beside a tool counts only if the systems never ignored it.
 
-use super::layout::Layout;
-use super::{Member, Members, PlanReader};
+use super::layout::{Layout, is_arguments};
+use super::{Member, Members, PlanReader, unknown, words};
+use crate::dynamic::Profile;
 use crate::dynamic::json_node::JsonType;
-use crate::dynamic::{Dialect, Profile};
 use crate::plan::json::names::step;
 
 /// The members that are the body of a step without a tool.
@@ -36,11 +36,11 @@ pub(super) const ALL: &[&str] = &[
 /// Returns the members of a step to read, and reports the others. The second value is `true` if one of the reported members was meant as the
 /// body.
 pub(super) fn known<'a>(
-    reader: &mut PlanReader<'_>,
+    reader: &mut PlanReader,
     mut members: Members<'a>,
     layout: &Layout,
 ) -> (Members<'a>, bool) {
-    let is_strict = reader.builder.profile != Profile::Compat;
+    let is_strict = reader.profile != Profile::Compat;
     let calls = members.given(step::TOOL).is_some();
     // The member of a value may be null.
     members.list.retain(|member| {
@@ -51,8 +51,7 @@ pub(super) fn known<'a>(
     let has_own = members.given(layout.body[1]).is_some() || members.has(BODIES);
     let is_read = |member: &Member<'_>| {
         let name = &*member.name;
-        let is_arguments = |it: &Dialect| it.rules().arguments == name;
-        if layout.step.contains(&name) || (!has_own && Dialect::ALL.iter().any(is_arguments)) {
+        if layout.step.contains(&name) || (!has_own && is_arguments(name)) {
             return true;
         }
         if !ALL.contains(&name) {
@@ -73,9 +72,9 @@ pub(super) fn known<'a>(
         if read[index] {
             continue;
         }
-        let is_error = reader.builder.unknown_in_step(&members, member, layout);
+        let is_error = unknown::unknown_in_step(reader, &members, member, layout);
         is_meant |= is_error && BODIES.contains(&&*member.name);
-        let meant = reader.builder.renamed(member, &[layout.body[1]]);
+        let meant = words::renamed(reader, member, &[layout.body[1]]);
         let meant = meant.filter(|_| is_error && !has_own);
         arguments = arguments.or(meant.map(|meant| (index, meant)));
     }

@@ -1,6 +1,6 @@
 //! Steps that undo others, and steps that always run.
 
-use super::PlanBuilder;
+use super::PlanReader;
 use super::cycle::{inside, path, reading};
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note, Notes};
@@ -9,9 +9,9 @@ use crate::plan::{Origin, RolePlace, Source};
 use crate::print::short;
 
 /// Reports the errors about roles, including those of steps in blocks.
-pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
-    let (spans, origin) = (&builder.spans, builder.origin);
-    check_in(spans, &mut builder.notes, plan, "", origin);
+pub(crate) fn check(reader: &mut PlanReader, plan: &Plan) {
+    let (spans, origin) = (&reader.here.spans, reader.origin);
+    check_in(spans, &mut reader.notes, plan, "", origin);
 }
 
 fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: Origin) {

@@ -2,100 +2,103 @@
 
 use super::body::one_branch;
 use super::layout::Layout;
-use super::words::changes_runs;
-use super::{Member, Members, PlanBuilder, extensions, wrong_kind};
+use super::words::{self, changes_runs};
+use super::{Member, Members, PlanReader, extensions, wrong_kind};
 use crate::dynamic::Profile;
 use crate::dynamic::finding::Note;
 use crate::plan::json::names::step;
 
-impl PlanBuilder {
-    /// Reports unknown members: as errors, or in the compat profile as warnings for members that the original systems ignore.
-    pub(crate) fn only_known(&mut self, members: &Members<'_>, what: &str, known: &[&'static str]) {
-        for member in members.unknown(known) {
-            let is_error = self.is_error(member, known);
-            let note = self.unknown_member(members, member, what, known, is_error);
-            self.note(note);
+/// Reports unknown members: as errors, or in the compat profile as warnings for members that the original systems ignore.
+pub(crate) fn only_known(
+    reader: &mut PlanReader,
+    members: &Members<'_>,
+    what: &str,
+    known: &[&'static str],
+) {
+    for member in members.unknown(known) {
+        let is_error = is_error(reader, member, known);
+        let note = unknown_member(reader, members, member, what, known, is_error);
+        reader.note(note);
+    }
+}
+
+/// Reports an unknown member of a step. Returns `true` for an error.
+pub(super) fn unknown_in_step(
+    reader: &mut PlanReader,
+    members: &Members<'_>,
+    member: &Member<'_>,
+    layout: &Layout,
+) -> bool {
+    let known = known_in_step(layout);
+    // The systems ignore a member with this name beside a tool.
+    let was_ignored = member.name == step::FOR
+        && reader.profile == Profile::Compat
+        && members.given(step::TOOL).is_some();
+    let is_error = is_error(reader, member, &known) && !was_ignored;
+    let is_own = known.contains(&&*member.name);
+    if is_own && !extensions::is_form(member, layout) {
+        let expected = extensions::expected(&member.name, layout);
+        let note = wrong_kind(member.value, &format!("`{}`", member.name), expected);
+        let arguments = reader.dialect.rules().arguments;
+        let help = one_branch(members, member, arguments);
+        let help = help.or_else(|| words::instead(reader, members, member, &known));
+        let note = note.at(member.key.place()).help(help);
+        reader.note(note.warn_if(!is_error));
+        return is_error;
+    }
+    let note = if is_own {
+        let help = format!("a step with a `tool` has no `{}`", member.name);
+        let note = members.unknown_note(member, "a step", &known, false);
+        note.help(help).warn_if(!is_error)
+    } else {
+        unknown_member(reader, members, member, "a step", &known, is_error)
+    };
+    reader.note(note);
+    is_error
+}
+
+/// Returns `true` if the unknown member is an error.
+fn is_error(reader: &PlanReader, member: &Member<'_>, known: &[&str]) -> bool {
+    reader.profile != Profile::Compat || changes_runs(member, known)
+}
+
+/// Returns the finding for an unknown member, with its equivalent.
+fn unknown_member(
+    reader: &PlanReader,
+    members: &Members<'_>,
+    member: &Member<'_>,
+    what: &str,
+    known: &[&'static str],
+    is_error: bool,
+) -> Note {
+    let is_listed = reader.notes.has_room(is_error);
+    let help = is_listed.then(|| words::instead(reader, members, member, known));
+    let help = help.flatten();
+    let note = members.unknown_note(member, what, known, is_listed && help.is_none());
+    match help {
+        Some(help) => note.help(help),
+        None => note,
+    }
+    .warn_if(!is_error)
+}
+
+/// Reports unknown members. A member with a name from another language is read like the member with the right name.
+pub(super) fn only_named(
+    reader: &mut PlanReader,
+    members: &mut Members<'_>,
+    what: &str,
+    known: &[&'static str],
+) {
+    for index in 0..members.list.len() {
+        let member = &members.list[index];
+        if known.contains(&&*member.name) {
+            continue;
         }
-    }
-
-    /// Reports an unknown member of a step. Returns `true` for an error.
-    pub(super) fn unknown_in_step(
-        &mut self,
-        members: &Members<'_>,
-        member: &Member<'_>,
-        layout: &Layout,
-    ) -> bool {
-        let known = known_in_step(layout);
-        // The systems ignore a member with this name beside a tool.
-        let was_ignored = member.name == step::FOR
-            && self.profile == Profile::Compat
-            && members.given(step::TOOL).is_some();
-        let is_error = self.is_error(member, &known) && !was_ignored;
-        let is_own = known.contains(&&*member.name);
-        if is_own && !extensions::is_form(member, layout) {
-            let expected = extensions::expected(&member.name, layout);
-            let note = wrong_kind(member.value, &format!("`{}`", member.name), expected);
-            let arguments = self.dialect.rules().arguments;
-            let help = one_branch(members, member, arguments);
-            let help = help.or_else(|| self.instead(members, member, &known));
-            let note = note.at(member.key.place()).help(help);
-            self.note(note.warn_if(!is_error));
-            return is_error;
-        }
-        let note = if is_own {
-            let help = format!("a step with a `tool` has no `{}`", member.name);
-            let note = members.unknown_note(member, "a step", &known, false);
-            note.help(help).warn_if(!is_error)
-        } else {
-            self.unknown_member(members, member, "a step", &known, is_error)
-        };
-        self.note(note);
-        is_error
-    }
-
-    /// Returns `true` if the unknown member is an error.
-    fn is_error(&self, member: &Member<'_>, known: &[&str]) -> bool {
-        self.profile != Profile::Compat || changes_runs(member, known)
-    }
-
-    /// Returns the finding for an unknown member, with its equivalent.
-    fn unknown_member(
-        &self,
-        members: &Members<'_>,
-        member: &Member<'_>,
-        what: &str,
-        known: &[&'static str],
-        is_error: bool,
-    ) -> Note {
-        let is_listed = self.notes.has_room(is_error);
-        let help = is_listed.then(|| self.instead(members, member, known));
-        let help = help.flatten();
-        let note = members.unknown_note(member, what, known, is_listed && help.is_none());
-        match help {
-            Some(help) => note.help(help),
-            None => note,
-        }
-        .warn_if(!is_error)
-    }
-
-    /// Reports unknown members. A member with a name from another language is read like the member with the right name.
-    pub(super) fn only_named(
-        &mut self,
-        members: &mut Members<'_>,
-        what: &str,
-        known: &[&'static str],
-    ) {
-        for index in 0..members.list.len() {
-            let member = &members.list[index];
-            if known.contains(&&*member.name) {
-                continue;
-            }
-            let note = self.unknown_member(members, member, what, known, true);
-            self.note(note);
-            let meant = self.renamed(member, known);
-            if let Some(meant) = meant.filter(|meant| members.member(meant).is_none()) {
-                members.list[index].name = meant.into();
-            }
+        let note = unknown_member(reader, members, member, what, known, true);
+        reader.note(note);
+        let meant = words::renamed(reader, member, known);
+        if let Some(meant) = meant.filter(|meant| members.member(meant).is_none()) {
+            members.list[index].name = meant.into();
         }
     }
 }

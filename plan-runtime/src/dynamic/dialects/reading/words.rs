@@ -1,7 +1,7 @@
 //! Words of other systems for the members of a document.
 
-use super::{Member, Members, PlanBuilder};
-use crate::dynamic::Dialect;
+use super::layout::is_arguments;
+use super::{Member, Members, PlanReader};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::json::names::{branch, each, looped, plan, policy, step};
 
@@ -172,60 +172,57 @@ pub(super) fn changes_runs(member: &Member<'_>, known: &[&str]) -> bool {
     has_effect && known.iter().any(|it| OWNERS.contains(it))
 }
 
-impl PlanBuilder {
-    /// Returns the member with the meaning of a word in other systems.
-    pub(super) fn renamed(
-        &self,
-        member: &Member<'_>,
-        known: &[&'static str],
-    ) -> Option<&'static str> {
-        let arguments = self.dialect.rules().arguments;
-        // Plan JSON cannot read the arguments of another dialect under any name.
-        let is_foreign = |it: &Dialect| it.rules().arguments == member.name;
-        let is_foreign = self.dialect.rules().wraps() && Dialect::ALL.iter().any(is_foreign);
-        let is_list = member.value.kind() == JsonType::List;
-        let word = plain(&member.name);
-        let meanings = meanings(&word, member.value.kind());
-        let mut found = meanings.filter_map(|meaning| match meaning {
-            step::ARGUMENTS => (!is_foreign).then_some(arguments),
-            plan::OUTPUT if is_list && known.contains(&"output_steps") => Some("output_steps"),
-            looped::TAIL if is_list => Some(looped::STEPS),
-            looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),
-            _ => (!has_form(meaning)).then_some(meaning),
-        });
-        found.find(|meaning| known.contains(meaning))
-    }
+/// Returns the member with the meaning of a word in other systems.
+pub(super) fn renamed(
+    reader: &PlanReader,
+    member: &Member<'_>,
+    known: &[&'static str],
+) -> Option<&'static str> {
+    let arguments = reader.dialect.rules().arguments;
+    // Plan JSON cannot read the arguments of another dialect under any name.
+    let is_foreign = reader.dialect.rules().wraps() && is_arguments(&member.name);
+    let is_list = member.value.kind() == JsonType::List;
+    let word = plain(&member.name);
+    let meanings = meanings(&word, member.value.kind());
+    let mut found = meanings.filter_map(|meaning| match meaning {
+        step::ARGUMENTS => (!is_foreign).then_some(arguments),
+        plan::OUTPUT if is_list && known.contains(&"output_steps") => Some("output_steps"),
+        looped::TAIL if is_list => Some(looped::STEPS),
+        looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),
+        _ => (!has_form(meaning)).then_some(meaning),
+    });
+    found.find(|meaning| known.contains(meaning))
+}
 
-    /// Returns the help for a member with a word of another system, or with another spelling of a name.
-    pub(super) fn instead(
-        &self,
-        members: &Members<'_>,
-        member: &Member<'_>,
-        known: &[&'static str],
-    ) -> Option<String> {
-        let word = plain(&member.name);
-        let mut same = known.iter().filter(|known| plain(known) == word).copied();
-        let meant = same.next().or_else(|| self.renamed(member, known));
-        if let Some(meant) = meant.filter(|meant| members.member(meant).is_none()) {
-            return Some(format!("did you mean `{meant}`?"));
-        }
-        if !known.iter().any(|it| OWNERS.contains(it)) {
-            return None;
-        }
-        let by_id = self.dialect.rules().by_id;
-        let mut meanings = meanings(&word, member.value.kind());
-        meanings.find_map(|meaning| {
-            if meaning == step::AFTER {
-                return Some(order(member.value, by_id));
-            }
-            if let Some((_, form, own)) = POLICIES.iter().find(|(name, ..)| *name == meaning) {
-                let own = own.filter(|_| !by_id && !known.contains(&policy::ATTEMPTS));
-                return Some(in_policy(members, known, form, own));
-            }
-            let (_, forms) = FORMS.iter().find(|(name, _)| *name == meaning)?;
-            Some(forms[usize::from(!by_id)].to_owned())
-        })
+/// Returns the help for a member with a word of another system, or with another spelling of a name.
+pub(super) fn instead(
+    reader: &PlanReader,
+    members: &Members<'_>,
+    member: &Member<'_>,
+    known: &[&'static str],
+) -> Option<String> {
+    let word = plain(&member.name);
+    let mut same = known.iter().filter(|known| plain(known) == word).copied();
+    let meant = same.next().or_else(|| renamed(reader, member, known));
+    if let Some(meant) = meant.filter(|meant| members.member(meant).is_none()) {
+        return Some(format!("did you mean `{meant}`?"));
     }
+    if !known.iter().any(|it| OWNERS.contains(it)) {
+        return None;
+    }
+    let by_id = reader.dialect.rules().by_id;
+    let mut meanings = meanings(&word, member.value.kind());
+    meanings.find_map(|meaning| {
+        if meaning == step::AFTER {
+            return Some(order(member.value, by_id));
+        }
+        if let Some((_, form, own)) = POLICIES.iter().find(|(name, ..)| *name == meaning) {
+            let own = own.filter(|_| !by_id && !known.contains(&policy::ATTEMPTS));
+            return Some(in_policy(members, known, form, own));
+        }
+        let (_, forms) = FORMS.iter().find(|(name, _)| *name == meaning)?;
+        Some(forms[usize::from(!by_id)].to_owned())
+    })
 }
 
 /// Returns the help for a member that orders steps. A short list of steps keeps its steps.

@@ -211,6 +211,12 @@ impl<'t> Scan<'t> {
         matches!(self.pieces[..], [Piece::Reference(_)]) && self.escapes.is_empty()
     }
 
+    /// Returns `true` if the string contains a reference.
+    pub(crate) fn has_reference(&self) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|piece| matches!(piece, Piece::Reference(_)))
+    }
+
     /// Creates the scan of a string that is malformed as a whole.
     pub(crate) fn malformed(text: &'t str, scan_error: ScanError) -> Self {
         let mut scan = Self::of_text(text);

@@ -16,7 +16,6 @@ mod schema;
 
 pub(in crate::dynamic) use schema::schema;
 
-use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, end_where_missing};
 use super::rules::{Compat, Recognition, Rules, after_ids};
@@ -38,7 +37,7 @@ pub(super) static RULES: Rules = Rules {
         usual: Some(JsonType::Object),
     },
 
-    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
+    syntax: &read::LAYOUT,
 
     arguments: "arguments",
     by_id: true,
