@@ -72,7 +72,7 @@ impl Checker<'_, '_> {
         }
         let named = |index: usize| {
             let step = plan.steps.get(index);
-            step.map_or_else(String::new, |step| (dialect.rules().step)(index, &step.id))
+            step.map_or_else(String::new, |step| dialect.rules().step(index, &step.id))
         };
         let needs = plan.needs();
         let mut paths = needs.paths();

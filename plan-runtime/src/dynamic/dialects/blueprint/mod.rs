@@ -37,17 +37,6 @@ pub(super) static RULES: Rules = Rules {
 
     syntax: &read::LAYOUT,
 
-    arguments: "params",
-    by_id: false,
-    step: |index, _| format!("step[{index}]"),
-    after: |steps| {
-        let indexes = steps.iter().map(|(index, _)| index.to_string());
-        format!(
-            "\"dependsOn\": [{}]",
-            indexes.collect::<Vec<_>>().join(", ")
-        )
-    },
-
     places: Places::Anywhere,
     mark: Some(scan::MARK),
     scan: scan::scan,
@@ -59,8 +48,6 @@ pub(super) static RULES: Rules = Rules {
     },
 
     style: scan::style,
-    form: |to, path| Some(scan::style(to, "")?.write(path)),
-    form_in_text: |form| format!("the reference is `{form}`"),
+    object: None,
     literal: scan::literal,
-    literal_in: |_, part| scan::literal(part),
 };

@@ -131,15 +131,8 @@ impl Names<'_> {
     }
 }
 
-/// Returns `true` if the string has a reference.
-pub(super) fn is_reference(text: &str) -> bool {
-    let pieces = scan_of(text).pieces;
-    pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Reference(_)))
-}
-
-fn scan_of(text: &str) -> Scan<'_> {
+/// Finds the references in a string without names of values.
+pub(super) fn scan_of(text: &str) -> Scan<'_> {
     scan::scan(text, &|_| false)
 }
 

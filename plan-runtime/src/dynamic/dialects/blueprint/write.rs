@@ -1,7 +1,7 @@
 //! A plan as a flat blueprint: a list of calls, with their order and their limits.
 
 use super::RULES;
-use super::strings::{Names, TextPiece, is_reference};
+use super::strings::{Names, TextPiece, scan_of};
 use crate::Plan;
 use crate::dynamic::dialects::reading::layout;
 use crate::dynamic::dialects::references::quote;
@@ -251,7 +251,7 @@ impl Writer<'_> {
                     if !seen.insert(name) {
                         self.cannot_express(self.at(path), "a duplicate member");
                     }
-                    if is_reference(name) {
+                    if scan_of(name).has_reference() {
                         self.cannot_express(self.at(path), "a name that looks like a reference");
                     }
                     let _ = write!(self.text, "{}: ", quote(name));

@@ -90,27 +90,18 @@ pub(super) fn known<'a>(
 
 /// Returns `true` if a member has the form of plan JSON.
 pub(super) fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
-    let kind = member.value.kind();
-    match &*member.name {
-        step::IF | step::AFTER => kind == JsonType::List,
-        step::FOR | step::BLOCK | step::LOOP | step::POLICY => kind == JsonType::Object,
-        step::AWAIT => kind == JsonType::String,
-        step::UNDO if layout.by_place => kind == JsonType::Number,
-        step::UNDO => kind == JsonType::String,
-        step::ALWAYS => kind == JsonType::Bool,
-        _ => true,
-    }
+    form(&member.name, layout).is_none_or(|(kind, _)| member.value.kind() == kind)
 }
 
-/// Returns the expected form of a member.
-pub(super) fn expected(name: &str, layout: &Layout) -> &'static str {
-    match name {
-        step::IF => "a list of branches",
-        step::AFTER => "a list",
-        step::AWAIT => "a string",
-        step::UNDO if layout.by_place => "the index of a step",
-        step::UNDO => "a string",
-        step::ALWAYS => "`true`",
-        _ => "an object",
-    }
+/// Returns the kind of a member in the form of plan JSON, and the words for the form.
+pub(super) fn form(name: &str, layout: &Layout) -> Option<(JsonType, &'static str)> {
+    Some(match name {
+        step::IF => (JsonType::List, "a list of branches"),
+        step::AFTER => (JsonType::List, "a list"),
+        step::FOR | step::BLOCK | step::LOOP | step::POLICY => (JsonType::Object, "an object"),
+        step::UNDO if layout.by_place => (JsonType::Number, "the index of a step"),
+        step::AWAIT | step::UNDO => (JsonType::String, "a string"),
+        step::ALWAYS => (JsonType::Bool, "`true`"),
+        _ => return None,
+    })
 }

@@ -61,9 +61,9 @@ fn foreign_one(
         Some(form) if written.range == (0..text.value.len()) => {
             format!("the reference is `{form}`")
         }
-        Some(form) => (rules.form_in_text)(&form),
+        Some(form) => rules.form_in_text(&form),
     };
-    let literal = (rules.literal_in)(&text.value, written.text);
+    let literal = rules.literal_in(&text.value, written.text);
     reader.note(note.help(format!("{help}; to keep the text, write `{literal}`")));
     other.is_none()
 }
@@ -116,7 +116,7 @@ fn form(
         },
         Target::Input(name) => ("input", ReferenceTarget::Input(name), name),
     };
-    let form = (reader.dialect.rules().form)(to, path);
+    let form = reader.dialect.rules().form(to, path);
     (format!("{kind} `{}`", short(name)), form)
 }
 

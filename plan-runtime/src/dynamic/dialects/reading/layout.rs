@@ -215,7 +215,7 @@ impl Layout {
 /// Returns `true` for the name of a call's arguments in any dialect.
 pub(super) fn is_arguments(name: &str) -> bool {
     let mut dialects = Dialect::ALL.iter();
-    dialects.any(|it| it.rules().arguments == name)
+    dialects.any(|it| it.rules().arguments() == name)
 }
 
 /// Reads the tool of a call.

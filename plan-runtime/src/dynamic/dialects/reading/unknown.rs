@@ -36,10 +36,11 @@ pub(super) fn unknown_in_step(
         && members.given(step::TOOL).is_some();
     let is_error = is_error(reader, member, &known) && !was_ignored;
     let is_own = known.contains(&&*member.name);
-    if is_own && !extensions::is_form(member, layout) {
-        let expected = extensions::expected(&member.name, layout);
+    let form = extensions::form(&member.name, layout);
+    let form = form.filter(|(kind, _)| is_own && member.value.kind() != *kind);
+    if let Some((_, expected)) = form {
         let note = wrong_kind(member.value, &format!("`{}`", member.name), expected);
-        let arguments = reader.dialect.rules().arguments;
+        let arguments = reader.syntax.arguments();
         let help = one_branch(members, member, arguments);
         let help = help.or_else(|| words::instead(reader, members, member, &known));
         let note = note.at(member.key.place()).help(help);

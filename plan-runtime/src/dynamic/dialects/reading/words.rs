@@ -5,119 +5,122 @@ use super::{Member, Members, PlanReader};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::json::names::{branch, each, looped, plan, policy, step};
 
-/// The words, with the member of this name. A word stands once for each object that may contain the word.
-const WORDS: &[(&[&str], &str)] = &[
+/// The words, with the member of this meaning. A word stands once for each object that may contain the word. The last column is the notation of
+/// a member that another object contains, or whose value differs from the value of the word.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("args arguments params parameters", step::ARGUMENTS, ""),
+    ("outputs result results return", plan::OUTPUT, ""),
+    ("in over items", each::LIST, ""),
+    ("do action", each::BODY, ""),
+    ("as item var", each::PATTERN, ""),
+    ("if when", branch::CONDITION, ""),
+    ("do action body", branch::THEN, ""),
+    ("do body action", looped::TAIL, ""),
+    ("result output return", looped::VALUE, ""),
+    ("condition", looped::WHILE, ""),
+    ("previous", looped::LAST, ""),
+    ("if when condition runif onlyif", step::IF, IF),
+    ("else elif otherwise enabled", step::IF, IF),
+    (UNLESS, step::IF, IF),
     (
-        &["args", "arguments", "params", "parameters"],
-        step::ARGUMENTS,
+        "for foreach loopover",
+        step::FOR,
+        r#"in place of its `tool`, a step can have `"for": {"pattern": "x", "list": …, "body": …}`"#,
     ),
-    (&["outputs", "result", "results", "return"], plan::OUTPUT),
-    (&["in", "over", "items"], each::LIST),
-    (&["do", "action"], each::BODY),
-    (&["as", "item", "var"], each::PATTERN),
-    (&["if", "when"], branch::CONDITION),
-    (&["do", "action", "body"], branch::THEN),
-    (&["do", "body", "action"], looped::TAIL),
-    (&["result", "output", "return"], looped::VALUE),
-    (&["condition"], looped::WHILE),
-    (&["previous"], looped::LAST),
-    (&["if", "when", "condition", "runif", "onlyif"], step::IF),
-    (&["else", "elif", "otherwise", "enabled"], step::IF),
-    (UNLESS, step::IF),
-    (&["for", "foreach", "loopover"], step::FOR),
-    (&["loop", "while", "until", "repeat"], step::LOOP),
-    (&["block", "steps", "substeps", "parallel"], step::BLOCK),
-    (&["dependson", "dependencies", "needs"], step::AFTER),
-    (&["after", "requires", "waitfor", "runafter"], step::AFTER),
-    (&["sequential", "parallel"], step::AFTER),
-    (&["retry", "retries", "maxretries"], policy::ATTEMPTS),
-    (&["retrypolicy", "retrycount"], policy::ATTEMPTS),
-    (&["attempts", "maxattempts", "tries"], policy::ATTEMPTS),
-    (&["retrydelay", "backoff"], policy::BACKOFF),
-    (&["timeout", "timeoutms", "timelimit"], policy::TIMEOUT),
-    (&["timeoutseconds", "deadline"], policy::TIMEOUT),
-    (&["optional", "continueonerror"], policy::OPTIONAL),
-    (&["ignoreerrors", "required"], policy::OPTIONAL),
-    (&["fallback", "default"], policy::FALLBACK),
-    (&["onerror", "onfailure", "catch"], policy::CATCH),
-    (&["concurrency", "maxconcurrency"], policy::CONCURRENCY),
-    (&["maxiterations", "times"], policy::AT_MOST),
-    (&["undo", "rollback", "compensate"], step::UNDO),
-    (&["always", "finally"], step::ALWAYS),
-    (&["await", "approval", "requiresapproval"], step::AWAIT),
+    (
+        "loop while until repeat",
+        step::LOOP,
+        r#"in place of its `tool`, a step can have `"loop": {"steps": [], "tail": …, "while": …}`, with `"policy": {"at_most": 100}`"#,
+    ),
+    (
+        "block steps substeps parallel",
+        step::BLOCK,
+        r#"in place of its `tool`, a step can have `"block": {"steps": [], "tail": …}`"#,
+    ),
+    ("dependson dependencies needs after", step::AFTER, "after"),
+    ("requires waitfor runafter", step::AFTER, "after"),
+    ("sequential parallel", step::AFTER, "after"),
+    (
+        "retry retries maxretries retrypolicy",
+        policy::ATTEMPTS,
+        ATTEMPTS,
+    ),
+    (
+        "retrycount attempts maxattempts tries",
+        policy::ATTEMPTS,
+        ATTEMPTS,
+    ),
+    (
+        "retrydelay backoff",
+        policy::BACKOFF,
+        r#""attempts": 3, "backoff": "200ms""#,
+    ),
+    (
+        "timeout timeoutms timelimit",
+        policy::TIMEOUT,
+        r#""timeout": "10s""#,
+    ),
+    (
+        "timeoutseconds deadline",
+        policy::TIMEOUT,
+        r#""timeout": "10s""#,
+    ),
+    (
+        "optional continueonerror ignoreerrors required",
+        policy::OPTIONAL,
+        r#""optional": "whole""#,
+    ),
+    (
+        "fallback default",
+        policy::FALLBACK,
+        r#""fallback": "none""#,
+    ),
+    ("onerror onfailure catch", policy::CATCH, r#""catch": true"#),
+    (
+        "concurrency maxconcurrency",
+        policy::CONCURRENCY,
+        r#""concurrency": 4"#,
+    ),
+    ("maxiterations times", policy::AT_MOST, r#""at_most": 100"#),
+    (
+        "undo rollback compensate",
+        step::UNDO,
+        r#"the step that undoes another step has `"undo": "a"`"#,
+    ),
+    (
+        "always finally",
+        step::ALWAYS,
+        r#"a step that runs after any failure has `"always": true`"#,
+    ),
+    (
+        "await approval requiresapproval",
+        step::AWAIT,
+        r#"a step that waits for an answer has `"await": "bool"` in place of its `tool`"#,
+    ),
 ];
 
 /// The words of a condition that excludes a step.
-const UNLESS: &[&str] = &["unless", "skip", "skipif", "disabled"];
+const UNLESS: &str = "unless skip skipif disabled";
 
-/// The notation of a member that another object contains, or whose value differs from the value of the word: in a dialect of IDs and in
-/// a blueprint.
-const FORMS: &[(&str, [&str; 2])] = &[
-    (
-        step::IF,
-        [r#"in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`"#;
-            2],
-    ),
-    (
-        step::FOR,
-        [r#"in place of its `tool`, a step can have `"for": {"pattern": "x", "list": …, "body": …}`"#;
-            2],
-    ),
-    (
-        step::LOOP,
-        [r#"in place of its `tool`, a step can have `"loop": {"steps": [], "tail": …, "while": …}`, with `"policy": {"at_most": 100}`"#;
-            2],
-    ),
-    (
-        step::BLOCK,
-        [r#"in place of its `tool`, a step can have `"block": {"steps": [], "tail": …}`"#; 2],
-    ),
-    (
-        step::UNDO,
-        [
-            r#"the step that undoes another step has `"undo": "a"`"#,
-            r#"the step that undoes another step has `"undo": 0`"#,
-        ],
-    ),
-    (
-        step::ALWAYS,
-        [r#"a step that runs after any failure has `"always": true`"#; 2],
-    ),
-    (
-        step::AWAIT,
-        [r#"a step that waits for an answer has `"await": "bool"` in place of its `tool`"#; 2],
-    ),
-];
+const IF: &str =
+    r#"in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`"#;
+const ATTEMPTS: &str = r#""attempts": 3"#;
 
-/// The members of a policy, and the members of a blueprint's step in place of them.
-const POLICIES: &[(&str, &str, Option<&str>)] = &[
-    (
-        policy::ATTEMPTS,
-        r#""attempts": 3"#,
-        Some(r#"`"retryCount": 2`"#),
-    ),
-    (
-        policy::BACKOFF,
-        r#""attempts": 3, "backoff": "200ms""#,
-        None,
-    ),
+/// The members with another notation in a step of a blueprint.
+const BY_PLACE: [(&str, &str); 4] = [
+    (policy::ATTEMPTS, r#"write `"retryCount": 2`"#),
     (
         policy::TIMEOUT,
-        r#""timeout": "10s""#,
-        Some(r#"`"timeout": 10000`, in milliseconds"#),
+        r#"write `"timeout": 10000`, in milliseconds"#,
     ),
+    (policy::OPTIONAL, r#"write `"optional": true`"#),
     (
-        policy::OPTIONAL,
-        r#""optional": "whole""#,
-        Some(r#"`"optional": true`"#),
+        step::UNDO,
+        r#"the step that undoes another step has `"undo": 0`"#,
     ),
-    (policy::FALLBACK, r#""fallback": "none""#, None),
-    (policy::CATCH, r#""catch": true"#, None),
-    (policy::CONCURRENCY, r#""concurrency": 4"#, None),
-    (policy::AT_MOST, r#""at_most": 100"#, None),
 ];
 
-/// The members that mark an object of the document whose words of other systems get the help of [`FORMS`].
+/// The members that mark an object of the document whose words of other systems get such a notation.
 const OWNERS: [&str; 6] = [
     step::TOOL,
     plan::STEPS,
@@ -134,19 +137,18 @@ fn plain(name: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the members with the meaning of a word. Only a list or an object contains steps.
-fn meanings(word: &str, kind: JsonType) -> impl Iterator<Item = &'static str> {
-    let has_steps = matches!(kind, JsonType::List | JsonType::Object);
-    let words = WORDS.iter().filter(move |(words, member)| {
-        words.contains(&word) && (has_steps || *member != step::BLOCK)
-    });
-    words.map(|(_, member)| *member)
+/// Returns `true` if a word is one of these.
+fn is_one(words: &str, word: &str) -> bool {
+    words.split(' ').any(|it| it == word)
 }
 
-/// Returns `true` for a member whose notation differs from the notation of its words.
-fn has_form(member: &str) -> bool {
-    let in_policy = POLICIES.iter().any(|(name, ..)| *name == member);
-    in_policy || member == step::AFTER || FORMS.iter().any(|(name, _)| *name == member)
+/// Returns the members with the meaning of a word, and their notations. Only a list or an object contains steps.
+fn meanings(word: &str, kind: JsonType) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let has_steps = matches!(kind, JsonType::List | JsonType::Object);
+    let words = WORDS.iter().filter(move |(words, member, _)| {
+        is_one(words, word) && (has_steps || *member != step::BLOCK)
+    });
+    words.map(|(_, member, form)| (*member, *form))
 }
 
 /// Returns `true` if an ignored member would make a step run that its author made conditional, or run once instead of repeatedly. The
@@ -155,17 +157,14 @@ pub(super) fn changes_runs(member: &Member<'_>, known: &[&str]) -> bool {
     let word = plain(&member.name);
     let bodies = [step::IF, step::FOR, step::LOOP, step::BLOCK];
     let mut meanings = meanings(&word, member.value.kind());
-    let Some(body) = meanings.find(|meaning| bodies.contains(meaning)) else {
+    let Some((body, _)) = meanings.find(|(meaning, _)| bodies.contains(meaning)) else {
         return false;
     };
     // The boolean with which the member has no effect.
-    let inert = match body {
-        step::IF if !UNLESS.contains(&&*word) => "true",
-        _ => "false",
-    };
+    let is_inert = body == step::IF && !is_one(UNLESS, &word);
     let has_effect = match member.value.kind() {
         JsonType::Null => false,
-        JsonType::Bool => member.value.slice() != inert,
+        JsonType::Bool => member.value.slice() != is_inert.to_string(),
         JsonType::String => member.value.slice() != r#""""#,
         _ => true,
     };
@@ -178,18 +177,17 @@ pub(super) fn renamed(
     member: &Member<'_>,
     known: &[&'static str],
 ) -> Option<&'static str> {
-    let arguments = reader.dialect.rules().arguments;
     // Plan JSON cannot read the arguments of another dialect under any name.
     let is_foreign = reader.dialect.rules().wraps() && is_arguments(&member.name);
     let is_list = member.value.kind() == JsonType::List;
     let word = plain(&member.name);
     let meanings = meanings(&word, member.value.kind());
-    let mut found = meanings.filter_map(|meaning| match meaning {
-        step::ARGUMENTS => (!is_foreign).then_some(arguments),
+    let mut found = meanings.filter_map(|(meaning, form)| match meaning {
+        step::ARGUMENTS => (!is_foreign).then_some(reader.syntax.arguments()),
         plan::OUTPUT if is_list && known.contains(&"output_steps") => Some("output_steps"),
         looped::TAIL if is_list => Some(looped::STEPS),
         looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),
-        _ => (!has_form(meaning)).then_some(meaning),
+        _ => form.is_empty().then_some(meaning),
     });
     found.find(|meaning| known.contains(meaning))
 }
@@ -210,18 +208,25 @@ pub(super) fn instead(
     if !known.iter().any(|it| OWNERS.contains(it)) {
         return None;
     }
-    let by_id = reader.dialect.rules().by_id;
+    let by_id = reader.syntax.names_steps();
+    let is_policy = known.contains(&policy::ATTEMPTS);
+    let has_policy = members.given(step::POLICY).is_some();
+    let is_step = known.contains(&step::ID);
+    let place = if is_step || is_policy {
+        ""
+    } else {
+        " in the step"
+    };
     let mut meanings = meanings(&word, member.value.kind());
-    meanings.find_map(|meaning| {
-        if meaning == step::AFTER {
-            return Some(order(member.value, by_id));
-        }
-        if let Some((_, form, own)) = POLICIES.iter().find(|(name, ..)| *name == meaning) {
-            let own = own.filter(|_| !by_id && !known.contains(&policy::ATTEMPTS));
-            return Some(in_policy(members, known, form, own));
-        }
-        let (_, forms) = FORMS.iter().find(|(name, _)| *name == meaning)?;
-        Some(forms[usize::from(!by_id)].to_owned())
+    let (meaning, form) = meanings.find(|(_, form)| !form.is_empty())?;
+    let mut own = BY_PLACE.iter().filter(|_| !by_id && !is_policy);
+    Some(match own.find(|(member, _)| *member == meaning) {
+        _ if meaning == step::AFTER => order(member.value, by_id),
+        Some((_, own)) => format!("{own}{place}"),
+        None if !policy::ALL.contains(&meaning) => form.to_owned(),
+        None if is_policy => format!("write `{form}`"),
+        None if has_policy => format!("write `{form}` in the `policy`"),
+        None => format!("write `\"policy\": {{{form}}}`{place}"),
     })
 }
 
@@ -242,17 +247,4 @@ fn order(value: JsonNode<'_>, by_id: bool) -> String {
     format!(
         "a step starts after the steps that it refers to; to wait for another step, write `\"{name}\": [{steps}]`"
     )
-}
-
-/// Returns the help for a word with this form in a policy, or with this form of its own in a step.
-fn in_policy(members: &Members<'_>, known: &[&str], form: &str, own: Option<&str>) -> String {
-    let has_policy = members.given(step::POLICY).is_some();
-    let is_step = known.contains(&step::ID);
-    let place = if is_step { "" } else { " in the step" };
-    match own {
-        Some(own) => format!("write {own}{place}"),
-        None if known.contains(&policy::ATTEMPTS) => format!("write `{form}`"),
-        None if has_policy => format!("write `{form}` in the `policy`"),
-        None => format!("write `\"policy\": {{{form}}}`{place}"),
-    }
 }
