@@ -345,9 +345,9 @@ plan-runtime/src/dynamic/check/value/mod.rs MOST_COMPARED: suggestions
 plan-runtime/src/dynamic/check/value/mod.rs MOST_COUNTED: values in a message
 plan-runtime/src/dynamic/check/value/mod.rs MOST_READ: suggestions
 plan-runtime/src/dynamic/check/value/mod.rs MOST_REMEMBERED: a cache
+plan-runtime/src/dynamic/dialects/reading/counts.rs MOST_SEARCHES: suggestions
 plan-runtime/src/dynamic/dialects/reading/cycle.rs MOST_NAMED: steps in a message
 plan-runtime/src/dynamic/dialects/reading/mod.rs MOST_NAMES: names in a message
-plan-runtime/src/dynamic/dialects/reading/mod.rs MOST_SEARCHES: suggestions
 plan-runtime/src/dynamic/dialects/references/foreign.rs MOST: references in a message
 plan-runtime/src/dynamic/finding/note.rs LONGEST_ID: as `Limits::name`
 plan-runtime/src/dynamic/rust/step.rs MOST_PARTS: schemas in the search for listed strings

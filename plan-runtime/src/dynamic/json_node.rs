@@ -117,7 +117,7 @@ impl<'a> Iterator for Parts<'a> {
         }
         let start = self.at;
         self.at = match bytes.get(start) {
-            Some(b'[' | b'{') => self.containers.end(bytes, start, self.start),
+            Some(b'[' | b'{') => self.containers.end(start, self.start),
             _ => scalar_end(bytes, start),
         };
         let (slice, source) = (self.text.get(start..self.at)?, self.source);

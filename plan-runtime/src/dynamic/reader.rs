@@ -1,7 +1,7 @@
 //! The reader of documents, which recognizes the dialect, reads the plan, and checks the plan.
 
 use super::dialects;
-use super::dialects::reading::{PlanBuilder, cycle, roles};
+use super::dialects::reading::{PlanReader, cycle, inputs, roles};
 use super::finding::{Code, Findings, Note, Notes};
 use super::invalid::Invalid;
 use super::json_node::{JsonNode, Source};
@@ -214,7 +214,7 @@ impl Reader<'_> {
         &self,
         text: &str,
         notes: &mut Notes,
-    ) -> Option<(Dialect, PlanBuilder, Option<Plan>)> {
+    ) -> Option<(Dialect, PlanReader, Option<Plan>)> {
         let source = Source::document(text);
         let json = without_fence(text);
         let node = match JsonNode::of(json, &source) {
@@ -237,14 +237,11 @@ impl Reader<'_> {
                 }
             },
         };
-        let mut builder = PlanBuilder::new(dialect, self.profile, self.limits);
-        builder.expect_inputs(json);
+        let syntax = dialect.rules().syntax;
+        let mut builder = PlanReader::new((dialect, syntax), self.profile, self.limits);
+        inputs::expect(&mut builder, json);
         builder.allow_values(text.len());
-        let mut plan = (dialect.rules().read)(&mut builder, node);
-        if let Some(inputs) = builder.inputs_if_guessed_wrong() {
-            builder = builder.again(inputs);
-            plan = (dialect.rules().read)(&mut builder, node);
-        }
+        let plan = syntax.document(&mut builder, node);
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);
@@ -257,7 +254,7 @@ impl Reader<'_> {
             if let Some(tools) = self.tools {
                 let types = check::check(
                     &plan,
-                    (text, &builder.spans),
+                    (text, &builder.here.spans),
                     (dialect, self.profile),
                     tools,
                     &mut builder.notes,

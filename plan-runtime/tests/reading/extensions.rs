@@ -37,14 +37,14 @@ fn tool_plans() {
                 r#""if": "x""#,
                 r#"error[wrong-kind]: `if` is a string, but must be a list of branches
   --> 2:15 in step `b`
-   = help: a step runs in any case; in place of its `tool`, it can have `"if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "arguments": {}}}]`
+   = help: in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`
 "#,
             ),
             (
                 r#""if": {"condition": "$ref:a"}"#,
                 r#"error[wrong-kind]: `if` is an object, but must be a list of branches
   --> 2:15 in step `b`
-   = help: a step runs in any case; in place of its `tool`, it can have `"if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "arguments": {}}}]`
+   = help: in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`
 "#,
             ),
             (
@@ -100,7 +100,7 @@ fn tool_plans() {
                 r#""for": "x in a""#,
                 r#"error[wrong-kind]: `for` is a string, but must be an object
   --> 2:15 in step `b`
-   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+   = help: in place of its `tool`, a step can have `"for": {"pattern": "x", "list": …, "body": …}`
 "#,
             ),
             (
@@ -167,7 +167,7 @@ warning[malformed-reference]: `{item.y}` is not a reference in a tool plan (`$re
                 r#""for": {"pattern": "item", "list": "$ref:a", "body": {"await": "String"}}"#,
                 r#"error[unknown-member]: unknown member `await` in the body of a `for`
   --> 2:69 in step `b`
-   = help: the body of a `for` has `tool`, `arguments`, `tool_description`, `value`, `if`, `for`, `block`
+   = help: a step that waits for an answer has `"await": "bool"` in place of its `tool`
 "#,
             ),
             (
@@ -205,14 +205,14 @@ error[missing-member]: this loop has no bound
                 r#""loop": true"#,
                 r#"error[wrong-kind]: `loop` is `true`, but must be an object
   --> 2:15 in step `b`
-   = help: a step runs once; in place of its `tool`, it can have `"loop": {"steps": [], "tail": {"tool": "t", "arguments": {}}, "while": true}, "policy": {"at_most": 100}`
+   = help: in place of its `tool`, a step can have `"loop": {"steps": [], "tail": …, "while": …}`, with `"policy": {"at_most": 100}`
 "#,
             ),
             (
                 r#""block": [{"id": "c", "tool": "t"}]"#,
                 r#"error[wrong-kind]: `block` is a list, but must be an object
   --> 2:15 in step `b`
-   = help: a step has no steps in it; in place of its `tool`, it can have `"block": {"steps": [], "tail": {"tool": "t", "arguments": {}}}`
+   = help: in place of its `tool`, a step can have `"block": {"steps": [], "tail": …}`
 "#,
             ),
             (
@@ -235,7 +235,7 @@ error[unknown-step]: `b` is a step outside of this block
                 r#""block": {"steps": [{"id": "c", "tool": "t", "when": "$ref:a", "undo": "a"}]}"#,
                 r#"error[unknown-member]: unknown member `when` in a step
   --> 2:60 in step `b.c`
-   = help: a step runs in any case; in place of its `tool`, it can have `"if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "arguments": {}}}]`
+   = help: in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`
 
 error[unknown-step]: `a` is a step outside of this block
   --> 2:86 in step `b.c`
@@ -320,6 +320,7 @@ error[unknown-step]: there is no step `q`
                 r#""if": true"#,
                 r#"error[wrong-kind]: `if` is `true`, but must be a list of branches
   --> 2:15 in step `b`
+   = help: in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`
 "#,
             ),
             (
@@ -333,7 +334,7 @@ error[unknown-step]: there is no step `q`
                 r#""if": [{"condition": "$ref:a.ok", "then": {"tool": "t"}}], "else": {"tool": "t"}"#,
                 r#"error[unknown-member]: unknown member `else` in a step
   --> 2:74 in step `b`
-   = help: what is done in all other cases is a last branch without a condition: `"if": [{"condition": …, "then": …}, {"then": …}]`
+   = help: in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`
 "#,
             ),
             (
@@ -347,7 +348,7 @@ error[unknown-step]: there is no step `q`
                 r#""tool": "t", "for": "me", "await": "x""#,
                 r#"error[wrong-kind]: `for` is a string, but must be an object
   --> 2:28 in step `b`
-   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+   = help: in place of its `tool`, a step can have `"for": {"pattern": "x", "list": …, "body": …}`
 
 error[wrong-kind]: the step has both `tool` and `await`
   --> 2:41 in step `b`
@@ -427,7 +428,7 @@ error[wrong-kind]: `attempts` is a string, but must be a number of attempts: 1, 
 
 error[unknown-member]: unknown member `tries` in `policy`
   --> 2:75 in step `b`
-   = help: a step runs once; to try it again if it fails, write `"attempts": 4`
+   = help: write `"attempts": 3`
 "#,
             ),
             (
@@ -463,11 +464,11 @@ error[not-allowed]: `timeout` reads a step; policies take constants and inputs
 
 error[unknown-member]: unknown member `for_each` in a step
   --> 2:44 in step `b`
-   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+   = help: in place of its `tool`, a step can have `"for": {"pattern": "x", "list": …, "body": …}`
 
 error[unknown-member]: unknown member `Repeat` in a step
   --> 2:66 in step `b`
-   = help: a step runs once; in place of its `tool`, it can have `"loop": {"steps": [], "tail": {"tool": "t", "arguments": {}}, "while": true}, "policy": {"at_most": 100}`
+   = help: in place of its `tool`, a step can have `"loop": {"steps": [], "tail": …, "while": …}`, with `"policy": {"at_most": 100}`
 "#,
             ),
         ],
@@ -532,7 +533,7 @@ error[wrong-kind]: the step has both `optional` and the `optional` of a `policy`
                 r#""tool": "t", "after": [0]"#,
                 r#"error[unknown-member]: unknown member `after` in a step
   --> 2:17 in step `step1`
-   = help: a step starts as soon as everything that it refers to is available; to wait for another one, write `"dependsOn": [0]`
+   = help: a step starts after the steps that it refers to; to wait for another step, write `"dependsOn": [0]`
 "#,
             ),
             (
@@ -733,7 +734,7 @@ fn compat() {
                 r#""for": "x in a""#,
                 r#"error[wrong-kind]: `for` is a string, but must be an object
   --> 2:15 in step `b`
-   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+   = help: in place of its `tool`, a step can have `"for": {"pattern": "x", "list": …, "body": …}`
 "#,
             ),
             (
@@ -742,9 +743,9 @@ fn compat() {
   --> 2:3 in step `b`
    = help: name the tool: `"tool": "send"`
 
-warning[unknown-member]: unknown member `if` in a step
+warning[wrong-kind]: `if` is `true`, but must be a list of branches
   --> 2:15 in step `b`
-   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
+   = help: in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`
 "#,
             ),
             (
@@ -766,13 +767,13 @@ warning[unknown-member]: unknown member `if` in a step
 
   output { a: a, b: b }
 
-warning[unknown-member]: unknown member `for` in a step
+warning[wrong-kind]: `for` is a string, but must be an object
   --> 2:28 in step `b`
-   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+   = help: in place of its `tool`, a step can have `"for": {"pattern": "x", "list": …, "body": …}`
 
 warning[unknown-member]: unknown member `await` in a step
   --> 2:41 in step `b`
-   = help: one that counts is written `"await": "String"`
+   = help: a step with a `tool` has no `await`
 "#,
             ),
             (
@@ -812,9 +813,9 @@ warning[unknown-member]: unknown member `value` in a step
 
   output { a: a, b: b }
 
-warning[unknown-member]: unknown member `undo` in a step
+warning[wrong-kind]: `undo` is `0`, but must be a string
   --> 2:28 in step `b`
-   = help: one that counts is written `"undo": "a"`
+   = help: the step that undoes another step has `"undo": "a"`
 "#,
             ),
             (
@@ -829,9 +830,9 @@ warning[unknown-member]: unknown member `undo` in a step
 
   output { a: a, b: b }
 
-warning[unknown-member]: unknown member `always` in a step
+warning[wrong-kind]: `always` is a string, but must be `true`
   --> 2:28 in step `b`
-   = help: one that counts is written `"always": true`
+   = help: a step that runs after any failure has `"always": true`
 "#,
             ),
             (
@@ -846,9 +847,9 @@ warning[unknown-member]: unknown member `always` in a step
 
   output { a: a, b: b }
 
-warning[unknown-member]: unknown member `after` in a step
+warning[wrong-kind]: `after` is a string, but must be a list
   --> 2:28 in step `b`
-   = help: one that counts is written `"after": ["a"]`
+   = help: a step starts after the steps that it refers to; to wait for another step, write `"after": ["a"]`
 "#,
             ),
             (
@@ -863,9 +864,8 @@ warning[unknown-member]: unknown member `after` in a step
 
   output { a: a, b: b }
 
-warning[unknown-member]: unknown member `policy` in a step
+warning[wrong-kind]: `policy` is `true`, but must be an object
   --> 2:28 in step `b`
-   = help: one that counts is written `"policy": {"deadline": "1m"}`
 "#,
             ),
         ],

@@ -39,7 +39,7 @@ impl Outputs<'_, '_> {
             Source::Input(_) => ReferenceTarget::Input(name?),
             Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
-        let mut form = (self.dialect.rules().form)(to, path)?;
+        let mut form = self.dialect.rules().form(to, path)?;
         let otherwise = reference.otherwise.as_ref();
         let otherwise = otherwise.filter(|_| path.len() == reference.path.len());
         let more = [
@@ -69,7 +69,7 @@ impl Outputs<'_, '_> {
             Target::Index(index) => ReferenceTarget::Step(*index, &self.plan.steps.get(*index)?.id),
             Target::Input(name) => ReferenceTarget::Input(name),
         };
-        let form = (self.dialect.rules().form)(to, &meant.path)?;
+        let form = self.dialect.rules().form(to, &meant.path)?;
         let is_string = self.dialect.rules().places != Places::Nowhere;
         Some(if is_string { quote(&form) } else { form })
     }
@@ -176,11 +176,7 @@ impl Outputs<'_, '_> {
             let help = format!("replace `optional` of `{id}` with a `fallback` in its `policy`");
             return Some(help);
         }
-        let Body::If(branches) = &step.body else {
-            return None;
-        };
-        let has_last = branches.iter().any(|branch| branch.conditions.is_empty());
-        (!has_last).then(|| format!("give the `if` of `{id}` a last branch without a condition"))
+        last_branch(&step.body, &id)
     }
 
     /// Returns the type whose field the last part of a reference is.
@@ -192,6 +188,15 @@ impl Outputs<'_, '_> {
         let found = self.follow(reference, segments).ok()?;
         found.absent.is_none().then_some(found.ty)
     }
+}
+
+/// Returns the change of an `if` after which its value is never missing.
+pub(super) fn last_branch(body: &Body, id: &str) -> Option<String> {
+    let Body::If(branches) = body else {
+        return None;
+    };
+    let has_last = branches.iter().any(|branch| branch.conditions.is_empty());
+    (!has_last).then(|| format!("give the `if` of `{id}` a last branch without a condition"))
 }
 
 impl KnownOutputs<'_> {

@@ -7,14 +7,13 @@ use crate::dynamic::schema::Types;
 use crate::plan::Template;
 use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
-use std::sync::Arc;
 
 impl Checker<'_, '_> {
     /// Checks the list of a `for`, which may be an object.
-    pub(super) fn list(&mut self, template: &Template, at: usize, step: &Arc<str>) {
+    pub(super) fn list(&mut self, template: &Template, at: usize) {
         let known = self.known;
         let Template::Reference(reference) = template else {
-            return self.written_list(template, at, step);
+            return self.written_list(template, at);
         };
         let Some(found) = known.found(reference).ok().filter(|_| !known.is_broken(at)) else {
             return;
@@ -31,7 +30,7 @@ impl Checker<'_, '_> {
                     let message = format!("a `for` needs a list, but `{written}` may be anything");
                     let note = known.unchecked(known.place(at), message);
                     let note = note.help(known.stating(reference));
-                    self.notes.append(note.into(), Some(step));
+                    self.add(note);
                 }
                 return;
             }
@@ -41,25 +40,25 @@ impl Checker<'_, '_> {
                     "a `for` iterates over a list or an object, but `{written}` may be {kinds}"
                 );
                 let note = Note::error(Code::WrongType, known.place(at), message);
-                return self.notes.append(note.into(), Some(step));
+                return self.add(note);
             }
             let Some(absent) = found.absent else { return };
             let message =
                 format!("a `for` needs a list, but `{written}` may have no value: {absent}");
             let note = Note::error(Code::MaybeAbsent, known.place(at), message);
             let note = note.help(known.instead_of_list(reference));
-            return self.notes.append(note.into(), Some(step));
+            return self.add(note);
         }
         let words = found.ty.words();
         let message =
             format!("a `for` iterates over a list or an object, but `{written}` is {words}");
         let note = Note::error(Code::ListOrElement, known.place(at), message);
         let help = known.list_around(reference);
-        self.notes.append(note.help(help).into(), Some(step));
+        self.add(note.help(help));
     }
 
     /// Checks the list of a `for` that is no reference.
-    fn written_list(&mut self, template: &Template, at: usize, step: &Arc<str>) {
+    fn written_list(&mut self, template: &Template, at: usize) {
         let value = CheckedValue::Template(template, at, self.known);
         let kind = value.kind();
         if matches!(kind, ValueKind::Unknown)
@@ -79,6 +78,6 @@ impl Checker<'_, '_> {
                 Cut(template, SHORT)
             ),
         };
-        self.notes.append(note.help(help).into(), Some(step));
+        self.add(note.help(help));
     }
 }

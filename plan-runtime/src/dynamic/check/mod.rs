@@ -39,7 +39,7 @@ mod unused;
 mod value;
 
 use super::dialects::reading::MOST_NAMES;
-use super::finding::{Code, Note, Notes};
+use super::finding::{Code, Help, Note, Notes};
 use super::schema::{TooMuchWork, Type, Types, Work};
 use super::spans::Spans;
 use super::{Contracts, Dialect, Profile};
@@ -107,24 +107,24 @@ fn check_steps(
         notes,
         inputs,
         around,
+        step: None,
     };
     for (index, step) in known.plan.steps.iter().enumerate() {
         checker.step(index, step);
     }
     checker.known.reader = Role::Work;
+    checker.step = around.map(|around| (Arc::clone(around), 0..0));
     if let Some(at) = known.spans.output {
-        let place = around.map(|around| (Arc::clone(around), 0..0));
-        checker.tests(&known.plan.output.value, at, place.as_ref());
-        checker.references(&known.plan.output.value, at, place.as_ref());
+        checker.tests(&known.plan.output.value, at);
+        checker.references(&known.plan.output.value, at);
     }
     if let (Some(again), Some(at)) = (again, known.spans.again) {
-        let place = around.map(|around| (Arc::clone(around), 0..0));
-        checker.condition(again, at, &Guards::default(), place.as_ref());
+        checker.condition(again, at, &Guards::default());
         match again {
             Template::Reference(reference) => {
-                checker.reference(reference, at, true, place.as_ref().map(|place| &place.0));
+                checker.reference(reference, at, true);
             }
-            _ => checker.references(again, at, place.as_ref()),
+            _ => checker.references(again, at),
         }
     }
     checker.unused(again);
@@ -172,6 +172,8 @@ struct Checker<'a, 'n> {
     inputs: &'n mut Inputs,
     /// The step of the block.
     around: Option<&'n Arc<str>>,
+    /// The step that is checked, and the place of its tool.
+    step: Option<StepPlace>,
 }
 
 /// The progress of the check of a step.
@@ -200,48 +202,48 @@ impl<'a> Checker<'a, '_> {
         let Some(spans) = spans.filter(|spans| !spans.broken) else {
             return;
         };
-        let place = &(self.path(step), spans.tool.range());
+        self.step = Some((self.path(step), spans.tool.range()));
         self.known.reader = step.role;
         // The templates of the policy follow those of the body.
         let mut way = Way {
             at: spans.templates(),
             guards: Guards::default(),
         };
-        self.body(&step.body, &mut way, place);
+        self.body(&step.body, &mut way);
         let templates = &self.known.spans.templates;
         let mut at = way.at;
         for (amount, template) in &step.policy.given {
-            self.references(template, at, Some(place));
-            self.amount(*amount, template, at, &place.0);
+            self.references(template, at);
+            self.amount(*amount, template, at);
             at = templates.after(at);
         }
         if let Some(fallback) = &step.policy.fallback {
-            self.tests(fallback, at, Some(place));
-            self.references(fallback, at, Some(place));
+            self.tests(fallback, at);
+            self.references(fallback, at);
         }
     }
 
-    fn body(&mut self, body: &'a Body, way: &mut Way<'a>, place: &StepPlace) {
+    fn body(&mut self, body: &'a Body, way: &mut Way<'a>) {
         match body {
             Body::Action(action) => {
-                self.action(action, way.at, place);
-                self.tests(&action.args, way.at, Some(place));
-                self.passed(&action.args, way, place);
+                self.action(action, way.at);
+                self.tests(&action.args, way.at);
+                self.passed(&action.args, way);
             }
             Body::Block(block) => {
-                self.block(block, None, way.at, &place.0);
-                self.passed(&block.inputs, way, place);
+                self.block(block, None, way.at);
+                self.passed(&block.inputs, way);
             }
             Body::Loop(repeat) => {
-                self.block(&repeat.round, Some(repeat), way.at, &place.0);
-                self.passed(&repeat.round.inputs, way, place);
+                self.block(&repeat.round, Some(repeat), way.at);
+                self.passed(&repeat.round.inputs, way);
             }
             Body::If(branches) => {
                 let outside = way.guards.clone();
                 let mut failed = outside.clone();
                 for branch in branches {
                     way.guards = failed.clone();
-                    self.branch(&branch.conditions, &branch.body, way, place);
+                    self.branch(&branch.conditions, &branch.body, way);
                     if let [Condition::Holds(only)] = &*branch.conditions {
                         failed.add(only, false);
                     }
@@ -250,15 +252,15 @@ impl<'a> Checker<'a, '_> {
             }
             Body::For(each) => {
                 let at = way.at;
-                self.tests(&each.list, at, Some(place));
-                self.list(&each.list, at, &place.0);
-                self.passed(&each.list, way, place);
+                self.tests(&each.list, at);
+                self.list(&each.list, at);
+                self.passed(&each.list, way);
                 if !self.known.may_bind() {
-                    return self.body(&each.body, way, place);
+                    return self.body(&each.body, way);
                 }
                 let local = self.known.element(each, Some(at));
                 let mut inside = way.clone();
-                self.within(&local).body(&each.body, &mut inside, place);
+                self.within(&local).body(&each.body, &mut inside);
                 way.at = inside.at;
             }
             Body::Await(_) => {}
@@ -266,36 +268,30 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Checks a branch from this condition on.
-    fn branch(
-        &mut self,
-        conditions: &'a [Condition],
-        body: &'a Body,
-        way: &mut Way<'a>,
-        place: &StepPlace,
-    ) {
+    fn branch(&mut self, conditions: &'a [Condition], body: &'a Body, way: &mut Way<'a>) {
         for (index, condition) in conditions.iter().enumerate() {
             match condition {
                 Condition::Holds(template) => {
-                    self.condition(template, way.at, &way.guards, Some(place));
-                    self.passed_if_there(template, way, place);
+                    self.condition(template, way.at, &way.guards);
+                    self.passed_if_there(template, way);
                     way.guards.add(template, true);
                 }
                 Condition::Let { pattern, value } => {
-                    self.tests(value, way.at, Some(place));
-                    self.pattern(pattern, value, way.at, &way.guards, Some(place));
-                    self.passed_if_there(value, way, place);
+                    self.tests(value, way.at);
+                    self.pattern(pattern, value, way.at, &way.guards);
+                    self.passed_if_there(value, way);
                     way.guards.add_value(value);
                     if self.known.may_bind() {
                         let local = self.known.bound(pattern, value);
                         let (mut checker, mut inside) = (self.within(&local), way.clone());
-                        checker.branch(&conditions[index + 1..], body, &mut inside, place);
+                        checker.branch(&conditions[index + 1..], body, &mut inside);
                         way.at = inside.at;
                         return;
                     }
                 }
             }
         }
-        self.body(body, way, place);
+        self.body(body, way);
     }
 
     /// Returns the checker with one more local value in scope.
@@ -305,29 +301,30 @@ impl<'a> Checker<'a, '_> {
             notes: self.notes,
             inputs: self.inputs,
             around: self.around,
+            step: self.step.clone(),
         }
     }
 
     /// Checks the references of a condition or of a pattern's value, which may be missing.
-    fn passed_if_there(&mut self, template: &'a Template, way: &mut Way<'a>, place: &StepPlace) {
+    fn passed_if_there(&mut self, template: &'a Template, way: &mut Way<'a>) {
         match template {
             Template::Reference(reference) => {
                 let is_each = reference.path.iter().any(Segment::is_each);
-                self.reference(reference, way.at, !is_each, Some(&place.0));
+                self.reference(reference, way.at, !is_each);
                 way.at = self.known.spans.templates.after(way.at);
             }
-            _ => self.passed(template, way, place),
+            _ => self.passed(template, way),
         }
     }
 
     /// Checks the references of a template, and moves to the next one.
-    fn passed(&mut self, template: &'a Template, way: &mut Way<'a>, place: &StepPlace) {
-        self.references(template, way.at, Some(place));
+    fn passed(&mut self, template: &'a Template, way: &mut Way<'a>) {
+        self.references(template, way.at);
         way.at = self.known.spans.templates.after(way.at);
     }
 
     /// Checks an amount of a policy: a number or a time.
-    fn amount(&mut self, amount: Amount, template: &Template, at: usize, step: &Arc<str>) {
+    fn amount(&mut self, amount: Amount, template: &Template, at: usize) {
         let known = self.known;
         if known.is_broken(at) {
             return;
@@ -364,11 +361,11 @@ impl<'a> Checker<'a, '_> {
             let message = format!("{name} is {what}, but {whose} is {}", ty.words());
             Note::error(Code::WrongType, known.place(at), message)
         };
-        self.notes.append(note.into(), Some(step));
+        self.add(note);
     }
 
     /// Checks a block whose inputs have this place.
-    fn block(&mut self, block: &'a Block, repeat: Option<&'a Loop>, at: usize, step: &Arc<str>) {
+    fn block(&mut self, block: &'a Block, repeat: Option<&'a Loop>, at: usize) {
         let known = self.known;
         let Some(spans) = known.spans.block(at) else {
             return;
@@ -380,20 +377,23 @@ impl<'a> Checker<'a, '_> {
         let nothing = Computed::new();
         let inside = known.inside(block, spans, &reads, &nothing);
         let again = repeat.map(|repeat| &repeat.again);
-        check_steps(inside, self.notes, self.inputs, Some(step), again);
+        let around = self.step.as_ref().map(|(step, _)| step);
+        check_steps(inside, self.notes, self.inputs, around, again);
     }
 
-    fn action(&mut self, action: &'a Action, at: usize, step: &StepPlace) {
-        let Some(tool) = &action.tool else { return };
+    fn action(&mut self, action: &'a Action, at: usize) {
+        let (Some(tool), Some((step, place))) = (&action.tool, self.step.clone()) else {
+            return;
+        };
         let Some(contract) = self.known.contracts.get(&tool.name) else {
-            return self.unknown_tool(tool, step);
+            return self.unknown_tool(tool, place);
         };
         let Some(schema) = &contract.arguments else {
             return;
         };
         let arguments = CheckedValue::Template(&action.args, at, self.known);
         let takes = Type::of(schema, self.known.work);
-        let fit = ValueCheck::new(&tool.name, step.1.clone(), true, self.known.work);
+        let fit = ValueCheck::new(&tool.name, place.clone(), true, self.known.work);
         let fit = fit.of_call(self.known.place(at));
         let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
             if self.known.has_untyped() {
@@ -402,13 +402,12 @@ impl<'a> Checker<'a, '_> {
             Ok(problems)
         });
         let problems = problems.unwrap_or_else(|why| {
-            let message = unchecked(&tool.name, &why);
-            Note::error(Code::LimitPassed, step.1.clone(), message).into()
+            Note::error(Code::LimitPassed, place, unchecked(&tool.name, &why)).into()
         });
-        self.notes.append(problems, Some(&step.0));
+        self.notes.append(problems, Some(&step));
     }
 
-    fn unknown_tool(&mut self, tool: &ToolInfo, (id, place): &StepPlace) {
+    fn unknown_tool(&mut self, tool: &ToolInfo, place: Range<usize>) {
         let names = || self.known.contracts.names();
         let looks = self.known.work.may_compare(names().len());
         let meant = looks.then(|| similar(&tool.name, names())).flatten();
@@ -420,7 +419,19 @@ impl<'a> Checker<'a, '_> {
             None => None,
         };
         let message = format!("there is no tool `{}`", short(&tool.name));
-        let note = Note::error(Code::UnknownTool, place.clone(), message);
-        self.notes.push(note.help(help).step(id));
+        self.add(Note::error(Code::UnknownTool, place, message).help(help));
+    }
+
+    /// Adds an error about the template with the index `at`, with its help.
+    fn report(&mut self, code: Code, at: usize, message: impl Into<String>, help: impl Help) {
+        self.add(Note::error(code, self.known.place(at), message).help(help));
+    }
+
+    /// Adds a note on the step that is checked.
+    fn add(&mut self, note: Note) {
+        self.notes.push(match &self.step {
+            Some((step, _)) => note.step(step),
+            None => note,
+        });
     }
 }

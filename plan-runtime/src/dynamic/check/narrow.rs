@@ -1,6 +1,7 @@
 //! The narrowing of a value that fits only in some runs, in the dialect of the document.
 
 use super::checked_value::CheckedValue;
+use super::instead::last_branch;
 use super::outputs::KnownOutputs;
 use super::value::ValueCheck;
 use crate::dynamic::schema::{Mismatch, Presence, Property, Reason, Type, Types};
@@ -153,11 +154,7 @@ impl KnownOutputs<'_> {
         if step.policy.optional == Optional::Each {
             return Some(format!("remove `\"optional\": \"each\"` from `{id}`"));
         }
-        let Body::If(branches) = &each.body else {
-            return None;
-        };
-        let has_last = branches.iter().any(|branch| branch.conditions.is_empty());
-        (!has_last).then(|| format!("give the `if` of `{id}` a last branch without a condition"))
+        last_branch(&each.body, &id)
     }
 }
 

@@ -1,24 +1,17 @@
 //! References that lead nowhere, in some runs or in all.
 
 use super::path::LeadsNowhere;
-use super::{Checker, StepPlace, refers};
+use super::{Checker, refers};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::TooMuchWork;
 use crate::dynamic::spans::Templates;
 use crate::plan::{Reference, Segment, Template};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 impl<'a> Checker<'a, '_> {
     /// Checks the references in a template.
-    pub(super) fn references(
-        &mut self,
-        template: &'a Template,
-        at: usize,
-        step: Option<&StepPlace>,
-    ) {
+    pub(super) fn references(&mut self, template: &'a Template, at: usize) {
         let known = self.known;
-        let step_path = step.map(|step| &step.0);
         // A test has its own findings for missing values.
         let mut asked: HashSet<usize> = HashSet::new();
         each(
@@ -26,12 +19,12 @@ impl<'a> Checker<'a, '_> {
             at,
             &known.spans.templates,
             &mut |at, part| match part {
-                Template::Text(_) => self.text(part, at, step),
+                Template::Text(_) => self.text(part, at),
                 Template::Test(_) => asked.extend(known.spans.templates.parts(at)),
                 Template::Reference(reference) => {
                     let is_each = reference.path.iter().any(Segment::is_each);
                     let may_be_missing = asked.contains(&at) && !is_each;
-                    self.reference(reference, at, may_be_missing, step_path);
+                    self.reference(reference, at, may_be_missing);
                 }
                 _ => {}
             },
@@ -39,13 +32,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Checks a reference. The value may be missing if a test or a pattern asks for the value.
-    pub(super) fn reference(
-        &mut self,
-        reference: &'a Reference,
-        at: usize,
-        may_be_missing: bool,
-        step: Option<&Arc<str>>,
-    ) {
+    pub(super) fn reference(&mut self, reference: &'a Reference, at: usize, may_be_missing: bool) {
         let known = self.known;
         if known.is_broken(at) {
             return;
@@ -64,13 +51,13 @@ impl<'a> Checker<'a, '_> {
                     () => known.unsure(at, reference, &found, may_be_missing),
                 };
                 if let Some(note) = note {
-                    self.notes.append(note.into(), step);
+                    self.add(note);
                 }
                 found.ty.beyond().cloned()
             }
             Err(LeadsNowhere::Lost(lost)) => {
                 let note = known.lost(at, reference, &lost);
-                return self.notes.append(note.into(), step);
+                return self.add(note);
             }
             Err(LeadsNowhere::Unknown(why)) => Some(why),
         };
@@ -83,7 +70,7 @@ impl<'a> Checker<'a, '_> {
         };
         let message = format!("{whose} cannot be checked: {why}");
         let note = Note::error(Code::LimitPassed, place, message);
-        self.notes.append(note.into(), step);
+        self.add(note);
     }
 }
 

@@ -1,7 +1,6 @@
 //! The check of tests and conditions.
 
 use super::Checker;
-use super::StepPlace;
 use super::guards::Guards;
 use super::operand::{Operand, is_outcome, operand};
 use crate::dynamic::finding::{Code, Note};
@@ -22,24 +21,18 @@ fn measured() -> Types {
 
 impl<'a> Checker<'a, '_> {
     /// Checks a condition. The guards are the values that are present.
-    pub(super) fn condition(
-        &mut self,
-        template: &'a Template,
-        at: usize,
-        guards: &Guards<'a>,
-        step: Option<&StepPlace>,
-    ) {
+    pub(super) fn condition(&mut self, template: &'a Template, at: usize, guards: &Guards<'a>) {
         if let Template::Test(test) = template
             && !self.known.is_broken(at)
         {
-            self.test(test, at, guards, step);
+            self.test(test, at, guards);
         }
         let Some(operand) = operand(template, at, self.known) else {
             return;
         };
         if operand.is_unstated() {
             let what = "a condition is `true` or `false`";
-            return self.unstated(what, Types::BOOL, &operand, step);
+            return self.unstated(what, Types::BOOL, &operand);
         }
         let text = Cut(template, SHORT);
         if !operand.types.overlaps(Types::BOOL) {
@@ -58,14 +51,14 @@ impl<'a> Checker<'a, '_> {
                     format!(r#"compare the value: `{{"compare": [{shown}, "==", b]}}`"#)
                 }
             };
-            self.report(Code::WrongType, at, message, help, step);
+            self.report(Code::WrongType, at, message, help);
         } else if let Some(kinds) = operand.beside(Types::BOOL) {
             let message = format!("a condition is `true` or `false`, but `{text}` may be {kinds}");
             let help = format!(
                 r#"compare the value with `true`: `{{"compare": [{}, "==", true]}}`"#,
                 operand.shown
             );
-            self.report(Code::WrongType, at, message, help, step);
+            self.report(Code::WrongType, at, message, help);
         } else if let Some(why) = operand.absent(guards) {
             let message =
                 format!("a condition is `true` or `false`, but `{text}` may be absent: {why}");
@@ -73,34 +66,28 @@ impl<'a> Checker<'a, '_> {
             let help = format!(
                 r#"write `{{"all": [{{"is_some": {shown}}}, {shown}]}}`, which is false if the value is missing"#
             );
-            self.report(Code::MaybeAbsent, at, message, help, step);
+            self.report(Code::MaybeAbsent, at, message, help);
         } else {
-            self.presence(&operand, guards, step);
+            self.presence(&operand, guards);
         }
     }
 
     /// Checks the tests in a template that is not a condition.
-    pub(super) fn tests(&mut self, template: &'a Template, at: usize, step: Option<&StepPlace>) {
+    pub(super) fn tests(&mut self, template: &'a Template, at: usize) {
         let known = self.known;
         if known.is_broken(at) {
             return;
         }
         if let Template::Test(test) = template {
-            return self.test(test, at, &Guards::default(), step);
+            return self.test(test, at, &Guards::default());
         }
         for (part, at) in template.parts().zip(known.spans.templates.parts(at)) {
-            self.tests(part, at, step);
+            self.tests(part, at);
         }
     }
 
     /// Checks the operands of a test.
-    pub(super) fn test(
-        &mut self,
-        test: &'a Test,
-        at: usize,
-        guards: &Guards<'a>,
-        step: Option<&StepPlace>,
-    ) {
+    pub(super) fn test(&mut self, test: &'a Test, at: usize, guards: &Guards<'a>) {
         let known = self.known;
         let places: Vec<usize> = known.spans.templates.parts(at).collect();
         let operands = test.operands().iter().zip(places);
@@ -109,7 +96,7 @@ impl<'a> Checker<'a, '_> {
                 // An operand counts only if the operands before it have not decided.
                 let mut guards = guards.clone();
                 for (operand, at) in operands {
-                    self.condition(operand, at, &guards, step);
+                    self.condition(operand, at, &guards);
                     guards.add(operand, matches!(test, Test::All(_)));
                 }
                 return;
@@ -119,7 +106,7 @@ impl<'a> Checker<'a, '_> {
                     if let Template::Test(test) = operand
                         && !known.is_broken(at)
                     {
-                        self.test(test, at, guards, step);
+                        self.test(test, at, guards);
                     }
                 }
             }
@@ -129,11 +116,11 @@ impl<'a> Checker<'a, '_> {
         match test {
             Test::Compare([left, right], how) => {
                 let (left, right) = (next(left), next(right));
-                self.comparison(*how, [left, right], at, guards, step);
+                self.comparison(*how, [left, right], at, guards);
             }
             Test::Ask(question, asked) => {
                 if let Some(asked) = next(asked) {
-                    self.question(*question, &asked, at, guards, step);
+                    self.question(*question, &asked, at, guards);
                 }
             }
             Test::All(_) | Test::Any(_) | Test::Not(_) => {}
@@ -146,7 +133,6 @@ impl<'a> Checker<'a, '_> {
         operands: [Option<Operand<'a>>; 2],
         at: usize,
         guards: &Guards<'a>,
-        step: Option<&StepPlace>,
     ) {
         let sign = how.sign();
         let words = |operand: &Option<Operand<'a>>| match operand {
@@ -178,7 +164,6 @@ impl<'a> Checker<'a, '_> {
                     at,
                     message,
                     self.ask_first(shown, Some(at)),
-                    step,
                 );
             }
             if let [Some(left), Some(right)] = &operands
@@ -187,7 +172,7 @@ impl<'a> Checker<'a, '_> {
                 let always = how == Comparison::NotEqual;
                 let message = format!("the comparison is always {always}: {never}");
                 let note = Note::error(Code::NotAllowed, self.known.place(at), message);
-                return self.add(note.into_warning().help(help), step);
+                return self.add(note.into_warning().help(help));
             }
             let absent = |operand: &Option<Operand<'a>>| {
                 operand.as_ref().is_none_or(|operand| {
@@ -202,28 +187,28 @@ impl<'a> Checker<'a, '_> {
                 let note = Note::error(Code::WrongType, self.known.place(at), message);
                 let help =
                     "compare values of one kind; values of two kinds are never equal".to_owned();
-                self.add(note.into_warning().help(help), step);
+                self.add(note.into_warning().help(help));
             }
             let all = operands.iter().flatten();
-            return all.for_each(|operand| self.presence(operand, guards, step));
+            return all.for_each(|operand| self.presence(operand, guards));
         }
         if !ORDERED.iter().any(|kind| both.overlaps(*kind)) {
             let message = format!("`{sign}` compares {left} with {right}, which have no order");
-            let help = "compare two numbers, or two strings".to_owned();
-            return self.report(Code::WrongType, at, message, help, step);
+            let help = "compare two numbers, or two strings";
+            return self.report(Code::WrongType, at, message, help);
         }
         let all = operands.iter().flatten();
         if let Some(operand) = all.clone().find(|it| it.is_unstated()) {
             let what = format!("`{sign}` compares two numbers, or two strings");
             let is_one = |kind: &&Types| both.without(**kind).is_empty();
             let takes = ORDERED.iter().find(is_one).copied();
-            return self.unstated(&what, takes.unwrap_or(Types::ALL), operand, step);
+            return self.unstated(&what, takes.unwrap_or(Types::ALL), operand);
         }
         let is_of = |kind: &Types| all.clone().all(|it| it.beside(*kind).is_none());
         if !ORDERED.iter().any(is_of) {
             let message = format!("`{sign}` compares {left} with {right}, which may have no order");
-            let help = "compare two numbers, or two strings".to_owned();
-            return self.report(Code::WrongType, at, message, help, step);
+            let help = "compare two numbers, or two strings";
+            return self.report(Code::WrongType, at, message, help);
         }
         let mut absent = all.clone();
         if let Some((why, shown)) = absent.find_map(|it| Some((it.absent(guards)?, &it.shown))) {
@@ -234,10 +219,9 @@ impl<'a> Checker<'a, '_> {
                 at,
                 message,
                 self.ask_first(shown, Some(at)),
-                step,
             );
         } else {
-            all.for_each(|operand| self.presence(operand, guards, step));
+            all.for_each(|operand| self.presence(operand, guards));
         }
     }
 
@@ -247,15 +231,14 @@ impl<'a> Checker<'a, '_> {
         asked: &Operand<'a>,
         at: usize,
         guards: &Guards<'a>,
-        step: Option<&StepPlace>,
     ) {
         let (takes, expected, help) = match question {
             Question::IsSome | Question::IsNone => {
                 let is = question == Question::IsSome;
-                return self.sure(&format!("the test is always {is}"), asked, at, step);
+                return self.sure(&format!("the test is always {is}"), asked, at);
             }
             Question::IsOk | Question::IsErr => {
-                return self.outcome(question.name(), asked, at, guards, step);
+                return self.outcome(question.name(), asked, at, guards);
             }
             Question::IsEmpty | Question::Len => (
                 measured(),
@@ -263,14 +246,7 @@ impl<'a> Checker<'a, '_> {
                 "to test if a value is present, write `is_some`",
             ),
         };
-        self.needs(
-            question.name(),
-            (takes, expected, help),
-            asked,
-            at,
-            guards,
-            step,
-        );
+        self.needs(question.name(), (takes, expected, help), asked, at, guards);
     }
 
     /// Checks the value of a `let`.
@@ -280,38 +256,30 @@ impl<'a> Checker<'a, '_> {
         value: &'a Template,
         at: usize,
         guards: &Guards<'a>,
-        step: Option<&StepPlace>,
     ) {
         let Some(asked) = operand(value, at, self.known) else {
             return;
         };
         let name = short(pattern);
         if outcome_of(pattern, value).is_some() {
-            self.outcome(&name, &asked, at, guards, step);
+            self.outcome(&name, &asked, at, guards);
         } else {
-            self.sure(&format!("`{name}` always matches"), &asked, at, step);
+            self.sure(&format!("`{name}` always matches"), &asked, at);
         }
     }
 
     /// Warns about a question for a value that is never absent.
-    fn sure(&mut self, always: &str, asked: &Operand<'a>, at: usize, step: Option<&StepPlace>) {
+    fn sure(&mut self, always: &str, asked: &Operand<'a>, at: usize) {
         let found = asked.found.as_ref().filter(|_| asked.is_sure);
         let Some((reference, _)) = found else { return };
         let written = short(&reference.text());
         let message = format!("{always}: `{written}` is never absent");
         let note = Note::error(Code::WrongType, self.known.place(at), message);
         let help = format!("use `{}` without a test", asked.shown);
-        self.add(note.into_warning().help(help), step);
+        self.add(note.into_warning().help(help));
     }
 
-    fn outcome(
-        &mut self,
-        name: &str,
-        asked: &Operand<'a>,
-        at: usize,
-        guards: &Guards<'a>,
-        step: Option<&StepPlace>,
-    ) {
+    fn outcome(&mut self, name: &str, asked: &Operand<'a>, at: usize, guards: &Guards<'a>) {
         let help = r#"add `"catch": true` to the policy of the step"#;
         let is_object =
             asked.types.overlaps(Types::OBJECT) && asked.beside(Types::OBJECT).is_none();
@@ -323,10 +291,10 @@ impl<'a> Checker<'a, '_> {
                 "`{name}` needs a `Result`, but the value is {}",
                 asked.words
             );
-            return self.report(Code::WrongType, at, message, help.to_owned(), step);
+            return self.report(Code::WrongType, at, message, help);
         }
         let needs = (Types::OBJECT, "a `Result`", help);
-        self.needs(name, needs, asked, at, guards, step);
+        self.needs(name, needs, asked, at, guards);
     }
 
     /// Checks that a value has one of these kinds, and is present.
@@ -337,20 +305,19 @@ impl<'a> Checker<'a, '_> {
         asked: &Operand<'a>,
         at: usize,
         guards: &Guards<'a>,
-        step: Option<&StepPlace>,
     ) {
         if !asked.types.overlaps(takes) {
             let message = format!(
                 "`{name}` needs {expected}, but the value is {}",
                 asked.words
             );
-            self.report(Code::WrongType, at, message, help.to_owned(), step);
+            self.report(Code::WrongType, at, message, help);
         } else if asked.is_unstated() {
             let what = format!("`{name}` needs {expected}");
-            self.unstated(&what, Types::ALL, asked, step);
+            self.unstated(&what, Types::ALL, asked);
         } else if let Some(kinds) = asked.beside(takes) {
             let message = format!("`{name}` needs {expected}, but the value may be {kinds}");
-            self.report(Code::WrongType, at, message, help.to_owned(), step);
+            self.report(Code::WrongType, at, message, help);
         } else if let Some(why) = asked.absent(guards) {
             let message = format!("`{name}` needs {expected}, but the value may be missing: {why}");
             let shown = &asked.shown;
@@ -363,29 +330,23 @@ impl<'a> Checker<'a, '_> {
                 let is_condition = name != Question::Len.name();
                 self.ask_first(shown, is_condition.then_some(at))
             };
-            self.report(Code::MaybeAbsent, at, message, help, step);
+            self.report(Code::MaybeAbsent, at, message, help);
         } else {
-            self.presence(asked, guards, step);
+            self.presence(asked, guards);
         }
     }
 
     /// Reports a value whose presence no schema states.
-    fn presence(&mut self, operand: &Operand<'a>, guards: &Guards<'a>, step: Option<&StepPlace>) {
+    fn presence(&mut self, operand: &Operand<'a>, guards: &Guards<'a>) {
         let Some((reference, part)) = operand.unstated(guards) else {
             return;
         };
         let place = operand.place.clone();
-        self.add(self.known.presence(place, reference, part), step);
+        self.add(self.known.presence(place, reference, part));
     }
 
     /// Reports a value without a type, or gives an input the only kind that fits.
-    fn unstated(
-        &mut self,
-        what: &str,
-        takes: Types,
-        operand: &Operand<'a>,
-        step: Option<&StepPlace>,
-    ) {
+    fn unstated(&mut self, what: &str, takes: Types, operand: &Operand<'a>) {
         let Some((reference, _)) = &operand.found else {
             return;
         };
@@ -399,7 +360,7 @@ impl<'a> Checker<'a, '_> {
         }
         let message = format!("{what}, but `{written}` may be anything");
         let note = self.known.unchecked(place, message);
-        self.add(note.help(self.known.stating(reference)), step);
+        self.add(note.help(self.known.stating(reference)));
     }
 
     /// Returns the help for a condition at this place, or for a part of a condition, whose operand may be absent.
@@ -410,21 +371,5 @@ impl<'a> Checker<'a, '_> {
         format!(
             r#"first test if the value is present: `{{"all": [{{"is_some": {shown}}}, {test}]}}`"#
         )
-    }
-
-    fn report(
-        &mut self,
-        code: Code,
-        at: usize,
-        message: String,
-        help: String,
-        step: Option<&StepPlace>,
-    ) {
-        let note = Note::error(code, self.known.place(at), message);
-        self.add(note.help(help), step);
-    }
-
-    fn add(&mut self, note: Note, step: Option<&StepPlace>) {
-        self.notes.append(note.into(), step.map(|step| &step.0));
     }
 }

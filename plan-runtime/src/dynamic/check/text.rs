@@ -1,6 +1,6 @@
 //! The check of the values in formatted strings. In the compat profile, a run writes a substitute for a missing value, so the finding is a warning.
 
-use super::{Checker, StepPlace};
+use super::Checker;
 use crate::dynamic::Profile;
 use crate::dynamic::finding::{Code, Note};
 use crate::plan::Template;
@@ -8,7 +8,7 @@ use crate::resolve::describe::short;
 
 impl<'a> Checker<'a, '_> {
     /// Checks the values in a text: `format!` does not write an `Option` either.
-    pub(super) fn text(&mut self, text: &'a Template, at: usize, step: Option<&StepPlace>) {
+    pub(super) fn text(&mut self, text: &'a Template, at: usize) {
         let known = self.known;
         if known.is_broken(at) {
             return;
@@ -32,7 +32,7 @@ impl<'a> Checker<'a, '_> {
             let note = Note::error(Code::MaybeAbsent, known.place(at), message)
                 .help(known.instead_in_text(reference, &found.ty))
                 .warn_if(known.profile == Profile::Compat);
-            self.notes.append(note.into(), step.map(|step| &step.0));
+            self.add(note);
         }
     }
 }

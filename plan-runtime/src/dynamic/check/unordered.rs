@@ -72,12 +72,12 @@ impl Checker<'_, '_> {
 
     fn report_effect(&mut self, effect: usize, checks: &[usize]) {
         let (plan, rules) = (self.known.plan, self.known.dialect.rules());
-        let named = |&index: &usize| (rules.step)(index, &plan.steps[index].id);
+        let named = |&index: &usize| rules.step(index, &plan.steps[index].id);
         let names: Vec<String> = checks.iter().map(named).collect();
         let all = checks
             .iter()
             .map(|&index| (index, plan.steps[index].id.as_str()));
-        let after = (rules.after)(&all.collect::<Vec<_>>());
+        let after = rules.after(&all.collect::<Vec<_>>());
         let (name, names) = (named(&effect), names.join(" or "));
         let message = format!("{name} may run even if {names} fails");
         let note = Note::warning(Code::UnorderedEffect, self.place(effect), message);

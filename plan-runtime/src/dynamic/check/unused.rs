@@ -66,25 +66,25 @@ impl Checker<'_, '_> {
 
     fn dependencies(&mut self) {
         let (plan, spans, dialect) = (self.known.plan, self.known.spans, self.known.dialect);
-        let none = spans.steps.iter().all(|step| step.after().is_empty());
+        let none = spans.steps.iter().all(|step| step.after.is_empty());
         if none || !plan.cycles().is_empty() {
             return;
         }
         let named = |index: usize| {
             let step = plan.steps.get(index);
-            step.map_or_else(String::new, |step| (dialect.rules().step)(index, &step.id))
+            step.map_or_else(String::new, |step| dialect.rules().step(index, &step.id))
         };
         let needs = plan.needs();
         let mut paths = needs.paths();
         for (index, step) in plan.steps.iter().enumerate() {
             let of_step = spans.steps.get(index);
-            let Some(of_step) = of_step.filter(|of_step| !of_step.after().is_empty()) else {
+            let Some(of_step) = of_step.filter(|of_step| !of_step.after.is_empty()) else {
                 continue;
             };
             let has_broken = self.is_broken(index);
             let reads = step.reads();
             let mut seen: HashSet<usize> = HashSet::new();
-            for &(needed, place) in of_step.after() {
+            for &(needed, place) in &of_step.after {
                 let is_new = seen.insert(needed);
                 let other = plan.steps.get(needed);
                 let is_read = has_broken || reads.binary_search(&Source::Step(needed)).is_ok();

@@ -1,13 +1,12 @@
 //! The properties of a dialect: a row of the table in [`Dialect::rules`](super::Dialect::rules).
 
 use super::Dialect;
-use super::reading::{Members, PlanBuilder};
+use super::reading::{Members, Syntax};
 use super::recognize::{Outline, Sign};
 use super::references::{
     Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target, quote,
 };
-use crate::Plan;
-use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::dynamic::json_node::JsonType;
 use crate::plan::{Reference, Segment};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
@@ -25,19 +24,8 @@ pub(crate) struct Rules {
     /// The detection of documents in this dialect.
     pub(crate) recognition: Recognition,
 
-    /// Reads a document.
-    pub(crate) read: fn(&mut PlanBuilder, JsonNode<'_>) -> Option<Plan>,
-    /// The member that has the arguments of a step.
-    pub(crate) arguments: &'static str,
-    /// `true` if references name steps by ID instead of index.
-    pub(crate) by_id: bool,
-    /// The member of a step with the number of retries.
-    pub(crate) retries: Option<&'static str>,
-    /// Returns the name of a step in a message, from its index and its ID.
-    pub(crate) step: fn(usize, &str) -> String,
-    /// The member of a step that waits for the steps with these indexes and ids.
-    pub(crate) after: fn(&[(usize, &str)]) -> String,
-
+    /// The reader of documents.
+    pub(crate) syntax: &'static dyn Syntax,
     /// The possible positions of references in a string.
     pub(crate) places: Places,
     /// The marks at the beginning and the end of a reference.
@@ -54,14 +42,10 @@ pub(crate) struct Rules {
     /// Returns the notation of a reference for a message, in the style of an existing reference. Returns `None` for targets
     /// that the dialect cannot name.
     pub(crate) style: fn(ReferenceTarget<'_>, &str) -> Option<Style>,
-    /// Returns a reference in the form of a document. Returns `None` for targets that the dialect cannot name.
-    pub(crate) form: fn(ReferenceTarget<'_>, &[Segment]) -> Option<String>,
-    /// Describes a reference inside a longer string, for messages.
-    pub(crate) form_in_text: fn(&str) -> String,
+    /// Returns a reference as an object, in a dialect without references in strings.
+    pub(crate) object: Option<fn(ReferenceTarget<'_>, &[Segment]) -> String>,
     /// Writes a string that would have another meaning.
     pub(crate) literal: fn(&str) -> String,
-    /// Writes a part of a string, the second argument, that would have another meaning.
-    pub(crate) literal_in: fn(&str, &str) -> String,
 }
 
 /// The detection of documents in a dialect.
@@ -85,6 +69,64 @@ pub(crate) struct Compat {
 }
 
 impl Rules {
+    /// Returns the name of the member with a call's arguments.
+    pub(crate) fn arguments(&self) -> &'static str {
+        self.syntax.arguments()
+    }
+
+    /// Returns the name of a step in a message, from its index and its ID.
+    pub(crate) fn step(&self, index: usize, id: &str) -> String {
+        if self.syntax.names_steps() {
+            format!("step `{}`", short(id))
+        } else {
+            format!("step[{index}]")
+        }
+    }
+
+    /// Returns the member of a step that waits for the steps with these indexes and ids.
+    pub(crate) fn after(&self, steps: &[(usize, &str)]) -> String {
+        let steps = steps.iter();
+        let (name, steps): (_, Vec<String>) = if self.syntax.names_steps() {
+            let ids = steps.map(|(_, id)| format!("{:?}", short(id)));
+            ("after", ids.collect())
+        } else {
+            let indexes = steps.map(|(index, _)| index.to_string());
+            ("dependsOn", indexes.collect())
+        };
+        format!("\"{name}\": [{}]", steps.join(", "))
+    }
+
+    /// Returns a reference in the form of a document. Returns `None` for targets that the dialect cannot name.
+    pub(crate) fn form(&self, to: ReferenceTarget<'_>, path: &[Segment]) -> Option<String> {
+        match self.object {
+            Some(object) => Some(object(to, path)),
+            None => Some((self.style)(to, "")?.write(path)),
+        }
+    }
+
+    /// Describes a reference inside a longer string, for messages.
+    pub(crate) fn form_in_text(&self, form: &str) -> String {
+        match self.places {
+            Places::Nowhere => {
+                format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#)
+            }
+            Places::Whole => {
+                format!("use a tool to join the parts of the text, of which `{form}` is one")
+            }
+            Places::Anywhere => format!("the reference is `{form}`"),
+        }
+    }
+
+    /// Writes a part of a string, the second argument, that would have another meaning.
+    pub(crate) fn literal_in(&self, text: &str, part: &str) -> String {
+        match self.places {
+            Places::Nowhere => r#"{"text": ["…"]}"#.to_owned(),
+            // The dialect cannot express a part of a string.
+            Places::Whole => (self.literal)(&short(text)),
+            Places::Anywhere => (self.literal)(part),
+        }
+    }
+
     /// Returns `true` if references, and the members of objects, are in objects of their own.
     pub(crate) fn wraps(&self) -> bool {
         self.places == Places::Nowhere
@@ -100,7 +142,7 @@ impl Dialect {
         } else {
             quote(tool)
         };
-        format!(r#""tool": {tool}, "{}": {arguments}"#, rules.arguments)
+        format!(r#""tool": {tool}, "{}": {arguments}"#, rules.arguments())
     }
 
     /// Writes the members of a call with this argument.
@@ -121,16 +163,8 @@ impl Dialect {
     /// Writes a reference to the local value with this number and name.
     pub(in crate::dynamic) fn variable(self, number: usize, name: &str) -> String {
         let rules = self.rules();
-        let form = (rules.form)(ReferenceTarget::Local(number, name), &[]);
+        let form = rules.form(ReferenceTarget::Local(number, name), &[]);
         let form = form.unwrap_or_default();
         if rules.wraps() { form } else { quote(&form) }
     }
-}
-
-/// Returns the member of a step that waits for the steps with these ids.
-pub(crate) fn after_ids(steps: &[(usize, &str)]) -> String {
-    let ids = steps
-        .iter()
-        .map(|(_, id)| format!("{:?}", short(id).to_string()));
-    format!("\"after\": [{}]", ids.collect::<Vec<_>>().join(", "))
 }

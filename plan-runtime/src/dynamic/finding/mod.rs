@@ -5,7 +5,7 @@ mod note;
 mod render;
 
 use crate::print::{Line, MessageName};
-pub(super) use note::{Note, Notes};
+pub(super) use note::{Help, Note, Notes};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::{Deref, Range};

@@ -32,6 +32,35 @@ pub(in crate::dynamic) struct Note {
     step: Option<Arc<str>>,
 }
 
+/// The help of a note: a string, or none.
+pub(in crate::dynamic) trait Help {
+    fn text(self) -> Option<String>;
+}
+
+impl Help for () {
+    fn text(self) -> Option<String> {
+        None
+    }
+}
+
+impl Help for &str {
+    fn text(self) -> Option<String> {
+        Some(self.to_owned())
+    }
+}
+
+impl Help for String {
+    fn text(self) -> Option<String> {
+        Some(self)
+    }
+}
+
+impl<H: Help> Help for Option<H> {
+    fn text(self) -> Option<String> {
+        self?.text()
+    }
+}
+
 impl Note {
     pub(in crate::dynamic) fn error(
         code: Code,
@@ -95,17 +124,17 @@ impl Note {
 
     pub(in crate::dynamic) fn related(
         mut self,
-        at: Range<usize>,
+        at: impl Into<Option<Range<usize>>>,
         label: impl Into<String>,
     ) -> Self {
-        if self.related.len() < MOST_RELATED {
+        if let Some(at) = at.into().filter(|_| self.related.len() < MOST_RELATED) {
             self.related.push((at, cut(label.into(), LONGEST)));
         }
         self
     }
 
-    pub(in crate::dynamic) fn help(mut self, help: impl Into<Option<String>>) -> Self {
-        self.help = help.into().map(|help| cut(help, LONGEST));
+    pub(in crate::dynamic) fn help(mut self, help: impl Help) -> Self {
+        self.help = help.text().map(|help| cut(help, LONGEST));
         self
     }
 

@@ -1,36 +1,26 @@
 //! The positions of a plan's parts in its document.
 
 use crate::plan::{Block, BodyPart, Plan, Step};
-use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// A range of bytes. A document is shorter than 4 GiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
     start: u32,
-    /// The distance of the end from 4 GiB, which is never 0, so that an `Option` takes no more room.
-    to_end: NonZeroU32,
+    end: u32,
 }
 
 impl From<Range<usize>> for Span {
     fn from(range: Range<usize>) -> Self {
         let fits = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Self {
-            start: fits(range.start),
-            to_end: NonZeroU32::new(u32::MAX - fits(range.end)).unwrap_or(NonZeroU32::MIN),
-        }
+        let (start, end) = (fits(range.start), fits(range.end));
+        Self { start, end }
     }
 }
 
 impl Span {
     pub(super) fn range(self) -> Range<usize> {
-        self.start as usize..(u32::MAX - self.to_end.get()) as usize
-    }
-}
-
-impl Default for Span {
-    fn default() -> Self {
-        Self::from(0..0)
+        self.start as usize..self.end as usize
     }
 }
 
@@ -106,7 +96,7 @@ impl Spans {
     /// Frees the unused capacity.
     pub(super) fn shrink_to_fit(&mut self) {
         self.steps.shrink_to_fit();
-        self.templates.shrink_to_fit();
+        self.templates.0.shrink_to_fit();
         self.blocks.shrink_to_fit();
     }
 
@@ -124,14 +114,15 @@ impl Spans {
     }
 }
 
-/// The positions of a step. The type is small, because each step of a plan has one value.
+/// The positions of a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepSpans {
     pub(super) whole: Span,
     pub(super) id: Span,
     pub(super) tool: Span,
-    /// The positions that few steps have.
-    order: Option<Box<OrderSpans>>,
+    pub(super) role: Span,
+    /// The listed dependencies, with their indices.
+    pub(super) after: Vec<(usize, Span)>,
     /// The first of its templates in [`Spans::templates`], of which there are fewer than the document has bytes.
     pub(super) templates: u32,
     /// `true` if a part of the step is unreadable, so that a missing part is no separate error.
@@ -153,50 +144,18 @@ impl StepSpans {
     pub(super) fn templates(&self) -> usize {
         self.templates as usize
     }
-
-    /// Returns the position of the role.
-    pub(super) fn role(&self) -> Span {
-        self.order.as_ref().map(|it| it.role).unwrap_or_default()
-    }
-
-    pub(super) fn set_role(&mut self, role: Span) {
-        self.order.get_or_insert_default().role = role;
-    }
-
-    /// Returns the positions of the listed dependencies in `after`, with their indices.
-    pub(super) fn after(&self) -> &[(usize, Span)] {
-        self.order.as_ref().map_or(&[], |it| &it.after)
-    }
-
-    pub(super) fn set_after(&mut self, after: Vec<(usize, Span)>) {
-        if !after.is_empty() {
-            self.order.get_or_insert_default().after = after.into();
-        }
-    }
-}
-
-/// The positions of the role of a step and of its listed dependencies.
-#[derive(Clone, Debug, Default)]
-struct OrderSpans {
-    role: Span,
-    after: Box<[(usize, Span)]>,
 }
 
 /// The positions of all templates, as trees with the structure of the templates. One list contains them all, each template before its parts,
 /// with the number of its parts. The index in that list identifies a template.
-///
-/// The list consists of pieces, since a growing list would take three times the room for a while.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Templates(Vec<Vec<TemplateSpan>>);
-
-/// The number of positions in a piece.
-const PIECE: usize = 1024;
+pub(super) struct Templates(Vec<TemplateSpan>);
 
 impl Templates {
     /// Begins a template, whose parts come next until it is [closed](Self::close), and returns its index.
     pub(super) fn open(&mut self, value: Span, key: Option<Span>) -> usize {
         let size = 1;
-        self.push(TemplateSpan { value, key, size });
+        self.0.push(TemplateSpan { value, key, size });
         self.len() - 1
     }
 
@@ -209,11 +168,7 @@ impl Templates {
     }
 
     fn set_size(&mut self, at: usize, size: u32) {
-        if let Some(template) = self
-            .0
-            .get_mut(at / PIECE)
-            .and_then(|it| it.get_mut(at % PIECE))
-        {
+        if let Some(template) = self.0.get_mut(at) {
             template.size = size;
         }
     }
@@ -239,42 +194,17 @@ impl Templates {
         })
     }
 
-    fn push(&mut self, span: TemplateSpan) {
-        match self.0.last_mut() {
-            Some(last) if last.len() < PIECE => last.push(span),
-            Some(_) => {
-                let mut piece = Vec::with_capacity(PIECE);
-                piece.push(span);
-                self.0.push(piece);
-            }
-            // A plan may be small.
-            None => self.0.push(vec![span]),
-        }
-    }
-
     pub(super) fn len(&self) -> usize {
-        match self.0.last() {
-            Some(last) => (self.0.len() - 1) * PIECE + last.len(),
-            None => 0,
-        }
+        self.0.len()
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&TemplateSpan> {
-        self.0.get(at / PIECE)?.get(at % PIECE)
+        self.0.get(at)
     }
 
     /// Drops all but the first `templates` ones.
     pub(super) fn truncate(&mut self, templates: usize) {
-        self.0.truncate(templates.div_ceil(PIECE));
-        if let Some(last) = self.0.get_mut(templates / PIECE) {
-            last.truncate(templates % PIECE);
-        }
-    }
-
-    fn shrink_to_fit(&mut self) {
-        if let Some(last) = self.0.last_mut() {
-            last.shrink_to_fit();
-        }
+        self.0.truncate(templates);
     }
 }
 

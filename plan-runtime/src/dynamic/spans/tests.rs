@@ -101,7 +101,7 @@ fn agree(text: &str, dialect: Dialect, spans: &Spans, plan: &Plan) {
         // The tail of a block has no ID.
         let says_none = dialect == Dialect::Blueprint || (step.id == Block::TAIL && id.is_none());
         assert!(says_none || id == Some(&*step.id), "{text}");
-        for (after, place) in spans.after() {
+        for (after, place) in &spans.after {
             let name = name(plan, dialect, Source::Step(*after));
             let written = &text[place.range()];
             assert!(
@@ -138,7 +138,7 @@ fn read(text: &str, dialect: Dialect, profile: Profile) {
         panic!("it is not read at all: {text}");
     };
     // A broken part has a position as well, since a cycle may lead through the rest.
-    agree(text, dialect, &builder.spans, &plan);
+    agree(text, dialect, &builder.here.spans, &plan);
 }
 
 /// Strings with references of a dialect, and some that are wrong or not references.

@@ -219,7 +219,7 @@ error[wrong-kind]: `backoff` is `200`, but must be a duration as a string
 
 error[unknown-member]: unknown member `retries` in `policy`
   --> 3:59 in step `b`
-   = help: a step runs once; to try it again if it fails, write `"attempts": 4`
+   = help: write `"attempts": 3`
 "#,
         ),
         (

@@ -104,10 +104,10 @@ fn members_of_steps() {
         &[
             (
                 r#"{"tool": {"name": "t"}}"#,
-                "error[missing-member]: the step has no `id`
+                r#"error[missing-member]: the step has no `id`
   --> 2:3
-   = help: references and reports name the step by its id
-",
+   = help: give it a name that references can use: `"id": "find_john"`
+"#,
             ),
             (
                 r#"{"id": "a", "tool": {"name": "t"}, "args": {"object": {"x": 99999999999999999999999}}}"#,

@@ -65,14 +65,14 @@ fn tests_in_templates() {
                 r#"{"compare": [1, "=", 2]}"#,
                 r#"error[not-allowed]: `=` is not a sign of a comparison
   --> 2:40 in step `a`
-   = help: did you mean `==`?
+   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
 "#,
             ),
             (
                 r#"{"compare": [1, "gte", 2]}"#,
                 r#"error[not-allowed]: `gte` is not a sign of a comparison
   --> 2:40 in step `a`
-   = help: did you mean `>=`?
+   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
 "#,
             ),
             (
@@ -117,7 +117,7 @@ fn tests_in_templates() {
 
 error[not-allowed]: `=>` is not a sign of a comparison
   --> 2:90 in step `a`
-   = help: did you mean `>=`?
+   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
 
 error[unknown-member]: `lne` is not a kind of template
   --> 2:97 in step `a`
@@ -137,7 +137,7 @@ fn tests_in_conditions() {
                 r#""if": [{"condition": {"compare": [1, "<>", 2]}, "then": {"value": 1}}]"#,
                 r#"error[not-allowed]: `<>` is not a sign of a comparison
   --> 3:52 in step `b`
-   = help: did you mean `!=`?
+   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
 "#,
             ),
             (

@@ -10,13 +10,11 @@
 mod read;
 mod scan;
 
-use super::reading::steps;
 use super::recognize::Sign;
-use super::references::{Places, ReferenceTarget, ScannedReference, Target, end_where_missing};
-use super::rules::{Compat, Recognition, Rules, after_ids};
+use super::references::{Places, ScannedReference, Target, end_where_missing};
+use super::rules::{Compat, Recognition, Rules};
 use crate::dynamic::json_node::JsonType;
 use crate::plan::Reference;
-use crate::print::short;
 use serde_json::Value;
 
 pub(super) static RULES: Rules = Rules {
@@ -33,13 +31,7 @@ pub(super) static RULES: Rules = Rules {
         usual: Some(JsonType::List),
     },
 
-    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
-
-    arguments: "arguments",
-    by_id: true,
-    retries: None,
-    step: |_, id| format!("step `{}`", short(id)),
-    after: after_ids,
+    syntax: &read::LAYOUT,
 
     places: Places::Anywhere,
     mark: Some(scan::MARK),
@@ -52,16 +44,8 @@ pub(super) static RULES: Rules = Rules {
     },
 
     style: |to, _| Some(scan::style(to)),
-    form: |to, path| match to {
-        ReferenceTarget::Step(..) | ReferenceTarget::Value(_) | ReferenceTarget::Local(..) => {
-            Some(scan::style(to).write(path))
-        }
-        // The dialect has no path into an input.
-        ReferenceTarget::Input(_) => Some(scan::style(to).write(&[])),
-    },
-    form_in_text: |form| format!("the reference is `{form}`"),
+    object: None,
     literal: scan::literal,
-    literal_in: |_, part| scan::literal(part),
 };
 
 /// Leaves a reference to a missing value in its string, as plain characters.

@@ -1,8 +1,9 @@
 //! `[{"id", "intent", "tool", "arguments"}]`, and `{"plan": […]}` for a plan with further members.
 
-use crate::dynamic::dialects::reading::PlanBuilder;
-use crate::dynamic::dialects::reading::steps::{self, Layout};
-use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::dialects::reading::PlanReader;
+use crate::dynamic::dialects::reading::layout::{self, Layout};
+use crate::dynamic::dialects::reading::{counts, inputs, unknown};
+use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::JsonNode;
 use crate::print::short;
 
@@ -42,51 +43,52 @@ pub(super) static LAYOUT: Layout = Layout {
     policy: &[],
     id: None,
     by_place: false,
-    arguments: steps::arguments,
+    arguments: layout::arguments,
     order: |_, _, _, _| {},
-    output: |_, _, steps| steps::all_outputs(steps),
+    output: |_, _, steps| layout::all_outputs(steps),
 };
 
 /// Reads the list of inputs; references declare inputs as well.
-fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {
-    for node in builder.items(list, "`inputs`").unwrap_or_default() {
-        if builder.is_over() {
+fn inputs(reader: &mut PlanReader, list: JsonNode<'_>) {
+    for node in reader.items(list, "`inputs`").unwrap_or_default() {
+        if reader.is_over() {
             break;
         }
-        let Some(members) = builder.members(node, "an input") else {
+        let Some(members) = reader.members(node, "an input") else {
             continue;
         };
-        builder.only_known(&members, "an input", INPUT);
-        let name = builder.optional_text(&members, "name", "the name of an input");
+        unknown::only_known(reader, &members, "an input", INPUT);
+        let name = reader.optional_text(&members, "name", "the name of an input");
         let place = node.place();
         if name.trim().is_empty() {
-            builder.note(Note::error(Code::EmptyName, place, "the input has no name"));
+            reader.report(Code::EmptyName, place, "the input has no name", ());
             continue;
         }
-        if !builder.name_fits(&name, "the name of an input", place.clone()) {
+        if !reader.name_fits(&name, "the name of an input", place.clone()) {
             continue;
         }
-        if builder.input_names.contains_key(name.as_str()) {
-            builder.note(Note::error(
+        if let Some(Some(_)) = reader.input_names.get(name.as_str()) {
+            reader.report(
                 Code::DuplicateId,
                 place,
                 format!("two inputs have the name `{}`", short(&name)),
-            ));
+                (),
+            );
             continue;
         }
-        builder.no_step(&name, place.clone());
-        builder.count_input(builder.inputs.len(), place);
-        let type_name = builder.optional_text(&members, "type", "the type of an input");
+        inputs::no_step(reader, &name, place.clone());
+        counts::count_input(reader, reader.inputs.len(), place);
+        let type_name = reader.optional_text(&members, "type", "the type of an input");
         let description =
-            builder.optional_text(&members, "description", "the description of an input");
+            reader.optional_text(&members, "description", "the description of an input");
         if type_name.is_empty() {
-            builder.spans.untyped.push(builder.inputs.len());
+            reader.here.spans.untyped.push(reader.inputs.len());
         }
-        builder.name_fits(&type_name, "the type of an input", node.place());
-        builder
+        reader.name_fits(&type_name, "the type of an input", node.place());
+        reader
             .input_names
-            .insert(name.as_str().into(), builder.inputs.len());
-        builder.inputs.push(crate::plan::Input {
+            .insert(name.as_str().into(), Some(reader.inputs.len()));
+        reader.inputs.push(crate::plan::Input {
             name,
             type_name: type_name.into(),
             description: description.into(),

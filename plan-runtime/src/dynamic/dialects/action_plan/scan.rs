@@ -3,7 +3,7 @@
 use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
-    named, no_part, quote, quoted,
+    escaped, is_wrapped, named, no_part, quote,
 };
 use crate::plan::{Segment, Selector};
 use std::collections::HashSet;
@@ -85,15 +85,8 @@ fn piece<'t>(
 ) -> Result<(Piece<'t>, usize), Box<ScanError>> {
     let inner = start + OPEN.len();
     let whole = start..end_of(text, inner);
-    if text[inner..].starts_with('"') {
-        return match quoted(text, inner) {
-            Some((literal, end)) if text[end..].starts_with(CLOSE) => {
-                Ok((Piece::Text(literal.into()), end + CLOSE.len()))
-            }
-            _ => Err(
-                ScanError::new(whole, "this is neither a reference nor a string of JSON").into(),
-            ),
-        };
+    if let Some(literal) = escaped(text, inner, CLOSE, &whole) {
+        return literal;
     }
     let (id, end) = path::name(text, inner, NameSyntax::Wide);
     let (mut path, at) = path::read(text, end, NameSyntax::Wide)
@@ -122,9 +115,7 @@ fn piece<'t>(
             Target::Input(name.to_owned())
         }
         _ => {
-            if path.first().is_some_and(
-                |first| matches!(&first.selector, Selector::Key(key) if key == "result"),
-            ) {
+            if is_wrapped(&path, &["result"]) {
                 path.remove(0);
             } else {
                 let message = format!("`{written}` does not say that it reads the step's output");
@@ -253,22 +244,18 @@ pub(super) fn literal(text: &str) -> String {
 
 /// Returns the notation of references.
 pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
-    let head = match to {
+    let (name, rest, skipped) = match to {
         ReferenceTarget::Step(_, id)
         | ReferenceTarget::Value(id)
-        | ReferenceTarget::Local(_, id) => {
-            format!("{OPEN}{}.result", named(NameSyntax::Wide, id))
-        }
-        ReferenceTarget::Input(input) => format!(
-            "{OPEN}{}",
-            named(NameSyntax::Wide, &format!("{INPUT}{input}"))
-        ),
+        | ReferenceTarget::Local(_, id) => (id.to_owned(), ".result", 0),
+        // The dialect has no path into an input.
+        ReferenceTarget::Input(input) => (format!("{INPUT}{input}"), "", usize::MAX),
     };
     Style {
-        head,
+        head: format!("{OPEN}{}{rest}", named(NameSyntax::Wide, &name)),
         names: NameSyntax::Wide,
         notation: Notation::Brackets,
-        skipped: 0,
+        skipped,
         close: CLOSE,
     }
 }
@@ -288,7 +275,9 @@ pub(super) fn inputs(json: &str, longest: usize) -> HashSet<Box<str>> {
         let rest = &json[at + mark.len()..];
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
         let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        if end > 0 && end <= longest && rest[end..].starts_with(CLOSE) {
+        let before = &json[..at];
+        let is_open = before.ends_with(OPEN) && !before.ends_with(r#"\"{{"#);
+        if is_open && end > 0 && end <= longest && rest[end..].starts_with(CLOSE) {
             inputs.insert(rest[..end].into());
         }
     }

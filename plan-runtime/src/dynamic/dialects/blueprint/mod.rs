@@ -15,7 +15,6 @@ mod scan;
 mod strings;
 mod write;
 
-use super::reading::steps;
 use super::recognize::Sign;
 use super::references::Places;
 use super::rules::{Compat, Recognition, Rules};
@@ -36,19 +35,7 @@ pub(super) static RULES: Rules = Rules {
         usual: None,
     },
 
-    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
-
-    arguments: "params",
-    by_id: false,
-    retries: Some("retryCount"),
-    step: |index, _| format!("step[{index}]"),
-    after: |steps| {
-        let indexes = steps.iter().map(|(index, _)| index.to_string());
-        format!(
-            "\"dependsOn\": [{}]",
-            indexes.collect::<Vec<_>>().join(", ")
-        )
-    },
+    syntax: &read::LAYOUT,
 
     places: Places::Anywhere,
     mark: Some(scan::MARK),
@@ -61,8 +48,6 @@ pub(super) static RULES: Rules = Rules {
     },
 
     style: scan::style,
-    form: |to, path| Some(scan::style(to, "")?.write(path)),
-    form_in_text: |form| format!("the reference is `{form}`"),
+    object: None,
     literal: scan::literal,
-    literal_in: |_, part| scan::literal(part),
 };

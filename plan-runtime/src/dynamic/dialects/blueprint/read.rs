@@ -1,7 +1,8 @@
 //! `{"requestId", "steps": [{"tool", "params", "dependsOn", "parallel", "optional", "retryCount", "timeout"}]}`
 
-use crate::dynamic::dialects::reading::steps::{self, Layout};
-use crate::dynamic::dialects::reading::{Members, PlanBuilder, wrong_kind};
+use crate::dynamic::dialects::reading::layout::{self, Layout};
+use crate::dynamic::dialects::reading::{Members, PlanReader, wrong_kind};
+use crate::dynamic::dialects::reading::{counts, inputs};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Optional, Policy};
 use std::time::Duration;
@@ -50,75 +51,75 @@ pub(super) static LAYOUT: Layout = Layout {
         Some(step) => format!("{step}_{index}"),
     }),
     by_place: true,
-    arguments: steps::arguments,
+    arguments: layout::arguments,
     order: |reader, index, members, step| {
-        step.policy = policy(reader.builder, members).into();
-        step.after = depends_on(reader.builder, index, members);
+        step.policy = policy(reader, members).into();
+        step.after = depends_on(reader, index, members);
     },
-    output: |_, _, steps| steps::all_outputs(steps),
+    output: |_, _, steps| layout::all_outputs(steps),
 };
 
-fn depends_on(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> Vec<usize> {
+fn depends_on(reader: &mut PlanReader, index: usize, members: &Members<'_>) -> Vec<usize> {
     let Some(node) = members.given("dependsOn") else {
         return Vec::new();
     };
     let (mut after, mut places) = (Vec::new(), Vec::new());
-    let items = builder.scalars(node, "`dependsOn`", JsonType::Number);
+    let items = reader.scalars(node, "`dependsOn`", JsonType::Number);
     for item in items.unwrap_or_default() {
-        if !builder.count(1, item.place()) {
+        if !reader.count(1, item.place()) {
             break;
         }
-        let Some(step) = builder.value::<usize>(item, "a step to wait for", "the index of a step")
+        let Some(step) = reader.value::<usize>(item, "a step to wait for", "the index of a step")
         else {
             continue;
         };
         let place = item.place();
-        if let Some(step) = builder.indexed(step, place.clone()) {
+        if let Some(step) = inputs::indexed(reader, step, place.clone()) {
             places.push((step, place.into()));
             after.push(step);
         }
     }
-    builder.spans.steps[index].set_after(places);
+    reader.here.spans.steps[index].after = places;
     after
 }
 
-fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
+fn policy(reader: &mut PlanReader, members: &Members<'_>) -> Policy {
     if let Some(node) = members.given("parallel") {
         // The dependencies determine which steps run concurrently.
-        builder.value::<bool>(node, "`parallel`", "`true` or `false`");
+        reader.value::<bool>(node, "`parallel`", "`true` or `false`");
     }
     let mut policy = Policy::DEFAULT;
     if let Some(node) = members.given("optional")
-        && let Some(true) = builder.value(node, "`optional`", "`true` or `false`")
+        && let Some(true) = reader.value(node, "`optional`", "`true` or `false`")
     {
         policy.optional = Optional::Whole;
     }
     if let Some(node) = members.given("retryCount")
-        && let Some(retries) = builder.value::<u32>(
+        && let Some(retries) = reader.value::<u32>(
             node,
             "`retryCount`",
             "a number of further attempts: 0, 1, 2, …",
         )
     {
         policy.attempts = retries.saturating_add(1);
-        builder.attempts_fit(policy.attempts, "retryCount", node.place());
+        counts::attempts_fit(reader, policy.attempts, "retryCount", node.place());
     }
     if let Some(node) = members.given("timeout") {
         const MILLIS: &str = "a number of milliseconds";
         if let Some(time) = duration(node) {
             let help = format!("write it in milliseconds: `{}`", time.as_millis());
-            builder.note(wrong_kind(node, "`timeout`", MILLIS).help(help));
+            reader.note(wrong_kind(node, "`timeout`", MILLIS).help(help));
             return policy;
         }
-        match builder.value::<u64>(node, "`timeout`", MILLIS) {
+        match reader.value::<u64>(node, "`timeout`", MILLIS) {
             Some(0) => {
                 let note = wrong_kind(node, "`timeout`", "more than 0 milliseconds");
-                builder.note(note.help("leave it out if an attempt has no time limit".to_owned()));
+                reader.note(note.help("leave it out if an attempt has no time limit"));
             }
             limit => {
                 policy.timeout = limit.map(Duration::from_millis);
                 if let Some(limit) = policy.timeout {
-                    builder.time_fits(limit, "timeout", node.place());
+                    counts::time_fits(reader, limit, "timeout", node.place());
                 }
             }
         }

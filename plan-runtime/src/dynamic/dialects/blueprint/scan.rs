@@ -3,9 +3,8 @@
 use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
-    named, no_part, quote, quoted,
+    escaped, is_wrapped, named, no_part, quote,
 };
-use crate::plan::{Segment, Selector};
 use std::ops::Range;
 
 pub(super) const MARK: Mark = Mark {
@@ -59,17 +58,10 @@ fn piece<'t>(
         ..text[inner..]
             .find('}')
             .map_or(text.len(), |close| inner + close + 1);
-    if text[inner..].starts_with('"') {
-        return match quoted(text, inner) {
-            Some((literal, end)) if text[end..].starts_with('}') => {
-                Ok((Piece::Text(literal.into()), end + 1))
-            }
-            _ => Err(
-                ScanError::new(whole, "this is neither a reference nor a string of JSON").into(),
-            ),
-        };
+    if let Some(literal) = escaped(text, inner, CLOSE, &whole) {
+        return literal;
     }
-    let step = head(text, inner).map(|(index, end)| (Target::Index(index), end));
+    let step = head(text, inner, "step[");
     let value = || {
         let (name, end) = path::name(text, inner, NameSyntax::Wide);
         known(&name).then_some((Target::Id(name), end))
@@ -90,8 +82,7 @@ fn piece<'t>(
         }));
     }
     let written = &text[start..at + 1];
-    let is_envelope = |segment: &Segment| matches!(&segment.selector, Selector::Key(key) if key == "data" || key == "result");
-    if !path.first().is_some_and(is_envelope) {
+    if !is_wrapped(&path, &["data", "result"]) {
         let scan_error = ScanError::new(
             start..at + 1,
             format!("`{written}` does not say that it reads the step's output"),
@@ -117,13 +108,13 @@ fn piece<'t>(
     Ok((Piece::Reference(written), at + 1))
 }
 
-/// Reads `step[0]`, and returns its end.
-fn head(text: &str, at: usize) -> Option<(usize, usize)> {
-    let rest = text[at..].strip_prefix("step[")?;
+/// Reads `step[0]`, with another word for `step[`, and returns its end.
+fn head(text: &str, at: usize, open: &str) -> Option<(Target, usize)> {
+    let rest = text[at..].strip_prefix(open)?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let index = rest[..digits].parse().ok()?;
-    rest[digits..].strip_prefix(']')?;
-    Some((index, text.len() - rest.len() + digits + 1))
+    let rest = rest[digits..].strip_prefix(']')?;
+    Some((Target::Index(index), text.len() - rest.len()))
 }
 
 fn no_head(text: &str, whole: Range<usize>) -> ScanError {
@@ -134,7 +125,7 @@ fn no_head(text: &str, whole: Range<usize>) -> ScanError {
         .strip_prefix("steps[")
         .map_or(plain.clone(), |rest| format!("step[{rest}"));
     let scan_error = ScanError::new(whole, format!("`{written}` is not a reference to a step"));
-    if head(&plain, 0).is_some() {
+    if head(&plain, 0, "step[").is_some() {
         return scan_error.help(format!("did you mean `${{{plain}}}`?"));
     }
     scan_error.general().help(format!(
@@ -175,12 +166,5 @@ pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
 
 /// Reads `step[0]`, or a malformed form of it, and returns its end.
 pub(super) fn step(text: &str, at: usize) -> Option<(Target, usize)> {
-    let rest = &text[at..];
-    let inner = ["step[", "steps["]
-        .iter()
-        .find_map(|open| rest.strip_prefix(open))?;
-    let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
-    let index = inner[..digits].parse().ok()?;
-    let rest = inner[digits..].strip_prefix(']')?;
-    Some((Target::Index(index), text.len() - rest.len()))
+    head(text, at, "step[").or_else(|| head(text, at, "steps["))
 }

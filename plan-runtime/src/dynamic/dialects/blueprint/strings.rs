@@ -131,6 +131,7 @@ impl Names<'_> {
     }
 }
 
+/// Finds the references in a string without names of values.
 pub(super) fn scan_of(text: &str) -> Scan<'_> {
     scan::scan(text, &|_| false)
 }

@@ -1,7 +1,7 @@
 //! Deserialization of plans with serde: the input becomes JSON text, which the reader checks like any other document.
 
 use super::read::PlanJson;
-use crate::dynamic::dialects::reading::{PlanBuilder, PlanReader, cycle, roles};
+use crate::dynamic::dialects::reading::{PlanReader, Syntax, cycle, roles};
 use crate::dynamic::finding::Finding;
 use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Dialect, DocumentLimits, Profile};
@@ -44,11 +44,11 @@ pub(super) fn read<'de, D: Deserializer<'de>>(
     origin: Origin,
 ) -> Result<Plan, D::Error> {
     let json = Json::deserialize(deserializer)?;
-    json.read(|builder, node| {
-        builder.origin = origin;
-        let plan = super::read::read(builder, node)?;
-        cycle::check(builder, &plan);
-        roles::check(builder, &plan);
+    json.read(|reader, node| {
+        reader.origin = origin;
+        let plan = PlanJson.document(reader, node)?;
+        cycle::check(reader, &plan);
+        roles::check(reader, &plan);
         Some(plan)
     })
     .map_err(|message| D::Error::custom(Line(message)))
@@ -58,8 +58,9 @@ pub(super) fn read<'de, D: Deserializer<'de>>(
 impl<'de> Deserialize<'de> for Template {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
-        json.read(|builder, node| {
-            Some(PlanReader::outside(builder, &PlanJson).template(node, None, 0))
+        json.read(|reader, node| {
+            reader.in_plan = false;
+            Some(reader.template(node, None, 0))
         })
         .map_err(|message| D::Error::custom(Line(message)))
     }
@@ -68,15 +69,15 @@ impl<'de> Deserialize<'de> for Template {
 impl Json<'_> {
     fn read<T>(
         &self,
-        read: impl FnOnce(&mut PlanBuilder, JsonNode<'_>) -> Option<T>,
+        read: impl FnOnce(&mut PlanReader, JsonNode<'_>) -> Option<T>,
     ) -> Result<T, String> {
         let source = Source::document(&self.text);
-        let mut builder = PlanBuilder::new(Dialect::PlanJson, Profile::Strict, LIMITS);
+        let mut reader = PlanReader::new((Dialect::PlanJson, &PlanJson), Profile::Strict, LIMITS);
         let node = JsonNode::of(&self.text, &source).map_err(|error| error.to_string())?;
-        let read = read(&mut builder, node);
+        let read = read(&mut reader, node);
         match read {
-            Some(read) if !builder.notes.has_errors() => Ok(read),
-            _ => Err(self.message(&builder.notes.into_findings(&self.text))),
+            Some(read) if !reader.notes.has_errors() => Ok(read),
+            _ => Err(self.message(&reader.notes.into_findings(&self.text))),
         }
     }
 

@@ -1,16 +1,15 @@
 //! The rules of plan JSON: detection, and the notation of references in messages.
 
-use super::read;
+use super::read::PlanJson;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
-use crate::dynamic::dialects::rules::{Compat, Recognition, Rules, after_ids};
+use crate::dynamic::dialects::rules::{Compat, Recognition, Rules};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::names::{
     self, absent, default, element, reference, segment, source, template,
 };
 use crate::plan::{Absent, Segment};
-use crate::print::short;
 use std::collections::HashSet;
 
 pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
@@ -24,13 +23,7 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
         usual: None,
     },
 
-    read: read::read,
-
-    arguments: names::step::ARGUMENTS,
-    by_id: true,
-    retries: None,
-    step: |_, id| format!("step `{}`", short(id)),
-    after: after_ids,
+    syntax: &PlanJson,
 
     places: Places::Nowhere,
     mark: None,
@@ -49,10 +42,8 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
         | ReferenceTarget::Local(_, name)) = to;
         Some(Style::rust(name))
     },
-    form: |to, path| Some(form(to, path)),
-    form_in_text: |form| format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#),
+    object: Some(form),
     literal: str::to_owned,
-    literal_in: |_, _| r#"{"text": ["…"]}"#.to_owned(),
 };
 
 fn sign(outline: &Outline<'_>) -> Option<Sign> {

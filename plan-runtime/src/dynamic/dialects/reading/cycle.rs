@@ -1,6 +1,6 @@
 //! Steps that wait for one another.
 
-use super::PlanBuilder;
+use super::PlanReader;
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 const MOST_NAMED: usize = 16;
 
 /// Reports a cycle for each group of steps that wait for one another, including those in blocks.
-pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
-    check_in(&builder.spans, &mut builder.notes, plan, "");
+pub(crate) fn check(reader: &mut PlanReader, plan: &Plan) {
+    check_in(&reader.here.spans, &mut reader.notes, plan, "");
 }
 
 fn check_in(spans: &Spans, notes: &mut Notes, plan: &Plan, around: &str) {
@@ -81,7 +81,7 @@ fn edge(all: &Spans, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
     let Some(spans) = all.steps.get(step) else {
         return 0..0;
     };
-    if let Some((_, place)) = spans.after().iter().find(|(after, _)| *after == needed) {
+    if let Some((_, place)) = spans.after.iter().find(|(after, _)| *after == needed) {
         return place.range();
     }
     let mut templates = Vec::new();
@@ -89,7 +89,7 @@ fn edge(all: &Spans, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
     let source = Source::Step(needed);
     reading(all, templates.into_iter(), spans.templates(), source).unwrap_or_else(|| {
         match plan.steps[step].role {
-            Role::Undo(undone) if undone == needed => spans.role().range(),
+            Role::Undo(undone) if undone == needed => spans.role.range(),
             _ => spans.whole.range(),
         }
     })

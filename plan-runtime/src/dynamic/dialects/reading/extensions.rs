@@ -3,11 +3,10 @@
 //! The dialects' original systems ignore such members. So a member counts only in the form of plan JSON. In the compat profile, a member
 //! beside a tool counts only if the systems never ignored it.
 
-use super::holder::Holder;
-use super::layout::Layout;
-use super::{Member, Members, PlanReader};
+use super::layout::{Layout, is_arguments};
+use super::{Member, Members, PlanReader, unknown, words};
+use crate::dynamic::Profile;
 use crate::dynamic::json_node::JsonType;
-use crate::dynamic::{Dialect, Profile};
 use crate::plan::json::names::step;
 
 /// The members that are the body of a step without a tool.
@@ -37,11 +36,11 @@ pub(super) const ALL: &[&str] = &[
 /// Returns the members of a step to read, and reports the others. The second value is `true` if one of the reported members was meant as the
 /// body.
 pub(super) fn known<'a>(
-    reader: &mut PlanReader<'_>,
+    reader: &mut PlanReader,
     mut members: Members<'a>,
     layout: &Layout,
 ) -> (Members<'a>, bool) {
-    let is_strict = reader.builder.profile != Profile::Compat;
+    let is_strict = reader.profile != Profile::Compat;
     let calls = members.given(step::TOOL).is_some();
     // The member of a value may be null.
     members.list.retain(|member| {
@@ -52,8 +51,7 @@ pub(super) fn known<'a>(
     let has_own = members.given(layout.body[1]).is_some() || members.has(BODIES);
     let is_read = |member: &Member<'_>| {
         let name = &*member.name;
-        let is_arguments = |it: &Dialect| it.rules().arguments == name;
-        if layout.step.contains(&name) || (!has_own && Dialect::ALL.iter().any(is_arguments)) {
+        if layout.step.contains(&name) || (!has_own && is_arguments(name)) {
             return true;
         }
         if !ALL.contains(&name) {
@@ -74,12 +72,10 @@ pub(super) fn known<'a>(
         if read[index] {
             continue;
         }
-        let is_error = reader.builder.unknown_in_step(&members, member, layout);
+        let is_error = unknown::unknown_in_step(reader, &members, member, layout);
         is_meant |= is_error && BODIES.contains(&&*member.name);
-        let meant = reader
-            .builder
-            .synonym(Holder::Step, member)
-            .filter(|meant| is_error && !has_own && *meant == layout.body[1]);
+        let meant = words::renamed(reader, member, &[layout.body[1]]);
+        let meant = meant.filter(|_| is_error && !has_own);
         arguments = arguments.or(meant.map(|meant| (index, meant)));
     }
     // Arguments by the name of other languages are read, so that no argument is missing.
@@ -94,27 +90,18 @@ pub(super) fn known<'a>(
 
 /// Returns `true` if a member has the form of plan JSON.
 pub(super) fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
-    let kind = member.value.kind();
-    match &*member.name {
-        step::IF | step::AFTER => kind == JsonType::List,
-        step::FOR | step::BLOCK | step::LOOP | step::POLICY => kind == JsonType::Object,
-        step::AWAIT => kind == JsonType::String,
-        step::UNDO if layout.by_place => kind == JsonType::Number,
-        step::UNDO => kind == JsonType::String,
-        step::ALWAYS => kind == JsonType::Bool,
-        _ => true,
-    }
+    form(&member.name, layout).is_none_or(|(kind, _)| member.value.kind() == kind)
 }
 
-/// Returns the expected form of a member.
-pub(super) fn expected(name: &str, layout: &Layout) -> &'static str {
-    match name {
-        step::IF => "a list of branches",
-        step::AFTER => "a list",
-        step::AWAIT => "a string",
-        step::UNDO if layout.by_place => "the index of a step",
-        step::UNDO => "a string",
-        step::ALWAYS => "`true`",
-        _ => "an object",
-    }
+/// Returns the kind of a member in the form of plan JSON, and the words for the form.
+pub(super) fn form(name: &str, layout: &Layout) -> Option<(JsonType, &'static str)> {
+    Some(match name {
+        step::IF => (JsonType::List, "a list of branches"),
+        step::AFTER => (JsonType::List, "a list"),
+        step::FOR | step::BLOCK | step::LOOP | step::POLICY => (JsonType::Object, "an object"),
+        step::UNDO if layout.by_place => (JsonType::Number, "the index of a step"),
+        step::AWAIT | step::UNDO => (JsonType::String, "a string"),
+        step::ALWAYS => (JsonType::Bool, "`true`"),
+        _ => return None,
+    })
 }

@@ -1,8 +1,9 @@
 //! The parts of an object, each of which must be of its kind.
 
-use super::{MOST_NAMES, PlanBuilder};
+use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, Text, on_one_line};
+use crate::plan::json::names::input;
 use crate::print::short;
 use plan_graph::similar;
 use std::borrow::Cow;
@@ -87,25 +88,32 @@ impl<'a> Members<'a> {
     }
 }
 
-impl PlanBuilder {
+impl PlanReader {
     /// Returns the members of an object, or reports a value that is no object.
     pub(crate) fn members<'a>(&mut self, node: JsonNode<'a>, what: &str) -> Option<Members<'a>> {
         if node.kind() != JsonType::Object {
-            let note = wrong_kind(node, what, "an object");
-            return self.error(note);
+            return self.error(wrong_kind(node, what, "an object"));
         }
         Some(Members::split(node, &mut |note| self.note(note)))
     }
 
-    /// Refuses members that nothing reads.
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&str]) {
-        self.only_named(members, what, known);
+    /// Returns the members of an object, and reports members with other names than these.
+    pub(crate) fn object<'a>(
+        &mut self,
+        node: JsonNode<'a>,
+        what: &str,
+        known: &[&'static str],
+    ) -> Option<Members<'a>> {
+        let mut members = self.members(node, what)?;
+        self.only(&mut members, what, known);
+        Some(members)
     }
 
     /// Refuses members that nothing reads.
-    #[cfg(not(feature = "dynamic"))]
-    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&str]) {
+    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&'static str]) {
+        #[cfg(feature = "dynamic")]
+        super::unknown::only_named(self, members, what, known);
+        #[cfg(not(feature = "dynamic"))]
         for member in members.unknown(known) {
             let is_listed = self.notes.has_room(true);
             self.note(members.unknown_note(member, what, known, is_listed));
@@ -118,13 +126,21 @@ impl PlanBuilder {
         node: JsonNode<'a>,
         what: &str,
     ) -> Option<Vec<JsonNode<'a>>> {
-        match node.kind() {
-            JsonType::List => Some(node.items()),
-            _ => {
-                let note = wrong_kind(node, what, "a list");
-                self.error(note)
-            }
+        if node.kind() != JsonType::List {
+            return self.error(wrong_kind(node, what, "a list"));
         }
+        Some(node.items())
+    }
+
+    /// Returns the elements of an optional list.
+    pub(crate) fn list<'a>(
+        &mut self,
+        members: &Members<'a>,
+        name: &str,
+        what: &str,
+    ) -> Vec<JsonNode<'a>> {
+        let list = members.given(name).and_then(|it| self.items(it, what));
+        list.unwrap_or_default()
     }
 
     /// Returns the elements of a list of scalars, or reports another value. The help for a single scalar is a list.
@@ -145,18 +161,14 @@ impl PlanBuilder {
     /// Returns the content of a string, or reports a value of another kind.
     pub(crate) fn text<'a>(&mut self, node: JsonNode<'a>, what: &str) -> Option<Text<'a>> {
         if node.kind() != JsonType::String {
-            let note = wrong_kind(node, what, "a string");
-            return self.error(note);
+            return self.error(wrong_kind(node, what, "a string"));
         }
+        let most = self.limits.string;
         match node.text() {
-            Ok(text) if text.value.len() > self.limits.string => {
-                let message = format!(
-                    "the string has {} bytes, and at most {} are read",
-                    text.value.len(),
-                    self.limits.string
-                );
-                let place = node.place();
-                self.error(Note::limit("string", place, message))
+            Ok(text) if text.value.len() > most => {
+                let bytes = text.value.len();
+                let message = format!("the string has {bytes} bytes, and at most {most} are read");
+                self.error(Note::limit("string", node.place(), message))
             }
             Ok(text) => Some(text),
             Err(_) => self.error(no_text(node)),
@@ -174,6 +186,52 @@ impl PlanBuilder {
         text.map(|text| text.value.into_owned()).unwrap_or_default()
     }
 
+    /// Reads a required string. A name must be valid.
+    pub(crate) fn required(
+        &mut self,
+        members: &Members<'_>,
+        name: &str,
+        owner: &str,
+        what: &str,
+    ) -> Option<String> {
+        let Some(node) = members.given(name) else {
+            let message = format!("{owner} has no `{name}`");
+            return self.fail(Code::MissingMember, members.node.place(), message, ());
+        };
+        let text = self.text(node, what)?.value.into_owned();
+        if name == input::NAME && owner != "the plan" && text.trim().is_empty() {
+            return self.fail(
+                Code::EmptyName,
+                node.place(),
+                format!("{what} is empty"),
+                (),
+            );
+        }
+        Some(text)
+    }
+
+    /// Reads one of the allowed strings.
+    pub(crate) fn one_of(
+        &mut self,
+        node: JsonNode<'_>,
+        what: &str,
+        allowed: &'static [&'static str],
+    ) -> Option<&'static str> {
+        let expected = match allowed {
+            [one] => format!("`\"{one}\"`"),
+            all => format!("one of `\"{}\"`", all.join("\"`, `\"")),
+        };
+        if node.kind() != JsonType::String {
+            return self.error(wrong_kind(node, what, &expected));
+        }
+        let text = self.text(node, what)?.value;
+        let found = allowed.iter().find(|allowed| **allowed == text).copied();
+        found.or_else(|| {
+            let message = format!("{what} is `\"{}\"`, but must be {expected}", short(&text));
+            self.fail(Code::NotAllowed, node.place(), message, ())
+        })
+    }
+
     /// Deserializes a value with serde, whose error contains the expected type.
     pub(crate) fn value<T: serde::de::DeserializeOwned>(
         &mut self,
@@ -181,18 +239,16 @@ impl PlanBuilder {
         what: &str,
         expected: &str,
     ) -> Option<T> {
-        match node.read() {
-            Ok(value) => Some(value),
-            Err(_) => {
-                let note = wrong_kind(node, what, expected);
-                let text = node.text().ok().filter(|_| node.kind() == JsonType::String);
-                let inside = text.filter(|text| serde_json::from_str::<T>(&text.value).is_ok());
-                self.error(match inside {
-                    Some(text) => note.help(format!("remove the quotes: `{}`", short(&text.value))),
-                    None => note,
-                })
-            }
+        if let Ok(value) = node.read() {
+            return Some(value);
         }
+        let mut note = wrong_kind(node, what, expected);
+        let text = node.text().ok().filter(|_| node.kind() == JsonType::String);
+        let inside = text.filter(|text| serde_json::from_str::<T>(&text.value).is_ok());
+        if let Some(text) = inside {
+            note = note.help(format!("remove the quotes: `{}`", short(&text.value)));
+        }
+        self.error(note)
     }
 }
 
@@ -224,29 +280,15 @@ pub(crate) fn wrong_kind(node: JsonNode<'_>, what: &str, expected: &str) -> Note
     Note::error(Code::WrongKind, node.place(), message).help(help)
 }
 
-/// Returns the list of names, if it is short.
-pub(crate) fn names<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-    let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
-    match names[..] {
-        [] => None,
-        [one] => Some(format!("the only {what} is `{}`", short(one))),
-        _ if names.len() > MOST_NAMES => None,
-        _ => {
-            let names: Vec<String> = names.into_iter().map(short).collect();
-            Some(format!("the {what}s are `{}`", names.join("`, `")))
-        }
-    }
-}
-
 fn no_text(node: JsonNode<'_>) -> Note {
     let message = "the string contains half of a surrogate pair, which is not valid text";
     Note::error(Code::InvalidJson, node.place(), message)
-        .help(r"a character beyond U+FFFF is two escapes: `\ud83d\ude00`".to_owned())
+        .help(r"a character beyond U+FFFF is two escapes: `\ud83d\ude00`")
 }
 
 pub(crate) fn duplicate(name: &str, key: JsonNode<'_>, first: JsonNode<'_>) -> Note {
     let message = format!("duplicate member `{}`", short(name));
     Note::error(Code::DuplicateMember, key.place(), message)
         .related(first.place(), "the first one is here")
-        .help("only one of them can be used: remove the other".to_owned())
+        .help("only one of them can be used: remove the other")
 }

@@ -1,163 +1,353 @@
-//! The meaning of names in references of strings: steps, local values, and inputs of blocks.
+//! The names of steps, inputs and local values, in a plan and in its blocks. A block reads outer values as its inputs.
 
-use super::cycle::{inside, path};
-use super::plan_reader::ReadKind;
-use super::{PlanBuilder, PlanReader};
+use super::counts::VALUES_OF_STEP;
+use super::plan_reader::Scope;
+use super::{MOST_NAMES, PlanReader};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::spans::Spans;
-use crate::plan::{Bound, Path, Plan, Reference, Source, seen};
+use crate::dynamic::json_node::JsonNode;
+use crate::plan::{Block, Reference, Source, Template, seen};
 use crate::print::short;
 use plan_graph::similar;
-use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
 
-impl PlanReader<'_> {
-    /// Returns the value with this name, `None` for an unknown name, and `Some(None)` for a name whose error has been reported.
-    pub(super) fn named(&mut self, name: &str, place: Range<usize>) -> Option<Option<Reference>> {
-        let mut levels = (0..=self.around.len()).rev();
-        let (level, reference) =
-            levels.find_map(|level| Some((level, self.named_by(level, name)?)))?;
-        Some(self.seen_from(level, reference, name, place))
-    }
+/// The help for two things with one name.
+pub(crate) const RENAME: &str = "a reference could mean either, so rename one of them";
 
-    /// Returns a reference to the plan's input with this name.
-    pub(super) fn plan_input(&mut self, name: &str, place: Range<usize>) -> Option<Reference> {
-        let input = self.builder.input(name, place.clone());
-        self.seen_from(0, Reference::new(Source::Input(input)), name, place)
-    }
+/// A value that a block reads: an input of its plan.
+pub(crate) struct BlockRead {
+    /// The name that it has inside.
+    pub(crate) name: String,
+    /// The value outside of the block.
+    pub(crate) template: Template,
+    /// The position of the declaration, or of the first reference.
+    pub(crate) place: Range<usize>,
+    pub(crate) kind: ReadKind,
+}
 
-    /// Returns `true` for a known name.
-    pub(super) fn knows(&self, name: &str) -> bool {
-        (0..=self.around.len()).any(|level| self.named_by(level, name).is_some())
-    }
+/// The whole value that a block reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadKind {
+    /// The output of a step.
+    Step,
+    /// The value of the previous round, which is null in the first round.
+    Last,
+    /// An input of the plan.
+    Input,
+    /// Any other value, or a part of it.
+    Value,
+}
 
-    /// Returns `true` for the name of a value that is no output of this plan's steps: a local value, or an input of a
-    /// block.
-    pub(super) fn names_value(&self, name: &str) -> bool {
-        let mut levels = (0..=self.around.len()).rev();
-        let found = levels.find_map(|level| self.named_by(level, name));
-        found.is_some_and(|it| !matches!(it.source, Source::Step(_)))
-    }
-
-    /// Returns the names of all local values and inputs, innermost first.
-    fn values(&self) -> Vec<&str> {
-        let mut all = Vec::new();
-        for level in (0..=self.around.len()).rev() {
-            all.extend(self.locals_at(level).iter().rev().flat_map(Bound::names));
-            let names = self.names_at(level).into_iter().flatten();
-            let mut names: Vec<_> = names.map(|(name, (at, _))| (*at, name.as_str())).collect();
-            // The inputs of the plan have names of another form.
-            names.retain(|(at, _)| self.kind_at(level, Source::Input(*at)) != ReadKind::Input);
-            names.sort_unstable();
-            all.extend(names.into_iter().map(|(_, name)| name));
+impl Scope {
+    /// Returns the kind of a source in this plan or block.
+    pub(crate) fn kind_of(&self, source: Source) -> ReadKind {
+        match source {
+            Source::Step(_) => ReadKind::Step,
+            Source::Input(input) => {
+                let read = self.reads.get(input);
+                read.map_or(ReadKind::Input, |read| read.kind)
+            }
+            Source::Local(_) => ReadKind::Value,
         }
-        all
     }
 
-    /// Returns a local value or an input with a similar name.
-    pub(super) fn similar_value(&mut self, name: &str) -> Option<String> {
-        if (self.locals.is_empty() && self.around.is_empty()) || !self.builder.looks_for_similar() {
-            return None;
-        }
-        similar(name, self.values()).map(str::to_owned)
+    /// Returns the step with this ID.
+    pub(crate) fn step_of(&self, id: &str) -> Option<usize> {
+        self.ids.get(id).copied()
     }
 
-    fn locals_at(&self, level: usize) -> &[Bound] {
-        self.around.get(level).map_or(&self.locals, |it| &it.locals)
+    /// Returns the position of the ID of a step.
+    fn place_of(&self, id: &str) -> Option<Range<usize>> {
+        Some(self.spans.steps.get(self.step_of(id)?)?.id.range())
     }
 
-    /// Returns the meaning of a name at one level. Local values hide the other names.
-    fn named_by(&self, level: usize, name: &str) -> Option<Reference> {
-        let locals = self.locals_at(level).iter().enumerate().rev();
-        let mut locals = locals.map(|(depth, bound)| Some((depth, bound.named(name)?)));
-        if let Some((depth, part)) = locals.find_map(|it| it) {
-            let whole = Reference::new(Source::Local(depth));
-            return Some(match part {
-                Some(part) => whole.index(part),
-                None => whole,
-            });
-        }
-        if self.syntax.names_steps()
-            && let Some(step) = self.builder.step_at(level, name)
+    /// Returns the IDs of the steps, each with its index.
+    fn all_ids(&self) -> Vec<(usize, String)> {
+        let ids = self.ids.iter();
+        let mut ids: Vec<_> = ids.map(|(id, index)| (*index, id.to_string())).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Returns the names of the inputs with their indices, in the order of the indices.
+    pub(super) fn all_inputs(&self) -> Vec<(usize, &str)> {
+        let names = self.names.iter();
+        let mut names: Vec<_> = names.map(|(name, at)| (at.0, name.as_str())).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Returns the meaning of a name for a block inside, which must be a step with `of_step`.
+    pub(crate) fn meaning(&self, name: &str, of_step: bool) -> Option<Reference> {
+        if !of_step
+            && let Some(depth) = self.locals.iter().rposition(|it| it.binds(name))
+            && let Some(part) = self.locals[depth].part(name)
         {
+            return Some(local_part(depth, part));
+        }
+        if let Some(step) = self.step_of(name) {
             return Some(Reference::new(Source::Step(step)));
         }
-        let (input, _) = self.names_at(level)?.get(name)?;
-        let input = Source::Input(*input);
-        // The inputs of the plan have names of another form.
-        (self.kind_at(level, input) != ReadKind::Input).then(|| Reference::new(input))
-    }
-
-    /// Returns a value of a level as this block refers to it.
-    pub(super) fn seen_from(
-        &mut self,
-        level: usize,
-        reference: Reference,
-        name: &str,
-        place: Range<usize>,
-    ) -> Option<Reference> {
-        let nothing = Reference::new(reference.source);
-        let is_hidden = (level..=self.around.len()).any(|at| {
-            let (source, path): (_, Path<'_>) = if at == level {
-                (reference.source, reference.path())
-            } else {
-                (Source::Input(0), nothing.path())
-            };
-            let own = match source {
-                Source::Local(_) => source.name(),
-                _ => name.to_owned(),
-            };
-            seen(source, &own, path, self.locals_at(at)).is_none()
-        });
-        if is_hidden {
-            let name = short(name);
-            let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
-            let note = Note::error(Code::DuplicateId, place, message);
-            let help = "a reference could mean either, so rename one of them";
-            return self.builder.error(note.help(help.to_owned()));
-        }
-        if level == self.around.len() {
-            return Some(reference);
-        }
-        let source = self.bring_in(level, reference, name, place)?;
-        Some(Reference::new(source))
+        let input = Source::Input(self.names.get(name)?.0);
+        (!of_step || self.kind_of(input) == ReadKind::Step).then(|| Reference::new(input))
     }
 }
 
-impl PlanBuilder {
-    /// Reports the IDs of steps in blocks that are names of inputs, which may be discovered only after the steps.
-    pub(super) fn names_differ(&mut self, plan: &Plan) {
-        let inputs: HashSet<&str> = plan.inputs.iter().map(|input| &*input.name).collect();
-        if !inputs.is_empty() {
-            let mut same = Vec::new();
-            same_names(&self.spans, plan, &inputs, "", &mut same);
-            for (id, path, place) in same {
-                let id = short(id);
-                let message = format!("the step `{id}` has the name of an input");
-                let note = Note::error(Code::DuplicateId, place, message).step(&path);
-                let help = "a reference could mean either, so rename one of them";
-                self.note(note.help(help.to_owned()));
-            }
+/// Returns the reference to a local value, or to this part of the value.
+pub(super) fn local_part(depth: usize, part: Option<usize>) -> Reference {
+    let whole = Reference::new(Source::Local(depth));
+    match part {
+        Some(part) => whole.index(part),
+        None => whole,
+    }
+}
+
+/// Makes a step known under its ID.
+pub(super) fn declare(reader: &mut PlanReader, index: usize, id: &str, place: Range<usize>) {
+    if id.trim().is_empty() {
+        let help = "references and reports name the step by its id";
+        let message = "the id of the step is empty";
+        return reader.report(Code::EmptyName, place, message, help);
+    }
+    if reader.here.step_of(id).is_none() {
+        reader.here.ids.insert(id.into(), index);
+        return;
+    }
+    let message = format!("two steps have the id `{}`", short(id));
+    let note = Note::error(Code::DuplicateId, place, message);
+    let note = note.related(reader.here.place_of(id), "the first one is here");
+    reader.note(note.help("a reference could mean either, so give one of them another id"));
+}
+
+/// Returns the declared ID of a step, or an empty string if it cannot be read.
+pub(super) fn declared(reader: &PlanReader, given: JsonNode<'_>) -> String {
+    let longest = reader.limits.name.min(reader.limits.string);
+    let id = given.text().ok().filter(|id| id.value.len() <= longest);
+    id.map(|id| id.value.into_owned()).unwrap_or_default()
+}
+
+/// Reports the ID of a step that also names an input, or in a block an enclosing step or value.
+pub(super) fn is_new(reader: &mut PlanReader, id: &str, place: Range<usize>) {
+    let name = short(id);
+    let (first, message, label, help) = if let Some((_, input)) = reader.here.names.get(id) {
+        let message = format!("the step `{name}` has the name of an input");
+        let help = "steps and inputs need different names: rename one of them";
+        (input.clone(), message, "the input is here".to_owned(), help)
+    } else {
+        let mut around = reader.around.iter().rev();
+        let input = around.find_map(|around| Some(around.names.get(id)?.1.clone()));
+        let Some(first) = id_around(reader, id)
+            .or(input)
+            .filter(|_| id != Block::TAIL)
+        else {
+            return;
+        };
+        let message = format!("the step `{name}` has the name of something around its block");
+        (
+            first,
+            message,
+            format!("the other `{name}` is here"),
+            RENAME,
+        )
+    };
+    let note = Note::error(Code::DuplicateId, place, message).related(first, label);
+    reader.note(note.help(help));
+}
+
+/// Returns the position of the ID of a step that a block can refer to.
+pub(super) fn id_around(reader: &PlanReader, id: &str) -> Option<Range<usize>> {
+    let mut around = reader.around.iter().rev();
+    around.find_map(|around| around.place_of(id))
+}
+
+/// Returns the step with this ID. Reports an unknown ID at `place`.
+pub(crate) fn known_step(reader: &mut PlanReader, id: &str, place: Range<usize>) -> Option<usize> {
+    let step = reader.here.step_of(id);
+    step.or_else(|| {
+        let (note, _) = unknown_id(reader, id, place);
+        reader.error(note)
+    })
+}
+
+/// Returns the finding for a missing step, and `true` if a step has a similar ID.
+pub(super) fn unknown_id(reader: &mut PlanReader, id: &str, place: Range<usize>) -> (Note, bool) {
+    let message = format!("there is no step `{}`", short(id));
+    let names = steps_to_compare(reader);
+    let names = || names.iter().map(|(_, name)| name.as_str());
+    let meant = similar(id, names());
+    let help = match meant {
+        Some(meant) => {
+            let meant = short(meant);
+            Some(format!("a step with a similar name exists: `{meant}`"))
+        }
+        None => listed("step", names()),
+    };
+    let note = Note::error(Code::UnknownStep, place, message).help(help);
+    (note, meant.is_some())
+}
+
+/// Returns the steps that a reference may name, with their indices, unless the document has too many errors to compare all names.
+pub(super) fn steps_to_compare(reader: &mut PlanReader) -> Vec<(usize, String)> {
+    if reader.here.ids.len() > MOST_NAMES && !reader.looks_for_similar() {
+        return Vec::new();
+    }
+    let scopes = [&reader.here].into_iter().chain(reader.around.iter().rev());
+    scopes.flat_map(Scope::all_ids).collect()
+}
+
+/// Returns the list of names, if it is short.
+pub(crate) fn listed<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    let names: Vec<&str> = names.take(MOST_NAMES + 1).collect();
+    match names[..] {
+        [] => None,
+        [one] => Some(format!("the only {what} is `{}`", short(one))),
+        _ if names.len() > MOST_NAMES => None,
+        _ => {
+            let names: Vec<String> = names.into_iter().map(short).collect();
+            Some(format!("the {what}s are `{}`", names.join("`, `")))
         }
     }
 }
 
-/// Collects the steps in blocks with the names of inputs: their IDs, with the enclosing IDs, and positions.
-fn same_names<'p>(
-    spans: &Spans,
-    plan: &'p Plan,
-    inputs: &HashSet<&str>,
-    around: &str,
-    same: &mut Vec<(&'p str, Arc<str>, Range<usize>)>,
-) {
-    spans.each_block(plan, &mut |step, block, spans| {
-        let around = inside(around, &step.id);
-        for (step, spans) in block.plan.steps.iter().zip(&spans.steps) {
-            if inputs.contains(&*step.id) {
-                same.push((&*step.id, path(&around, &step.id), spans.id.range()));
+/// Returns the step with this name in the block itself, or in the plan.
+pub(crate) fn own_step(reader: &mut PlanReader, name: &str, place: Range<usize>) -> Option<usize> {
+    let step = reader.here.step_of(name);
+    if step.is_none() && id_around(reader, name).is_some() {
+        let message = format!("`{}` is a step outside of this block", short(name));
+        let help = "`after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block";
+        return reader.fail(Code::UnknownStep, place, message, help);
+    }
+    step.or_else(|| no_step(reader, name, place))
+}
+
+/// Reports the name of a step that is missing.
+pub(crate) fn no_step<T>(reader: &mut PlanReader, name: &str, place: Range<usize>) -> Option<T> {
+    let mut levels = 0..=reader.around.len();
+    if levels.any(|level| reader.at(level).names.contains_key(name)) {
+        let message = format!("`{}` is an input, not a step", short(name));
+        return reader.fail(Code::UnknownStep, place, message, ());
+    }
+    known_step(reader, name, place);
+    None
+}
+
+/// Returns the input of the block for the enclosing value with this name, which must be a step with `of_step`. Returns
+/// `None` for an unknown name.
+pub(crate) fn read_around(
+    reader: &mut PlanReader,
+    name: &str,
+    of_step: bool,
+    place: Range<usize>,
+) -> Option<Option<Source>> {
+    let mut around = reader.around.iter().enumerate().rev();
+    let named = |(level, scope): (usize, &Scope)| Some((level, scope.meaning(name, of_step)?));
+    let (level, reference) = around.find_map(named)?;
+    Some(bring_in(reader, level, reference, name, place))
+}
+
+/// Returns all names of inputs that a block can use, including those of enclosing levels.
+pub(crate) fn input_names(reader: &PlanReader) -> Vec<&str> {
+    let scopes = [&reader.here].into_iter().chain(reader.around.iter().rev());
+    let mut seen = std::collections::HashSet::new();
+    let names = scopes.flat_map(Scope::all_inputs).map(|(_, name)| name);
+    names.filter(|name| seen.insert(*name)).collect()
+}
+
+/// Reports a reference to a value whose name a pattern around the reference binds to another value.
+pub(crate) fn hidden<T>(reader: &mut PlanReader, name: &str, place: Range<usize>) -> Option<T> {
+    let name = short(name);
+    let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
+    reader.fail(Code::DuplicateId, place, message, RENAME)
+}
+
+/// Reports the error of a reference to a part of a local value for which its pattern has no name.
+pub(crate) fn is_named(
+    reader: &mut PlanReader,
+    mistake: Option<String>,
+    place: Range<usize>,
+) -> Option<()> {
+    let Some(mistake) = mistake else {
+        return Some(());
+    };
+    let help = "the pattern `x` names the whole value, and `(a, b)` the parts of a pair";
+    reader.fail(Code::UnknownLocal, place, format!("this {mistake}"), help)
+}
+
+/// Converts a reference to an enclosing local value: its first part becomes an input of the block, and the path continues from
+/// that input.
+pub(crate) fn local_around(
+    reader: &mut PlanReader,
+    level: usize,
+    depth: usize,
+    reference: &mut Reference,
+    place: Range<usize>,
+) -> Option<(Source, String)> {
+    let source = Source::Local(depth);
+    let own = source.name();
+    let locals = &reader.around[level].locals;
+    let mistake = locals[depth].unnamed(reference.path());
+    let found = seen(source, &own, reference.path(), locals);
+    let found = found.map(|(name, rest)| (name.to_owned(), rest.optional, rest.segments.len()));
+    is_named(reader, mistake, place.clone())?;
+    let Some((name, optional, rest)) = found else {
+        return hidden(reader, &own, place);
+    };
+    let mut outside = Reference::new(source);
+    let first = reference.path.len() - rest;
+    outside.path = reference.path.drain(..first).collect();
+    for segment in &mut outside.path {
+        segment.optional = false;
+    }
+    reference.optional = optional;
+    reference.source = bring_in(reader, level, outside, &name, place)?;
+    Some((reference.source, name))
+}
+
+/// Adds a value of a level as an input of all blocks from that level to this one.
+pub(super) fn bring_in(
+    reader: &mut PlanReader,
+    level: usize,
+    reference: Reference,
+    name: &str,
+    place: Range<usize>,
+) -> Option<Source> {
+    let kind = if reference.is_whole() {
+        reader.at(level).kind_of(reference.source)
+    } else {
+        ReadKind::Value
+    };
+    let mut template = Template::from(reference.said(name, Some(name)));
+    let mut found = None;
+    for level in level + 1..=reader.around.len() {
+        let scope = reader.at(level);
+        let index = match scope.names.get(name) {
+            Some(&(index, _)) if scope.reads[index].template == template => index,
+            Some(_) => return taken(reader, "an input of the block", name, place),
+            None if scope.step_of(name).is_some() => {
+                return taken(reader, "a step of the block", name, place);
             }
-        }
-        same_names(spans, &block.plan, inputs, &around, same);
-    });
+            None => {
+                reader.count(VALUES_OF_STEP, place.clone());
+                let scope = reader.at_mut(level);
+                let index = scope.reads.len();
+                scope.names.insert(name.to_owned(), (index, place.clone()));
+                scope.reads.push(BlockRead {
+                    name: name.to_owned(),
+                    template,
+                    place: place.clone(),
+                    kind,
+                });
+                index
+            }
+        };
+        let inside = Reference::new(Source::Input(index));
+        template = inside.said(name, Some(name)).into();
+        found = Some(Source::Input(index));
+    }
+    found
+}
+
+fn taken<T>(reader: &mut PlanReader, what: &str, name: &str, place: Range<usize>) -> Option<T> {
+    let name = short(name);
+    let message = format!("this reads `{name}` around the block, but {what} has that name");
+    reader.fail(Code::DuplicateId, place, message, RENAME)
 }

@@ -1,25 +1,32 @@
-//! The state of reading a plan, with the names in scope.
+//! The state of reading a plan.
 
-use super::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
-use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::{JsonNode, JsonType};
-use crate::plan::json::names::input;
-use crate::plan::{Action, Bound, Step, Template};
+use super::counts::{Counts, VALUES_OF_STEP};
+use super::names::BlockRead;
+use super::{Members, steps, template};
+use crate::dynamic::dialects::{Dialect, Profile};
+use crate::dynamic::finding::{Code, Help, Note, Notes};
+use crate::dynamic::json_node::JsonNode;
+use crate::dynamic::limits::DocumentLimits;
+use crate::dynamic::spans::{Span, Spans};
+use crate::plan::depth::DEEPEST_VALUE;
+use crate::plan::{Action, Body, Bound, Input, Origin, Plan, Step, Template, ToolInfo};
 use std::collections::HashMap;
+use std::mem::replace;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// The notation of steps and their values in a dialect.
+/// The notation of documents, steps and values in a dialect.
 ///
 /// All dialects have equal members for the bodies of steps, but not for calls and for the references in values.
 pub(crate) trait Syntax: Sync {
-    /// Makes a step known by its id.
-    fn declare(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>);
-
-    /// Reads a step.
-    fn step(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>) -> Step;
+    /// Reads a document.
+    fn document(&self, reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Plan>;
 
     /// Returns the ID of a step without a declared one.
-    fn default_id(&self, reader: &PlanReader<'_>, index: usize) -> Option<String>;
+    fn default_id(&self, reader: &PlanReader, index: usize) -> Option<String>;
+
+    /// Reads the members of a step except its ID.
+    fn step(&self, reader: &mut PlanReader, index: usize, members: Members<'_>, step: &mut Step);
 
     /// Returns all members of a body inside a step.
     fn body(&self) -> &'static [&'static str];
@@ -31,111 +38,129 @@ pub(crate) trait Syntax: Sync {
     fn tool_form(&self) -> &'static str;
 
     /// Reads a call.
-    fn call(&self, reader: &mut PlanReader<'_>, members: &Members<'_>) -> Action;
+    fn call(&self, reader: &mut PlanReader, members: &Members<'_>) -> Action;
 
-    /// Reads a value with references in it.
-    fn template(
-        &self,
-        reader: &mut PlanReader<'_>,
-        node: JsonNode<'_>,
-        key: Option<JsonNode<'_>>,
-        depth: usize,
-    ) -> Template;
+    /// Reads a string as the template with the index `at`.
+    fn string(&self, reader: &mut PlanReader, node: JsonNode<'_>, at: usize) -> Option<Template>;
+
+    /// Reads an object as a template.
+    fn object(&self, reader: &mut PlanReader, node: JsonNode<'_>, depth: usize)
+    -> Option<Template>;
 
     /// Reads a condition of a branch or of a loop's rounds, or a part of a condition.
-    fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>, depth: usize) -> Template {
-        self.template(reader, node, None, depth)
+    fn test(&self, reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Template {
+        reader.template(node, None, depth)
     }
 
     /// Returns `true` if an amount in a policy is a template.
-    fn gives(&self, reader: &PlanReader<'_>, node: JsonNode<'_>) -> bool;
+    fn gives(&self, reader: &PlanReader, node: JsonNode<'_>) -> bool;
 
     /// Reads the name of a step in the current plan or block.
-    fn own_step(
-        &self,
-        reader: &mut PlanReader<'_>,
-        node: JsonNode<'_>,
-        what: &str,
-    ) -> Option<usize>;
+    fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, what: &str) -> Option<usize>;
 
     /// Returns `true` if references name steps like other values.
     fn names_steps(&self) -> bool;
 }
 
-/// The state of reading a plan, with the names in scope.
-pub(crate) struct PlanReader<'d> {
-    pub(crate) builder: &'d mut PlanBuilder,
+/// The state of reading a plan.
+pub(crate) struct PlanReader {
+    pub(crate) dialect: Dialect,
     pub(crate) syntax: &'static dyn Syntax,
-    pub(crate) names: IdKind,
+    pub(crate) profile: Profile,
+    pub(crate) origin: Origin,
+    /// `false` for a template outside of a plan, with indices instead of names.
+    pub(crate) in_plan: bool,
+    pub(crate) limits: DocumentLimits,
+    pub(crate) counts: Counts,
+    pub(crate) notes: Notes,
+    pub(crate) inputs: Vec<Input>,
+    /// The inputs by their names. An input that only a later reference declares has no index.
+    pub(crate) input_names: HashMap<Box<str>, Option<usize>>,
+    /// The tools that were called last under each name.
+    pub(super) tools: HashMap<String, Arc<ToolInfo>>,
+    /// The position that shows the document's dialect.
+    pub(super) shows: Option<Range<usize>>,
+    /// The plan or the block that is being read.
+    pub(crate) here: Scope,
+    /// The plans and blocks around it, the outermost first.
+    pub(crate) around: Vec<Scope>,
+}
+
+/// A plan or a block that is being read.
+#[derive(Default)]
+pub(crate) struct Scope {
+    pub(crate) spans: Spans,
+    /// The steps that references can name.
+    pub(super) ids: HashMap<Box<str>, usize>,
+    /// The number of steps.
+    pub(crate) steps: usize,
+    /// The step that is being read, with its id.
+    pub(crate) current: Option<(usize, Arc<str>)>,
+    /// The inputs by their names.
+    pub(crate) names: HashMap<String, (usize, Range<usize>)>,
     /// The local values in scope.
     pub(crate) locals: Vec<Bound>,
-    /// The values from around the block that it has read so far.
+    /// The values from around a block that the block has read so far.
     pub(super) reads: Vec<BlockRead>,
     /// The number of bodies around the plan or the block.
     pub(crate) depth: usize,
-    /// The plans and blocks around it, the outermost first.
-    pub(crate) around: Vec<Around>,
 }
 
-/// A value that a block reads: an input of its plan.
-pub(crate) struct BlockRead {
-    /// The name that it has inside.
-    pub(crate) name: String,
-    /// The value outside of the block.
-    pub(crate) template: Template,
-    /// The position of the declaration, or of the first reference.
-    pub(crate) place: Range<usize>,
-    pub(crate) kind: ReadKind,
-}
-
-/// The whole value that a block reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReadKind {
-    /// The output of a step.
-    Step,
-    /// The value of the previous round, which is null in the first round.
-    Last,
-    /// An input of the plan.
-    Input,
-    /// Any other value, or a part of it.
-    Value,
-}
-
-/// A plan or a block, while a block in it is read.
-pub(crate) struct Around {
-    pub(super) names: HashMap<String, (usize, Range<usize>)>,
-    pub(crate) locals: Vec<Bound>,
-    pub(super) reads: Vec<BlockRead>,
-    pub(super) depth: usize,
-}
-
-pub(crate) enum IdKind {
-    /// Inputs by their names. The builder has the steps.
-    InPlan(HashMap<String, (usize, Range<usize>)>),
-    /// A template outside of a plan, with indices instead of names.
-    Places,
-}
-
-impl<'d> PlanReader<'d> {
-    /// Reads a plan.
-    pub(crate) fn new(builder: &'d mut PlanBuilder, syntax: &'static dyn Syntax) -> Self {
+impl PlanReader {
+    pub(crate) fn new(
+        (dialect, syntax): (Dialect, &'static dyn Syntax),
+        profile: Profile,
+        limits: DocumentLimits,
+    ) -> Self {
         Self {
-            builder,
+            dialect,
             syntax,
-            names: IdKind::InPlan(HashMap::new()),
-            locals: Vec::new(),
-            reads: Vec::new(),
-            depth: 0,
+            profile,
+            origin: Origin::Written,
+            in_plan: true,
+            limits: DocumentLimits {
+                depth: limits.depth.min(DEEPEST_VALUE),
+                ..limits
+            },
+            counts: Counts::of(&limits),
+            notes: Notes::of(limits.findings),
+            inputs: Vec::new(),
+            input_names: HashMap::new(),
+            tools: HashMap::new(),
+            shows: None,
+            here: Scope::default(),
             around: Vec::new(),
         }
     }
 
-    /// Creates a reader of a value outside of a plan.
-    pub(crate) fn outside(builder: &'d mut PlanBuilder, syntax: &'static dyn Syntax) -> Self {
-        Self {
-            names: IdKind::Places,
-            ..Self::new(builder, syntax)
-        }
+    /// Returns the plan or block of this level.
+    pub(crate) fn at(&self, level: usize) -> &Scope {
+        self.around.get(level).unwrap_or(&self.here)
+    }
+
+    pub(super) fn at_mut(&mut self, level: usize) -> &mut Scope {
+        self.around.get_mut(level).unwrap_or(&mut self.here)
+    }
+
+    /// Begins a block inside this number of bodies, with these declared inputs.
+    pub(super) fn enter(&mut self, depth: usize, reads: Vec<BlockRead>) {
+        let names = reads.iter().enumerate();
+        let names = names.map(|(index, read)| (read.name.clone(), (index, read.place.clone())));
+        let block = Scope {
+            names: names.collect(),
+            reads,
+            depth,
+            ..Scope::default()
+        };
+        self.around.push(replace(&mut self.here, block));
+    }
+
+    /// Ends a block, and returns all its inputs and its positions.
+    pub(super) fn leave(&mut self) -> (Vec<BlockRead>, Spans) {
+        let around = self.around.pop().unwrap_or_default();
+        let mut block = replace(&mut self.here, around);
+        block.spans.shrink_to_fit();
+        (block.reads, block.spans)
     }
 
     /// Reads a value that may contain references.
@@ -145,119 +170,110 @@ impl<'d> PlanReader<'d> {
         key: Option<JsonNode<'_>>,
         depth: usize,
     ) -> Template {
-        self.syntax.template(self, node, key, depth)
+        let place = node.place();
+        self.count(1, place.clone());
+        let at = self.place(place, key.map(|key| key.place()));
+        let template = template::value_at(self, node, at, depth);
+        self.here.spans.templates.close(at);
+        template
+    }
+
+    /// Records the position of the next template, whose parts come next.
+    pub(crate) fn place(&mut self, value: Range<usize>, key: Option<Range<usize>>) -> usize {
+        let key = key.map(Span::from);
+        self.here.spans.templates.open(Span::from(value), key)
+    }
+
+    /// Returns null in place of the template whose parts would come next.
+    pub(crate) fn broken(&mut self, at: usize) -> Template {
+        self.here.spans.break_template(at);
+        Template::Null
     }
 
     /// Returns null in place of a template that is missing or not to be read.
     pub(crate) fn no_template(&mut self, place: Range<usize>) -> Template {
-        let at = self.builder.place(place, None);
-        self.builder.broken(at)
+        let at = self.place(place, None);
+        self.broken(at)
+    }
+
+    /// Marks the current step as broken, and returns a placeholder for its body.
+    pub(crate) fn broken_body(&mut self) -> Body {
+        if let Some((index, _)) = self.here.current {
+            self.here.spans.steps[index].broken = true;
+        }
+        super::nothing()
     }
 
     /// Records the IDs of all steps first, since steps may refer to later ones. They are read again with their steps to
     /// save memory.
     pub(crate) fn declare_steps(&mut self, nodes: &[JsonNode<'_>]) {
         for (index, node) in nodes.iter().enumerate() {
-            if !self.builder.count(VALUES_OF_STEP, node.place()) {
+            if !self.count(VALUES_OF_STEP, node.place()) {
                 break;
             }
-            self.syntax.declare(self, index, *node);
+            steps::declare(self, index, *node);
         }
     }
 
     pub(crate) fn steps(&mut self, nodes: &[JsonNode<'_>]) -> Vec<Step> {
-        let mut steps = Vec::with_capacity(self.builder.room(nodes.len(), VALUES_OF_STEP));
+        let mut steps = Vec::with_capacity(self.room(nodes.len(), VALUES_OF_STEP));
         for (index, node) in nodes.iter().enumerate() {
-            if self.builder.is_over() {
+            if self.is_over() {
                 break;
             }
-            steps.push(self.syntax.step(self, index, *node));
+            steps.push(steps::step(self, index, *node));
         }
-        self.builder.current = None;
+        self.here.current = None;
         steps
     }
 
-    /// Records an error and returns `None`.
-    pub(crate) fn error<T>(
+    /// Adds a note on the step that is being read.
+    pub(crate) fn note(&mut self, note: Note) {
+        self.notes.push(match self.path() {
+            Some(path) => note.step(&path),
+            None => note,
+        });
+    }
+
+    /// Adds an error and its help.
+    pub(crate) fn report(
         &mut self,
         code: Code,
         place: Range<usize>,
         message: impl Into<String>,
+        help: impl Help,
+    ) {
+        self.note(Note::error(code, place, message).help(help));
+    }
+
+    /// Adds an error and its help, and returns `None`.
+    pub(crate) fn fail<T>(
+        &mut self,
+        code: Code,
+        place: Range<usize>,
+        message: impl Into<String>,
+        help: impl Help,
     ) -> Option<T> {
-        self.builder.error(Note::error(code, place, message))
+        self.report(code, place, message, help);
+        None
     }
 
-    /// Returns the members of an object, and reports members with other names than these.
-    pub(crate) fn object<'a>(
-        &mut self,
-        node: JsonNode<'a>,
-        what: &str,
-        known: &[&str],
-    ) -> Option<Members<'a>> {
-        let mut members = self.builder.members(node, what)?;
-        self.builder.only(&mut members, what, known);
-        Some(members)
+    /// Adds an error and returns `None`.
+    pub(crate) fn error<T>(&mut self, note: Note) -> Option<T> {
+        self.note(note);
+        None
     }
 
-    /// Returns the elements of an optional list.
-    pub(crate) fn list<'a>(
-        &mut self,
-        members: &Members<'a>,
-        name: &str,
-        what: &str,
-    ) -> Vec<JsonNode<'a>> {
-        members
-            .given(name)
-            .and_then(|node| self.builder.items(node, what))
-            .unwrap_or_default()
+    /// Returns the current step: its ID, after the IDs of the enclosing steps.
+    fn path(&self) -> Option<Arc<str>> {
+        let scopes = self.around.iter().chain([&self.here]);
+        let ids = scopes.filter_map(|scope| Some(&*scope.current.as_ref()?.1));
+        let ids: Vec<&str> = ids.collect();
+        (!ids.is_empty()).then(|| ids.join(".").into())
     }
 
-    /// Returns an optional string, which is empty if the member is missing.
-    pub(crate) fn text(&mut self, members: &Members<'_>, name: &str, what: &str) -> String {
-        self.builder.optional_text(members, name, what)
-    }
-
-    /// Reads a required string. A name must be valid.
-    pub(crate) fn required(
-        &mut self,
-        members: &Members<'_>,
-        name: &str,
-        owner: &str,
-        what: &str,
-    ) -> Option<String> {
-        let Some(node) = members.given(name) else {
-            let message = format!("{owner} has no `{name}`");
-            return self.error(Code::MissingMember, members.node.place(), message);
-        };
-        let text = self.builder.text(node, what)?.value.into_owned();
-        if name == input::NAME && owner != "the plan" && text.trim().is_empty() {
-            return self.error(Code::EmptyName, node.place(), format!("{what} is empty"));
-        }
-        Some(text)
-    }
-
-    /// Reads one of the allowed strings.
-    pub(crate) fn one_of(
-        &mut self,
-        node: JsonNode<'_>,
-        what: &str,
-        allowed: &'static [&'static str],
-    ) -> Option<&'static str> {
-        let expected = match allowed {
-            [one] => format!("`\"{one}\"`"),
-            all => format!("one of `\"{}\"`", all.join("\"`, `\"")),
-        };
-        if node.kind() != JsonType::String {
-            let note = wrong_kind(node, what, &expected);
-            return self.builder.error(note);
-        }
-        let text = self.builder.text(node, what)?.value;
-        let found = allowed.iter().find(|allowed| **allowed == text);
-        if found.is_none() {
-            let text = crate::print::short(&text);
-            let message = format!("{what} is `\"{text}\"`, but must be {expected}");
-            return self.error(Code::NotAllowed, node.place(), message);
-        }
-        found.copied()
+    /// Returns the results after the plan is complete.
+    pub(crate) fn end(self) -> (Notes, Spans) {
+        (self.notes, self.here.spans)
     }
 }

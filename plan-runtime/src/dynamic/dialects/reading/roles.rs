@@ -1,6 +1,6 @@
 //! Steps that undo others, and steps that always run.
 
-use super::PlanBuilder;
+use super::PlanReader;
 use super::cycle::{inside, path, reading};
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note, Notes};
@@ -9,9 +9,9 @@ use crate::plan::{Origin, RolePlace, Source};
 use crate::print::short;
 
 /// Reports the errors about roles, including those of steps in blocks.
-pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
-    let (spans, origin) = (&builder.spans, builder.origin);
-    check_in(spans, &mut builder.notes, plan, "", origin);
+pub(crate) fn check(reader: &mut PlanReader, plan: &Plan) {
+    let (spans, origin) = (&reader.here.spans, reader.origin);
+    check_in(spans, &mut reader.notes, plan, "", origin);
 }
 
 fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: Origin) {
@@ -45,9 +45,9 @@ fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: O
             continue;
         };
         let place = match mistake.place {
-            RolePlace::Role => spans.role().range(),
+            RolePlace::Role => spans.role.range(),
             RolePlace::After(step) => {
-                let after = spans.after().iter().find(|(after, _)| *after == step);
+                let after = spans.after.iter().find(|(after, _)| *after == step);
                 after.map_or(spans.whole, |(_, place)| *place).range()
             }
             RolePlace::Reads(source) => {
@@ -55,7 +55,7 @@ fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: O
                 step.templates(&mut |_, template| templates.push(template));
                 let found = reading(all, templates.into_iter(), spans.templates(), source);
                 let is_after = |(after, _): &&(usize, _)| Source::Step(*after) == source;
-                let after = spans.after().iter().find(is_after);
+                let after = spans.after.iter().find(is_after);
                 let after = after.map(|(_, place)| place.range());
                 found.or(after).unwrap_or_else(|| spans.whole.range())
             }

@@ -32,8 +32,7 @@ pub(crate) fn meant(name: &str) -> Option<&'static str> {
         "and" | "&&" | "allof" => template::ALL_OF,
         "or" | "||" | "anyof" => template::ANY,
         "!" => template::NOT,
-        "=" | "==" | "===" | "!=" | "<" | "<=" | ">" | ">=" | "eq" | "ne" | "lt" | "le" | "gt"
-        | "ge" | "lte" | "gte" | "equals" => template::COMPARE,
+        "==" | "!=" | "<" | "<=" | ">" | ">=" => template::COMPARE,
         "length" => template::LEN,
         name if is_reference(name) => template::REFERENCE,
         _ => return None,
@@ -54,127 +53,112 @@ pub(crate) fn unknown_beside(what: &str, kind: &Member<'_>, other: &Member<'_>) 
     note.help(format!("remove `{name}`: `{kind}` is the only member"))
 }
 
-impl PlanReader<'_> {
-    /// Reads an object that must be a test, in a position without data.
-    #[cfg(feature = "dynamic")]
-    pub(super) fn test_object(&mut self, node: JsonNode<'_>, depth: usize) -> Template {
-        let place = node.place();
-        self.builder.count(1, place.clone());
-        let at = self.builder.place(place.clone(), None);
-        let test = if self.builder.fits(depth, place) {
-            self.only_test(node, depth)
+/// Reads an object that must be a test, in a position without data.
+#[cfg(feature = "dynamic")]
+pub(super) fn test_object(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Template {
+    let place = node.place();
+    reader.count(1, place.clone());
+    let at = reader.place(place.clone(), None);
+    let is_read = reader.fits(depth, place);
+    let test = is_read.then(|| only_test(reader, node, depth)).flatten();
+    let template = test.map(Template::from);
+    let template = template.unwrap_or_else(|| reader.broken(at));
+    reader.here.spans.templates.close(at);
+    template
+}
+
+#[cfg(feature = "dynamic")]
+fn only_test(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option<Test> {
+    let members = reader.members(node, "a condition")?.list;
+    let (kinds, others): (Vec<_>, Vec<_>) = members
+        .iter()
+        .partition(|member| KINDS.contains(&&*member.name));
+    if let ([kind], [other, ..]) = (&kinds[..], &others[..]) {
+        return reader.error(unknown_beside("condition", kind, other));
+    }
+    let all = KINDS.join("`, `");
+    let [member] = &members[..] else {
+        let message = "a condition that is an object has one member";
+        let help = format!("it is one of `{all}`");
+        return reader.fail(Code::WrongKind, node.place(), message, help);
+    };
+    if let Some(name) = KINDS.iter().find(|kind| **kind == member.name) {
+        return test(reader, name, member.value, depth);
+    }
+    let message = format!("`{}` is not a kind of condition", short(&member.name));
+    let help = match meant(&member.name).or_else(|| similar(&member.name, KINDS)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("the kinds are `{all}`"),
+    };
+    reader.fail(Code::UnknownMember, member.key.place(), message, help)
+}
+
+/// Reads the test in this member.
+pub(crate) fn test(
+    reader: &mut PlanReader,
+    name: &str,
+    value: JsonNode<'_>,
+    depth: usize,
+) -> Option<Test> {
+    if name == template::COMPARE {
+        return comparison(reader, value, depth);
+    }
+    if name == template::ALL_OF || name == template::ANY {
+        let all = operands(reader, name, value, depth)?;
+        let is_all = name == template::ALL_OF;
+        return Some(if is_all {
+            Test::All(all)
         } else {
-            None
-        };
-        let template = match test {
-            Some(test) => test.into(),
-            None => self.builder.broken(at),
-        };
-        self.builder.spans.templates.close(at);
-        template
+            Test::Any(all)
+        });
     }
+    let operand = reader.syntax.test(reader, value, depth + 1);
+    Some(match Question::named(name) {
+        Some(question) => Test::Ask(question, operand),
+        None => Test::Not(operand),
+    })
+}
 
-    #[cfg(feature = "dynamic")]
-    fn only_test(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Test> {
-        let members = self.builder.members(node, "a condition")?.list;
-        let (kinds, others): (Vec<_>, Vec<_>) = members
-            .iter()
-            .partition(|member| KINDS.contains(&&*member.name));
-        if let ([kind], [other, ..]) = (&kinds[..], &others[..]) {
-            return self.builder.error(unknown_beside("condition", kind, other));
+fn operands(
+    reader: &mut PlanReader,
+    name: &str,
+    value: JsonNode<'_>,
+    depth: usize,
+) -> Option<Vec<Template>> {
+    let items = reader.items(value, &format!("`{name}`"))?;
+    if items.len() < 2 {
+        let message = format!("`{name}` joins at least two conditions");
+        let help = "write a condition that is alone without it";
+        return reader.fail(Code::MissingMember, value.place(), message, help);
+    }
+    let mut operands = Vec::with_capacity(reader.room(items.len(), 1));
+    for item in items {
+        if reader.is_over() {
+            return None;
         }
-        let [member] = &members[..] else {
-            let message = "a condition that is an object has one member";
-            let note = Note::error(Code::WrongKind, node.place(), message);
-            let help = format!("it is one of `{}`", KINDS.join("`, `"));
-            return self.builder.error(note.help(help));
-        };
-        if let Some(name) = KINDS.iter().find(|kind| **kind == member.name) {
-            return self.test(name, member.value, depth);
-        }
-        let message = format!("`{}` is not a kind of condition", short(&member.name));
-        let help = match meant(&member.name).or_else(|| similar(&member.name, KINDS)) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("the kinds are `{}`", KINDS.join("`, `")),
-        };
-        let note = Note::error(Code::UnknownMember, member.key.place(), message);
-        self.builder.error(note.help(help))
+        operands.push(reader.syntax.test(reader, item, depth + 1));
     }
+    Some(operands)
+}
 
-    fn operand(&mut self, node: JsonNode<'_>, depth: usize) -> Template {
-        self.syntax.test(self, node, depth + 1)
-    }
+fn comparison(reader: &mut PlanReader, value: JsonNode<'_>, depth: usize) -> Option<Test> {
+    let items = reader.items(value, "`compare`")?;
+    let &[left, sign, right] = &items[..] else {
+        let message = format!("`compare` has {}", counted(items.len(), "part"));
+        let help = r#"write a value, a sign and a value: `[a, "<", b]`"#;
+        return reader.fail(Code::MissingMember, value.place(), message, help);
+    };
+    let how = how(reader, sign);
+    let operands = [left, right].map(|node| reader.syntax.test(reader, node, depth + 1));
+    Some(Test::Compare(operands, how?))
+}
 
-    /// Reads the test in this member.
-    pub(crate) fn test(&mut self, name: &str, value: JsonNode<'_>, depth: usize) -> Option<Test> {
-        Some(match name {
-            template::ALL_OF => Test::All(self.operands(name, value, depth)?),
-            template::ANY => Test::Any(self.operands(name, value, depth)?),
-            template::COMPARE => self.comparison(value, depth)?,
-            _ => {
-                let operand = self.operand(value, depth);
-                match Question::named(name) {
-                    Some(question) => Test::Ask(question, operand),
-                    None => Test::Not(operand),
-                }
-            }
-        })
-    }
-
-    fn operands(&mut self, name: &str, value: JsonNode<'_>, depth: usize) -> Option<Vec<Template>> {
-        let items = self.builder.items(value, &format!("`{name}`"))?;
-        if items.len() < 2 {
-            let message = format!("`{name}` joins at least two conditions");
-            let note = Note::error(Code::MissingMember, value.place(), message);
-            let help = "write a condition that is alone without it".to_owned();
-            return self.builder.error(note.help(help));
-        }
-        let mut operands = Vec::with_capacity(self.builder.room(items.len(), 1));
-        for item in items {
-            if self.builder.is_over() {
-                return None;
-            }
-            operands.push(self.operand(item, depth));
-        }
-        Some(operands)
-    }
-
-    fn comparison(&mut self, value: JsonNode<'_>, depth: usize) -> Option<Test> {
-        let items = self.builder.items(value, "`compare`")?;
-        let &[left, sign, right] = &items[..] else {
-            let message = format!("`compare` has {}", counted(items.len(), "part"));
-            let note = Note::error(Code::MissingMember, value.place(), message);
-            let help = r#"write a value, a sign and a value: `[a, "<", b]`"#.to_owned();
-            return self.builder.error(note.help(help));
-        };
-        let how = self.sign(sign);
-        let left = self.operand(left, depth);
-        let right = self.operand(right, depth);
-        Some(Test::Compare([left, right], how?))
-    }
-
-    fn sign(&mut self, node: JsonNode<'_>) -> Option<Comparison> {
-        let text = self.builder.text(node, "the sign of `compare`")?.value;
-        let signs = Comparison::ALL.map(Comparison::sign);
-        let found = Comparison::of_sign(&text);
-        if found.is_none() {
-            let meant = match &*text {
-                "=" | "===" | "eq" | "is" => Some("=="),
-                "<>" | "~=" | "!==" | "ne" | "neq" => Some("!="),
-                "=<" | "le" | "lte" => Some("<="),
-                "=>" | "ge" | "gte" => Some(">="),
-                "lt" => Some("<"),
-                "gt" => Some(">"),
-                _ => None,
-            };
-            let message = format!("`{}` is not a sign of a comparison", short(&text));
-            let help = match meant {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("the signs are `{}`", signs.join("`, `")),
-            };
-            let note = Note::error(Code::NotAllowed, node.place(), message);
-            self.builder.error::<()>(note.help(help));
-        }
-        found
-    }
+fn how(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Comparison> {
+    let text = reader.text(node, "the sign of `compare`")?.value;
+    Comparison::of_sign(&text).or_else(|| {
+        let message = format!("`{}` is not a sign of a comparison", short(&text));
+        let signs = Comparison::ALL.map(Comparison::sign).join("`, `");
+        let help = format!("the signs are `{signs}`");
+        reader.fail(Code::NotAllowed, node.place(), message, help)
+    })
 }

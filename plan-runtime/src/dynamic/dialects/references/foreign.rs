@@ -1,9 +1,8 @@
 //! References in the forms of other dialects, and malformed references.
 
 use super::path::{self, NameSyntax};
-use super::{Mark, Piece, Places, ReferenceTarget, Scan, ScannedReference, Target};
+use super::{Mark, Piece, Places, Scan, ScannedReference, Target, is_wrapped};
 use crate::dynamic::Dialect;
-use crate::plan::{Segment, Selector};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -14,18 +13,6 @@ struct ReferenceSyntax {
     dialect: Option<Dialect>,
     /// The requirements besides the mark and a name, since such marks have other uses.
     needs: Needs,
-}
-
-impl ReferenceSyntax {
-    /// Returns `true` if the dialect writes the key between a name and its output.
-    fn is_envelope(&self, key: &str) -> bool {
-        let style = |dialect: Dialect| (dialect.rules().style)(ReferenceTarget::Value("_"), "");
-        let head = self.dialect.and_then(style).map(|style| style.head);
-        let head = head
-            .as_deref()
-            .and_then(|it| it.strip_prefix(self.mark.open));
-        head.and_then(|it| it.strip_prefix("_.")) == Some(key)
-    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -53,17 +40,6 @@ static FORMS: LazyLock<Vec<ReferenceSyntax>> = LazyLock::new(|| {
     forms.extend(OF_OTHERS);
     forms.sort_by_key(|form| std::cmp::Reverse(form.mark.open.len()));
     forms
-});
-
-/// The first bytes of the forms.
-static STARTS: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let starts = FORMS
-        .iter()
-        .filter_map(|form| form.mark.open.bytes().next());
-    let mut starts: Vec<u8> = starts.collect();
-    starts.sort_unstable();
-    starts.dedup();
-    starts
 });
 
 /// The forms that no dialect has: `{mail.subject}` of `format!`, and `$mail.subject` of shells.
@@ -155,9 +131,7 @@ pub(crate) fn unmarked(text: &str) -> Option<ScannedReference<'_>> {
         needs: Needs::Nothing,
     };
     let mut read = read(&SYNTAX, text, 0).filter(|read| read.range == (0..text.len()))?;
-    let is_envelope =
-        |first: &Segment| matches!(&first.selector, Selector::Key(key) if key == "result");
-    if read.path.first().is_some_and(is_envelope) {
+    if is_wrapped(&read.path, &["result"]) {
         read.path.remove(0);
     }
     Some(read)
@@ -175,9 +149,13 @@ pub(crate) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<ScannedRe
 
 /// Returns the first position from `at` on where a form can begin.
 fn mark(text: &str, at: usize) -> Option<usize> {
+    let is_start = |byte: &u8| {
+        FORMS
+            .iter()
+            .any(|form| form.mark.open.as_bytes()[0] == *byte)
+    };
     let rest = text.as_bytes().get(at..)?;
-    let mark = rest.iter().position(|byte| STARTS.contains(byte));
-    mark.map(|mark| at + mark)
+    rest.iter().position(is_start).map(|mark| at + mark)
 }
 
 /// Returns `true` if a range in this sorted list overlaps with the given range.
@@ -223,14 +201,12 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
     if !is_enough {
         return None;
     }
-    let is_envelope = |segment: &Segment| match (&segment.selector, &target) {
-        (Selector::Key(key), Target::Index(_)) => key == "data" || key == "result",
-        (Selector::Key(key), Target::Id(_)) => {
-            key == "result" && !form.mark.close.is_empty() || form.is_envelope(key)
-        }
-        _ => false,
+    let members: &[&str] = match (&target, form.mark) {
+        (Target::Index(_), _) | (Target::Id(_), Mark { open: "${", .. }) => &["data", "result"],
+        (Target::Id(_), Mark { close: "", .. }) | (Target::Input(_), _) => &[],
+        (Target::Id(_), _) => &["result"],
     };
-    if path.first().is_some_and(is_envelope) {
+    if is_wrapped(&path, members) {
         path.remove(0);
     }
     Some(ScannedReference {

@@ -11,7 +11,7 @@ pub(crate) use path::{NameSyntax, end_where_missing};
 pub(crate) use style::{Mark, Notation, Places, ReferenceTarget, Style, name_in, named};
 
 use crate::dynamic::finding::Code;
-use crate::plan::Segment;
+use crate::plan::{Segment, Selector};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -223,6 +223,32 @@ impl<'t> Scan<'t> {
         scan.scan_errors.push(scan_error);
         scan
     }
+}
+
+/// Reads the JSON string at `inner`, which is a literal in the marks of a reference. Returns `None` for anything else.
+pub(crate) fn escaped<'t>(
+    text: &str,
+    inner: usize,
+    close: &str,
+    whole: &Range<usize>,
+) -> Option<Result<(Piece<'t>, usize), Box<ScanError>>> {
+    text[inner..]
+        .starts_with('"')
+        .then(|| match quoted(text, inner) {
+            Some((literal, end)) if text[end..].starts_with(close) => {
+                Ok((Piece::Text(literal.into()), end + close.len()))
+            }
+            _ => {
+                let message = "this is neither a reference nor a string of JSON";
+                Err(ScanError::new(whole.clone(), message).into())
+            }
+        })
+}
+
+/// Returns `true` if a path begins with one of the members that a dialect has between a step and its output.
+pub(crate) fn is_wrapped(path: &[Segment], members: &[&str]) -> bool {
+    let first = path.first().map(|segment| &segment.selector);
+    matches!(first, Some(Selector::Key(key)) if members.contains(&key.as_str()))
 }
 
 /// Reads the JSON string at `at`, and returns its end.

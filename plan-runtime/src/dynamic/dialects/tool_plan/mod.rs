@@ -16,12 +16,10 @@ mod schema;
 
 pub(in crate::dynamic) use schema::schema;
 
-use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, end_where_missing};
-use super::rules::{Compat, Recognition, Rules, after_ids};
+use super::rules::{Compat, Recognition, Rules};
 use crate::dynamic::json_node::JsonType;
-use crate::print::short;
 use std::collections::HashSet;
 
 /// The guide to tool plans for models.
@@ -38,13 +36,7 @@ pub(super) static RULES: Rules = Rules {
         usual: Some(JsonType::Object),
     },
 
-    read: |builder, node| steps::document(builder, node, &read::LAYOUT),
-
-    arguments: "arguments",
-    by_id: true,
-    retries: None,
-    step: |_, id| format!("step `{}`", short(id)),
-    after: after_ids,
+    syntax: &read::LAYOUT,
 
     places: Places::Whole,
     mark: Some(scan::MARK),
@@ -57,11 +49,6 @@ pub(super) static RULES: Rules = Rules {
     },
 
     style: scan::style,
-    form: |to, path| Some(scan::style(to, "")?.write(path)),
-    form_in_text: |form| {
-        format!("use a tool to join the parts of the text, of which `{form}` is one")
-    },
+    object: None,
     literal: scan::literal,
-    // The dialect cannot express a part of a string.
-    literal_in: |text, _| scan::literal(&short(text)),
 };

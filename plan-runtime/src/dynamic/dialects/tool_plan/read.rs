@@ -1,6 +1,7 @@
 //! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
 
-use crate::dynamic::dialects::reading::steps::{self, Layout};
+use crate::dynamic::dialects::reading::layout::{self, Layout};
+use crate::dynamic::dialects::reading::names;
 use crate::dynamic::dialects::reading::{Members, PlanReader};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::invalid::Invalid;
@@ -48,66 +49,64 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 /// Reads arguments from an object, or from a string that contains the JSON of an object.
-fn arguments(reader: &mut PlanReader<'_>, members: &Members<'_>) -> Template {
+fn arguments(reader: &mut PlanReader, members: &Members<'_>) -> Template {
     let node = match members.given("arguments") {
         Some(node) if node.kind() == JsonType::String => node,
-        _ => return steps::arguments(reader, members),
+        _ => return layout::arguments(reader, members),
     };
-    let Some(text) = reader.builder.text(node, "the arguments of a step") else {
-        let at = reader.builder.place(node.place(), None);
-        return reader.builder.broken(at);
+    let Some(text) = reader.text(node, "the arguments of a step") else {
+        let at = reader.place(node.place(), None);
+        return reader.broken(at);
     };
     // A reference to all arguments may also be a plain string, in addition to the JSON of a string.
     if text.value.starts_with("$ref:") {
-        return steps::whole(reader, node);
+        return layout::whole(reader, node);
     }
     let inner = text.inside();
     match JsonNode::of(inner.text(), &inner) {
         Ok(node) if node.kind() == JsonType::Object => reader.template(node, None, 0),
-        Ok(node) => steps::whole(reader, node),
+        Ok(node) => layout::whole(reader, node),
         Err(_) => {
             let help = "the arguments are an object, or a string with the JSON text of one";
-            reader
-                .builder
-                .note(Invalid::of(inner.text()).note(&inner, inner.text(), Some(help)));
-            let at = reader.builder.place(node.place(), None);
-            reader.builder.broken(at)
+            reader.note(Invalid::of(inner.text()).note(&inner, inner.text(), Some(help)));
+            let at = reader.place(node.place(), None);
+            reader.broken(at)
         }
     }
 }
 
 /// Reads the outputs that the plan selects, or all outputs if it selects none.
-fn output(reader: &mut PlanReader<'_>, top: &Members<'_>, steps: &[Step]) -> Output {
-    let builder = &mut *reader.builder;
-    let all = || steps::all_outputs(steps);
+fn output(reader: &mut PlanReader, top: &Members<'_>, steps: &[Step]) -> Output {
+    let reader = &mut *reader;
+    let all = || layout::all_outputs(steps);
     let Some(node) = top.given("output_steps") else {
         return all();
     };
-    let Some(items) = builder
+    let Some(items) = reader
         .scalars(node, "`output_steps`", JsonType::String)
         .filter(|items| !items.is_empty())
     else {
         return all();
     };
-    builder.spans.output = Some(builder.spans.templates.len());
-    let at = builder.place(node.place(), None);
+    reader.here.spans.output = Some(reader.here.spans.templates.len());
+    let at = reader.place(node.place(), None);
     let mut chosen = Vec::new();
     // The repeated steps, each with the position of its last occurrence.
     let mut seen = BTreeMap::new();
     for item in &items {
         let place = item.place();
-        if !builder.count(1, place.clone()) {
+        if !reader.count(1, place.clone()) {
             break;
         }
-        let Some(text) = builder.text(*item, "an output step") else {
+        let Some(text) = reader.text(*item, "an output step") else {
             continue;
         };
-        if let Some(index) = builder.known_step(&text.value, place.clone()) {
+        if let Some(index) = names::known_step(reader, &text.value, place.clone()) {
             match seen.entry(index) {
                 Entry::Vacant(new) => {
                     new.insert(None);
                     chosen.push(index);
-                    builder.place(place, None);
+                    reader.place(place, None);
                 }
                 Entry::Occupied(mut again) => {
                     again.insert(Some(place));
@@ -115,16 +114,16 @@ fn output(reader: &mut PlanReader<'_>, top: &Members<'_>, steps: &[Step]) -> Out
             }
         }
     }
-    builder.spans.templates.close(at);
+    reader.here.spans.templates.close(at);
     for (index, place) in seen {
         if let Some(place) = place {
             let id = steps.get(index).map_or("", |step| &step.id);
             let message = format!("`{}` is listed twice", short(id));
-            builder.note(
+            reader.note(
                 Note::warning(Code::DuplicateMember, place, message)
-                    .help("its output is given once".to_owned()),
+                    .help("its output is given once"),
             );
         }
     }
-    steps::outputs(steps, chosen)
+    layout::outputs(steps, chosen)
 }

@@ -1,0 +1,104 @@
+//! Inputs that references declare, and steps that references name by their index.
+
+use super::PlanReader;
+use super::counts::count_input;
+use crate::dynamic::Profile;
+use crate::dynamic::finding::{Code, Note};
+use crate::plan::{Block, Input};
+use crate::print::short;
+use crate::shape::Secrets;
+use std::ops::Range;
+
+/// The number of values that a newly discovered input counts as.
+const VALUES_OF_INPUT: usize = 3;
+
+/// Looks through a document for the names of inputs that references have.
+pub(crate) fn expect(reader: &mut PlanReader, json: &str) {
+    let names = (reader.dialect.rules().inputs_in)(json, reader.limits.name);
+    reader.input_names = names.into_iter().map(|name| (name, None)).collect();
+}
+
+/// Returns the input of the plan with this name. The first reference declares the input.
+pub(super) fn input(reader: &mut PlanReader, name: &str, place: Range<usize>) -> usize {
+    if let Some(Some(index)) = reader.input_names.get(name) {
+        return *index;
+    }
+    let input = reader.inputs.len();
+    reader.count(VALUES_OF_INPUT, place.clone());
+    count_input(reader, input, place.clone());
+    reader.name_fits(name, "the name of an input", place.clone());
+    reader.input_names.insert(name.into(), Some(input));
+    no_step(reader, name, place);
+    let optional = reader.profile == Profile::Compat;
+    reader.at_mut(0).spans.untyped.push(input);
+    reader.inputs.push(Input {
+        name: name.to_owned(),
+        type_name: if optional { "Option<String>" } else { "String" }.into(),
+        description: "".into(),
+        secrets: Secrets::default(),
+        is_guessed: true,
+    });
+    input
+}
+
+/// Reports an input with the name of a step.
+pub(crate) fn no_step(reader: &mut PlanReader, input: &str, place: Range<usize>) {
+    if let Some(step) = reader.at(0).step_of(input) {
+        let message = format!("the input `{}` has the name of a step", short(input));
+        let first = reader.at(0).spans.steps.get(step);
+        let first = first.map(|spans| spans.id.range());
+        let note = Note::error(Code::DuplicateId, place, message);
+        let note = note.related(first, "the step is here");
+        reader.note(note.help("give one of them another name"));
+    }
+}
+
+/// Returns the step with this index, which must come before the current one.
+pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>) -> Option<usize> {
+    let counted = |count: usize, before: &str| match count {
+        0 => format!("no steps{before}"),
+        1 => format!("one step{before}, step[0]"),
+        _ => format!("{count} steps{before}, step[0] to step[{}]", count - 1),
+    };
+    let before_block = reader
+        .around
+        .last()
+        .and_then(|it| Some(it.current.as_ref()?.0));
+    // The notation by which a block reads an outer step: the step with this index, if it comes before the block.
+    let read_by_block = |before: usize| {
+        let index = if index < before { index } else { 0 };
+        format!(
+            "a block counts its own steps; name what it reads of others in its `inputs`: `\"inputs\": {{\"x\": \"${{step[{index}].data}}\"}}`, and write `${{x.data}}` in it"
+        )
+    };
+    if index >= reader.here.steps {
+        let (whole, help) = match before_block {
+            Some(before) => ("block", read_by_block(before)),
+            None => {
+                let help = "steps are counted from 0, in the order of the list";
+                ("plan", help.to_owned())
+            }
+        };
+        let steps = counted(reader.here.steps, "");
+        let message = format!("there is no step[{index}]: the {whole} has {steps}");
+        return reader.fail(Code::StepOutOfRange, place, message, help);
+    }
+    let (message, help) = match &reader.here.current {
+        Some((current, id)) if *current == index && &**id == Block::TAIL => {
+            let steps = counted(index, " before it");
+            let message = format!("step[{index}] is this `tail` itself: the block has {steps}");
+            (message, read_by_block(before_block.unwrap_or_default()))
+        }
+        Some((current, _)) if *current <= index => {
+            let message = if *current == index {
+                format!("step[{index}] refers to itself")
+            } else {
+                format!("step[{current}] refers to step[{index}], which comes after it")
+            };
+            let help = "the steps of a blueprint run in order: a step can use only earlier steps";
+            (message, help.to_owned())
+        }
+        _ => return Some(index),
+    };
+    reader.fail(Code::LaterStep, place, message, help)
+}
