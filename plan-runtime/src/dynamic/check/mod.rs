@@ -4,14 +4,15 @@
 //!   value, a member, an element of a list.
 //! - A value that no schema describes is a warning where a type is needed: [`Code::Unchecked`]. A missing `required` describes nothing either.
 //! - Bounds, lengths, patterns and formats are compared with values of the plan, and not with outputs. A run checks them.
-//! - Other arguments than those that a schema names are mistakes where it forbids them (`additionalProperties: false`), and where their
-//!   name is nearly that of one that is not given. Otherwise they are a warning: many tools look at more than they name.
+//! - An argument that the schema does not name is an error if the schema forbids further arguments (`additionalProperties: false`), or if
+//!   the name is similar to the name of a missing argument. Otherwise such an argument is a warning, because many tools read arguments
+//!   that their schemas do not name.
 //! - An output has the fields that its schema names, and no others, unless `additionalProperties` allows them.
 //! - Null for an optional argument is equivalent to a missing argument. A call does not pass such a null, unless the type of the argument names null.
 //! - An element of a list is taken to be there, as in Rust.
 //! - A variable of a `for` or of a pattern is the element or the value that it is bound to. A condition that asks for a value is remembered
 //!   in the conditions after it, and not in the branch, as in Rust.
-//! - Where a reference may end, it is a warning that it leads to nothing, unless each run fails because of it.
+//! - A reference that may end and leads to nothing is a warning, unless the reference fails each run.
 //! - A value of the plan that replaces a missing one must fit as if it was written there.
 
 mod bounds;

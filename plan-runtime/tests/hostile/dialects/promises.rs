@@ -1,4 +1,4 @@
-//! Words of other systems for members: none is ignored silently, and none makes a step run that its author made conditional.
+//! Words of other systems for members. The reader ignores no such word silently, and never runs a step that its author made conditional.
 
 use plan_runtime::dynamic::{Code, Profile, Reader, Severity};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ fn a_step_never_runs_that_its_author_made_conditional() {
             }
         }
     }
-    // A block in its form has no tool beside it.
+    // A step with a block has no tool.
     for text in in_steps("block", &json!({"steps": steps})) {
         let found = Reader::new().read(&text).unwrap_err();
         assert_eq!(found[0].code, Code::WrongKind, "{found}");

@@ -4,7 +4,8 @@ use crate::dynamic::dialects::reading::PlanReader;
 use crate::dynamic::dialects::reading::layout::{self, Layout};
 use crate::dynamic::dialects::reading::{counts, inputs, unknown};
 use crate::dynamic::finding::Code;
-use crate::dynamic::json_node::JsonNode;
+use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::plan::json::names::step;
 use crate::print::short;
 
 const TOP: &[&str] = &[
@@ -16,16 +17,6 @@ const TOP: &[&str] = &[
     "output_type",
 ];
 const INPUT: &[&str] = &["name", "type", "description"];
-
-const BODY: &[&str] = &[
-    "tool",
-    "arguments",
-    "tool_description",
-    "value",
-    "if",
-    "for",
-    "block",
-];
 
 pub(super) static LAYOUT: Layout = Layout {
     document: "an action plan",
@@ -39,12 +30,13 @@ pub(super) static LAYOUT: Layout = Layout {
     name: ("name", "the name of a plan"),
     inputs,
     step: &["id", "intent", "tool", "arguments", "tool_description"],
-    body: BODY,
+    body: &layout::body("arguments"),
     policy: &[],
     id: None,
     by_place: false,
     arguments: layout::arguments,
-    order: |_, _, _, _| {},
+    after: (step::AFTER, JsonType::String),
+    own_policy: |_, _, _| {},
     output: |_, _, steps| layout::all_outputs(steps),
 };
 
@@ -78,22 +70,12 @@ fn inputs(reader: &mut PlanReader, list: JsonNode<'_>) {
         }
         inputs::no_step(reader, &name, place.clone());
         counts::count_input(reader, reader.inputs.len(), place);
-        let type_name = reader.optional_text(&members, "type", "the type of an input");
-        let description =
-            reader.optional_text(&members, "description", "the description of an input");
-        if type_name.is_empty() {
-            reader.here.spans.untyped.push(reader.inputs.len());
+        let index = reader.inputs.len();
+        reader.input_names.insert(name.as_str().into(), Some(index));
+        let input = reader.input(&members, name);
+        if input.type_name.is_empty() {
+            reader.here.spans.untyped.push(index);
         }
-        reader.name_fits(&type_name, "the type of an input", node.place());
-        reader
-            .input_names
-            .insert(name.as_str().into(), Some(reader.inputs.len()));
-        reader.inputs.push(crate::plan::Input {
-            name,
-            type_name: type_name.into(),
-            description: description.into(),
-            secrets: crate::shape::Secrets::default(),
-            is_guessed: false,
-        });
+        reader.inputs.push(input);
     }
 }

@@ -1,8 +1,8 @@
 //! `{"requestId", "steps": [{"tool", "params", "dependsOn", "parallel", "optional", "retryCount", "timeout"}]}`
 
+use crate::dynamic::dialects::reading::counts;
 use crate::dynamic::dialects::reading::layout::{self, Layout};
 use crate::dynamic::dialects::reading::{Members, PlanReader, wrong_kind};
-use crate::dynamic::dialects::reading::{counts, inputs};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Optional, Policy};
 use std::time::Duration;
@@ -21,16 +21,6 @@ const STEP: &[&str] = &[
     "tool_description",
 ];
 
-const BODY: &[&str] = &[
-    "tool",
-    "params",
-    "tool_description",
-    "value",
-    "if",
-    "for",
-    "block",
-];
-
 pub(super) static LAYOUT: Layout = Layout {
     document: "a blueprint",
     may_be_list: true,
@@ -40,7 +30,7 @@ pub(super) static LAYOUT: Layout = Layout {
     name: ("requestId", "`requestId`"),
     inputs: |_, _| {},
     step: STEP,
-    body: BODY,
+    body: &layout::body("params"),
     policy: &[
         ("attempts", "retryCount"),
         ("timeout", "timeout"),
@@ -52,36 +42,10 @@ pub(super) static LAYOUT: Layout = Layout {
     }),
     by_place: true,
     arguments: layout::arguments,
-    order: |reader, index, members, step| {
-        step.policy = policy(reader, members).into();
-        step.after = depends_on(reader, index, members);
-    },
+    after: ("dependsOn", JsonType::Number),
+    own_policy: |reader, members, step| step.policy = policy(reader, members).into(),
     output: |_, _, steps| layout::all_outputs(steps),
 };
-
-fn depends_on(reader: &mut PlanReader, index: usize, members: &Members<'_>) -> Vec<usize> {
-    let Some(node) = members.given("dependsOn") else {
-        return Vec::new();
-    };
-    let (mut after, mut places) = (Vec::new(), Vec::new());
-    let items = reader.scalars(node, "`dependsOn`", JsonType::Number);
-    for item in items.unwrap_or_default() {
-        if !reader.count(1, item.place()) {
-            break;
-        }
-        let Some(step) = reader.value::<usize>(item, "a step to wait for", "the index of a step")
-        else {
-            continue;
-        };
-        let place = item.place();
-        if let Some(step) = inputs::indexed(reader, step, place.clone()) {
-            places.push((step, place.into()));
-            after.push(step);
-        }
-    }
-    reader.here.spans.steps[index].after = places;
-    after
-}
 
 fn policy(reader: &mut PlanReader, members: &Members<'_>) -> Policy {
     if let Some(node) = members.given("parallel") {

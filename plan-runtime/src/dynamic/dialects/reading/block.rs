@@ -1,7 +1,6 @@
 //! `{"steps": […], "value": …}`: steps inside a step.
 
-use super::body::{depth_fits, missing, part};
-use super::counts::{VALUES_OF_STEP, steps_fit};
+use super::counts::{VALUES_OF_STEP, depth_fits, steps_fit};
 use super::names::{BlockRead, ReadKind, declare};
 use super::{Members, PlanReader};
 use crate::dynamic::finding::{Code, Note};
@@ -9,29 +8,42 @@ use crate::dynamic::json_node::JsonNode;
 use crate::dynamic::spans::StepSpans;
 use crate::plan::json::names::{block, looped};
 use crate::plan::{
-    Block, Entry, Input, Key, Loop, Output, Plan, Reference, Source, Step, Template,
+    Block, Body, Entry, Input, Key, Loop, Output, Plan, Reference, Source, Step, Template,
 };
 
-pub(super) fn block(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option<Block> {
+/// Reads a body in a block, with its description and its depth.
+type ReadBody = fn(&mut PlanReader, JsonNode<'_>, &str, usize) -> Body;
+
+pub(super) fn block(
+    reader: &mut PlanReader,
+    node: JsonNode<'_>,
+    depth: usize,
+    tail: ReadBody,
+) -> Option<Block> {
     if !depth_fits(reader, depth, node) {
         return None;
     }
     let members = reader.object(node, "`block`", block::ALL)?;
-    let (block, ()) = block_of(reader, node, &members, depth, |_| ())?;
+    let (block, ()) = block_of(reader, &members, (depth, tail), |_| ())?;
     Some(block)
 }
 
 /// Reads `{"steps": […], "value": …, "while": …}`.
-pub(super) fn repeat(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option<Loop> {
+pub(super) fn repeat(
+    reader: &mut PlanReader,
+    node: JsonNode<'_>,
+    depth: usize,
+    tail: ReadBody,
+) -> Option<Loop> {
     if !depth_fits(reader, depth, node) {
         return None;
     }
     let members = reader.object(node, "`loop`", looped::ALL)?;
-    let (round, again) = block_of(reader, node, &members, depth, |it| {
+    let (round, again) = block_of(reader, &members, (depth, tail), |it| {
         let at = it.here.spans.templates.len();
         let again = match members.get(looped::WHILE) {
             Some(again) => it.syntax.test(it, again, 0),
-            None => missing(it, node, "the `loop` has no `while`"),
+            None => it.missing(node, "the `loop` has no `while`"),
         };
         it.here.spans.again = Some(at);
         again
@@ -46,12 +58,11 @@ pub(super) fn repeat(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) 
 /// Reads a block, and a part of its object in the scope of its names.
 fn block_of<T>(
     reader: &mut PlanReader,
-    node: JsonNode<'_>,
     members: &Members<'_>,
-    depth: usize,
+    (depth, tail): (usize, ReadBody),
     then: impl FnOnce(&mut PlanReader) -> T,
 ) -> Option<(Block, T)> {
-    let place = members.given(block::INPUTS).unwrap_or(node).place();
+    let place = members.given(block::INPUTS).unwrap_or(members.node).place();
     let at = reader.place(place, None);
     let mut reads = Vec::new();
     if let Some(last) = members.given(looped::LAST) {
@@ -95,7 +106,7 @@ fn block_of<T>(
     }
     let given = reads.len();
     reader.enter(depth + 1, reads);
-    let plan = inside(reader, members);
+    let plan = inside(reader, members, tail);
     let then = then(reader);
     let (reads, spans) = reader.leave();
     for read in &reads[given..] {
@@ -114,7 +125,7 @@ fn block_of<T>(
 }
 
 /// Reads the content of a block, as a plan whose inputs are complete only at its end.
-fn inside(reader: &mut PlanReader, members: &Members<'_>) -> Option<Plan> {
+fn inside(reader: &mut PlanReader, members: &Members<'_>, read_tail: ReadBody) -> Option<Plan> {
     let nodes = reader.list(members, block::STEPS, "`steps`");
     let tail = members.given(block::TAIL);
     let mut all = nodes.clone();
@@ -140,7 +151,7 @@ fn inside(reader: &mut PlanReader, members: &Members<'_>) -> Option<Plan> {
         (Some(tail), _) if plan.steps.len() == nodes.len() => {
             reader.here.current = Some((nodes.len(), Block::TAIL.into()));
             reader.here.spans.begin_templates(nodes.len());
-            let body = part(reader, tail, "the `tail` of a block", reader.here.depth);
+            let body = read_tail(reader, tail, "the `tail` of a block", reader.here.depth);
             reader.here.current = None;
             plan.steps.push(Step::new(Block::TAIL, body));
             reader.here.spans.output = Some(reader.place(tail.place(), None));

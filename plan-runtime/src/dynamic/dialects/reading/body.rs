@@ -1,5 +1,6 @@
 //! The bodies of steps.
 
+use super::counts::depth_fits;
 use super::{Member, Members, PlanReader, block, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
@@ -10,7 +11,6 @@ use crate::plan::{
     Action, Amount, Await, Body, Bound, Branch, Condition, For, Role, Step, Template,
     pattern_mistake,
 };
-use crate::resolve::describe::counted;
 
 /// Reads the role of a step.
 pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
@@ -35,10 +35,15 @@ pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
     Role::Undo(undone)
 }
 
-/// Reads the steps that must end first.
-pub(crate) fn after(reader: &mut PlanReader, index: usize, members: &Members<'_>) -> Vec<usize> {
-    let given = members.given(step::AFTER);
-    let given = given.and_then(|node| reader.scalars(node, "`after`", JsonType::String));
+/// Reads the steps that must end first: the member of this name, with elements of this kind.
+pub(crate) fn after(
+    reader: &mut PlanReader,
+    index: usize,
+    members: &Members<'_>,
+    (name, kind): (&str, JsonType),
+) -> Vec<usize> {
+    let given = members.given(name);
+    let given = given.and_then(|node| reader.scalars(node, &format!("`{name}`"), kind));
     for node in given.unwrap_or_default() {
         if !reader.count(1, node.place()) {
             break;
@@ -143,8 +148,8 @@ fn of_kind(
             read.shrink_to_fit();
             Body::If(read)
         }
-        step::BLOCK => Body::Block(Box::new(block::block(reader, kind.value, depth)?)),
-        step::LOOP => Body::Loop(Box::new(block::repeat(reader, kind.value, depth)?)),
+        step::BLOCK => Body::Block(Box::new(block::block(reader, kind.value, depth, part)?)),
+        step::LOOP => Body::Loop(Box::new(block::repeat(reader, kind.value, depth, part)?)),
         step::AWAIT => wait(reader, kind, depth)?,
         _ => Body::For(Box::new(read_for(reader, kind.value, depth)?)),
     })
@@ -276,7 +281,7 @@ fn bind_value(
         Some(value) => reader.template(value, None, 0),
         None => {
             let message = format!("{what} has a `pattern`, but no `value` for it");
-            missing(reader, node, &message)
+            reader.missing(node, &message)
         }
     };
     let pattern = bind(reader, given, pattern, (&value, true)).into();
@@ -310,7 +315,7 @@ fn read_for(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option
     let pattern = reader.required(&members, each::PATTERN, "the `for`", what);
     let list = match members.get(each::LIST) {
         Some(list) => reader.template(list, None, 0),
-        None => missing(reader, node, "the `for` has no `list`"),
+        None => reader.missing(node, "the `for` has no `list`"),
     };
     let around = reader.here.locals.len();
     let place = members.given(each::PATTERN).unwrap_or(node);
@@ -323,13 +328,6 @@ fn read_for(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option
         list,
         body,
     })
-}
-
-/// Reports a missing template, and returns a placeholder for it.
-pub(super) fn missing(reader: &mut PlanReader, node: JsonNode<'_>, message: &str) -> Template {
-    let place = node.place();
-    reader.report(Code::MissingMember, place.clone(), message, ());
-    reader.no_template(place)
 }
 
 /// Reads a body inside another body: a member of its owner.
@@ -352,23 +350,11 @@ fn inner(
 }
 
 /// Reads a body that is not a step.
-pub(super) fn part(reader: &mut PlanReader, node: JsonNode<'_>, what: &str, depth: usize) -> Body {
+fn part(reader: &mut PlanReader, node: JsonNode<'_>, what: &str, depth: usize) -> Body {
     match reader.object(node, what, reader.syntax.body()) {
         Some(members) => body(reader, &members, what, depth),
         None => reader.broken_body(),
     }
-}
-
-/// Reports a body that is nested too deep, and returns `false` for it.
-pub(super) fn depth_fits(reader: &mut PlanReader, depth: usize, node: JsonNode<'_>) -> bool {
-    let deepest = reader.limits.depth.min(DEEPEST_BODY);
-    if depth >= deepest {
-        let levels = counted(deepest, "level");
-        let message = format!("conditions, loops and blocks are nested more than {levels} deep");
-        let raised = (deepest < DEEPEST_BODY).then_some("depth");
-        reader.note(Note::limit(raised, node.place(), message));
-    }
-    depth < deepest
 }
 
 /// Returns the help for an `if` that is one branch, or only a condition beside a call.

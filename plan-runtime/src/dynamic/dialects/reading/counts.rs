@@ -4,7 +4,7 @@ use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;
 use crate::dynamic::limits::DocumentLimits;
-use crate::plan::depth::DEEPEST_VALUE;
+use crate::plan::depth::{DEEPEST_BODY, DEEPEST_VALUE};
 use crate::plan::json::MOST_PARTS;
 use crate::resolve::describe::counted;
 use std::ops::Range;
@@ -201,4 +201,16 @@ pub(crate) fn steps_fit(reader: &mut PlanReader, nodes: &[JsonNode<'_>]) -> bool
     let note = Note::limit("steps", first.place(), message);
     reader.note(note.label("this step exceeds the limit"));
     false
+}
+
+/// Reports a body that is nested too deep, and returns `false` for it.
+pub(super) fn depth_fits(reader: &mut PlanReader, depth: usize, node: JsonNode<'_>) -> bool {
+    let deepest = reader.limits.depth.min(DEEPEST_BODY);
+    if depth >= deepest {
+        let levels = counted(deepest, "level");
+        let message = format!("conditions, loops and blocks are nested more than {levels} deep");
+        let raised = (deepest < DEEPEST_BODY).then_some("depth");
+        reader.note(Note::limit(raised, node.place(), message));
+    }
+    depth < deepest
 }

@@ -43,10 +43,25 @@ pub(crate) struct Layout {
     pub(crate) by_place: bool,
     /// Reads the arguments of a call.
     pub(crate) arguments: fn(&mut PlanReader, &Members<'_>) -> Template,
-    /// Reads the dependencies of a step and its policy, if the dialect has members for them.
-    pub(crate) order: fn(&mut PlanReader, usize, &Members<'_>, &mut Step),
+    /// The member with the dependencies of a step, and the kind of their names.
+    pub(crate) after: (&'static str, JsonType),
+    /// Reads the policy in the members of a step, if the dialect has such members.
+    pub(crate) own_policy: fn(&mut PlanReader, &Members<'_>, &mut Step),
     /// Reads the output of a document that has no template for it.
     pub(crate) output: fn(&mut PlanReader, &Members<'_>, &[Step]) -> Output,
+}
+
+/// Returns all members of a body in a dialect with this name for the arguments of a call.
+pub(crate) const fn body(arguments: &'static str) -> [&'static str; 7] {
+    [
+        members::TOOL,
+        arguments,
+        "tool_description",
+        members::VALUE,
+        members::IF,
+        members::FOR,
+        members::BLOCK,
+    ]
 }
 
 impl Syntax for Layout {
@@ -116,10 +131,8 @@ impl Syntax for Layout {
         } else {
             Body::Action(self.call_of_step(reader, index, &given))
         };
-        (self.order)(reader, index, &given, step);
-        if !self.by_place {
-            step.after = body::after(reader, index, &given);
-        }
+        (self.own_policy)(reader, &given, step);
+        step.after = body::after(reader, index, &given, self.after);
         policy::policy_of(reader, index, &given, step, self.policy);
         body::check_bound(reader, &given, step);
         step.after = step.only_after();

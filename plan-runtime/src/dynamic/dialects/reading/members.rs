@@ -3,8 +3,10 @@
 use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, Text, on_one_line};
+use crate::plan::Input;
 use crate::plan::json::names::input;
 use crate::print::short;
+use crate::shape::Secrets;
 use plan_graph::similar;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -184,6 +186,21 @@ impl PlanReader {
     ) -> String {
         let text = members.given(name).and_then(|node| self.text(node, what));
         text.map(|text| text.value.into_owned()).unwrap_or_default()
+    }
+
+    /// Reads the type and the description of an input with this name.
+    pub(crate) fn input(&mut self, members: &Members<'_>, name: String) -> Input {
+        let what = "the type of an input";
+        let type_name = self.optional_text(members, input::TYPE, what);
+        self.name_fits(&type_name, what, members.node.place());
+        let what = "the description of an input";
+        Input {
+            name,
+            type_name: type_name.into(),
+            description: self.optional_text(members, input::DESCRIPTION, what).into(),
+            secrets: Secrets::default(),
+            is_guessed: false,
+        }
     }
 
     /// Reads a required string. A name must be valid.

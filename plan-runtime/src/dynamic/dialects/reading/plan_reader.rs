@@ -82,7 +82,7 @@ pub(crate) struct PlanReader {
     pub(super) shows: Option<Range<usize>>,
     /// The plan or the block that is being read.
     pub(crate) here: Scope,
-    /// The plans and blocks around it, the outermost first.
+    /// The enclosing plans and blocks, the outermost first.
     pub(crate) around: Vec<Scope>,
 }
 
@@ -196,6 +196,12 @@ impl PlanReader {
         self.broken(at)
     }
 
+    /// Reports a missing template, and returns a placeholder for the template.
+    pub(crate) fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
+        self.report(Code::MissingMember, node.place(), message, ());
+        self.no_template(node.place())
+    }
+
     /// Marks the current step as broken, and returns a placeholder for its body.
     pub(crate) fn broken_body(&mut self) -> Body {
         if let Some((index, _)) = self.here.current {
@@ -204,8 +210,8 @@ impl PlanReader {
         super::nothing()
     }
 
-    /// Records the IDs of all steps first, since steps may refer to later ones. They are read again with their steps to
-    /// save memory.
+    /// Records the IDs of all steps first, since steps may refer to later steps. To save memory, the reader reads the IDs again with the
+    /// steps.
     pub(crate) fn declare_steps(&mut self, nodes: &[JsonNode<'_>]) {
         for (index, node) in nodes.iter().enumerate() {
             if !self.count(VALUES_OF_STEP, node.place()) {

@@ -6,6 +6,7 @@ use crate::dynamic::dialects::reading::{Members, PlanReader};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::invalid::Invalid;
 use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::plan::json::names::step;
 use crate::plan::{Output, Step, Template};
 use crate::print::short;
 use std::collections::BTreeMap;
@@ -20,16 +21,6 @@ const TOP: &[&str] = &[
     "output_type",
 ];
 
-const BODY: &[&str] = &[
-    "tool",
-    "arguments",
-    "tool_description",
-    "value",
-    "if",
-    "for",
-    "block",
-];
-
 pub(super) static LAYOUT: Layout = Layout {
     document: "a tool plan",
     may_be_list: false,
@@ -39,12 +30,13 @@ pub(super) static LAYOUT: Layout = Layout {
     name: ("name", "the name of a plan"),
     inputs: |_, _| {},
     step: &["id", "tool", "arguments", "intent", "tool_description"],
-    body: BODY,
+    body: &layout::body("arguments"),
     policy: &[],
     id: None,
     by_place: false,
     arguments,
-    order: |_, _, _, _| {},
+    after: (step::AFTER, JsonType::String),
+    own_policy: |_, _, _| {},
     output,
 };
 

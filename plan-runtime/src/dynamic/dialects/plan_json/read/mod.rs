@@ -1,5 +1,6 @@
 //! The reader of plan JSON, the serde format of [`Plan`], which reports all errors with their positions.
 
+mod plain;
 mod reference;
 mod step;
 mod template;
@@ -61,7 +62,8 @@ impl Syntax for PlanJson {
         reader.only(&mut members, "a step", names::step::ALL);
         steps::purpose(reader, &members, step);
         step.body = body::body(reader, &members, "the step", reader.here.depth);
-        step.after = body::after(reader, index, &members);
+        let after = (names::step::AFTER, JsonType::String);
+        step.after = body::after(reader, index, &members, after);
         policy::policy_of(reader, index, &members, step, &[]);
         body::check_bound(reader, &members, step);
     }
@@ -127,22 +129,14 @@ fn inputs(reader: &mut PlanReader, top: &Members<'_>) -> Vec<Input> {
             continue;
         };
         let name = reader.required(&members, input::NAME, "the input", "the name of an input");
-        let type_name = reader.optional_text(&members, input::TYPE, "the type of an input");
         let name = name.unwrap_or_default();
         reader.name_fits(&name, "the name of an input", node.place());
-        reader.name_fits(&type_name, "the type of an input", node.place());
         if let Some(node) = members.given(input::NAME) {
             declare(reader, inputs.len(), &name, node.place());
         }
-        let what = "the description of an input";
         inputs.push(Input {
-            name,
-            type_name: type_name.into(),
-            description: reader
-                .optional_text(&members, input::DESCRIPTION, what)
-                .into(),
             secrets: secrets(reader, &members, input::SECRETS),
-            is_guessed: false,
+            ..reader.input(&members, name)
         });
     }
     inputs

@@ -1,6 +1,6 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
-use super::template::plain;
+use super::plain::plain;
 use crate::dynamic::dialects::reading::{
     MOST_NAMES, Members, PlanReader, counts, names, wrong_kind,
 };

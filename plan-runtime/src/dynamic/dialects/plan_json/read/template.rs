@@ -12,7 +12,6 @@ use crate::plan::json::names::{computed, part, template};
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::print::short;
 use plan_graph::similar;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -208,41 +207,6 @@ fn computed(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Computed> {
         reads.extend(read(reader, item));
     }
     (reads.len() == count).then_some(Computed::new(written?, reads))
-}
-
-/// Reads JSON without references.
-pub(super) fn plain(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option<Value> {
-    let place = node.place();
-    // The map of an object takes the room of several templates.
-    let is_object = node.kind() == JsonType::Object;
-    if !reader.count(if is_object { 8 } else { 1 }, place.clone()) {
-        return None;
-    }
-    // A part with an error is left out, since the plan has an error.
-    match node.kind() {
-        JsonType::List | JsonType::Object if !reader.fits(depth, place.clone()) => None,
-        JsonType::List => {
-            let items = node.each_item();
-            let items = items.filter_map(|item| plain(reader, item, depth + 1));
-            Some(Value::Array(items.collect()))
-        }
-        JsonType::Object => {
-            let members = reader.members(node, "a value")?.list.into_iter();
-            let members = members.filter_map(|member| {
-                let value = plain(reader, member.value, depth + 1)?;
-                Some((member.name.into_owned(), value))
-            });
-            Some(Value::Object(members.collect()))
-        }
-        JsonType::String => {
-            let text = reader.text(node, "a value")?;
-            Some(text.value.into_owned().into())
-        }
-        JsonType::Null | JsonType::Bool | JsonType::Number => node.read().ok().or_else(|| {
-            let message = format!("the number {} is out of range", short(node.slice()));
-            reader.fail(Code::InexactNumber, place, message, ())
-        }),
-    }
 }
 
 /// Returns the fix for `{"list": …}` and similar wrappers: the plain value.
