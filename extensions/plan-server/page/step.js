@@ -150,7 +150,8 @@ const details = (path, status, stateOfStep) => {
   const open = needs.filter((need) => !["completed", "recovered", "skipped"].includes(stateOfStep(need)));
   const error = report?.error ?? live.steps.get(path)?.error;
   return [
-    planned?.description ? h("p", { class: "hint" }, prose(planned.description)) : null,
+    planned?.intent ? h("p", { class: "intent" }, bdi(planned.intent)) : null,
+    planned?.description ? h("p", { class: "hint" }, "The tool: ", prose(planned.description)) : null,
     facts.length ? h("dl", {}, facts.flatMap(([name, shown]) => [h("dt", {}, name), h("dd", {}, shown)])) : null,
     error ? h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error)) : null,
     report?.by ? h("p", {}, "The step could not start, because ", h("code", {}, cut(report.by, 200)), " failed.") : null,

@@ -1,7 +1,9 @@
 //! The steps of a plan before it runs, as the page shows them.
 
+use crate::error::shortened;
+use crate::limits;
 use crate::tools::Office;
-use plan_graph::MessageName;
+use plan_graph::{Line, MessageName};
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contracts, Toolbox};
 use plan_runtime::plan::{Body, Input, Role, Source, Step};
@@ -20,6 +22,8 @@ pub(crate) struct StepView {
     pub(crate) tool: Option<String>,
     /// The description in the tool's contract.
     pub(crate) description: String,
+    /// The intent that the plan states.
+    pub(crate) intent: String,
     pub(crate) read_only: bool,
     /// `for`, `if`, `loop` or `block`, or an empty string for a plain call.
     pub(crate) form: &'static str,
@@ -153,6 +157,7 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
             read_only: tools.iter().all(is_read_only),
             tool: (!tools.is_empty()).then(|| tools.join(", ")),
             description: description.unwrap_or_default(),
+            intent: intent_of(step),
             form: form(&step.body),
             waits: waits(&step.body),
             undoes: match step.role {
@@ -176,6 +181,41 @@ fn after(step: &Step, needs: &[usize]) -> impl Iterator<Item = usize> {
     let role = step.role;
     let needs = needs.iter().copied();
     needs.filter(move |need| role != Role::Undo(*need) && !is_read(*need))
+}
+
+/// Returns the first characters of a step's intent, on one line with escapes for invisible characters.
+fn intent_of(step: &Step) -> String {
+    Line(shortened(step.intent.trim(), limits::INTENT)).to_string()
+}
+
+/// Returns the plans inside a body.
+fn inside(body: &Body) -> Vec<&Plan> {
+    match body {
+        Body::If(branches) => branches.iter().flat_map(|it| inside(&it.body)).collect(),
+        Body::For(each) => inside(&each.body),
+        Body::Block(block) => vec![&block.plan],
+        Body::Loop(repeat) => vec![&repeat.round.plan],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the intent of the step with a path such as `trip[2].hotel`, or the intent of the nearest enclosing step
+/// with an intent.
+pub(crate) fn intent(plan: &Plan, path: &str) -> String {
+    let found = plan.steps.iter().find_map(|step| {
+        let rest = path.strip_prefix(&*written(step))?;
+        let is_whole = rest.is_empty() || rest.starts_with(['[', '.']);
+        is_whole.then_some((step, rest))
+    });
+    let Some((step, rest)) = found else {
+        return String::new();
+    };
+    let inner = rest.trim_start_matches(|c: char| c == '[' || c == ']' || c.is_ascii_digit());
+    let inner = inner.strip_prefix('.').into_iter();
+    let mut inner =
+        inner.flat_map(|rest| inside(&step.body).into_iter().map(|it| intent(it, rest)));
+    let found = inner.find(|intent| !intent.is_empty());
+    found.unwrap_or_else(|| intent_of(step))
 }
 
 /// Returns the keyword of a body, or an empty string for a plain call.
@@ -256,6 +296,22 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn questions_have_the_intent_of_their_step() {
+        let toolbox = toolbox(Throttle::new());
+        let text = r#"{"steps": [{"id": "trip", "intent": " Plan\u202e the trip. ", "block": {"steps": [
+            {"id": "booked", "intent": "Book it.", "tool": "event_book", "arguments": {"title": "x", "day": "2027-03-12"}},
+            {"id": "told", "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}
+        ], "value": "$ref:booked.id"}}], "output_steps": ["trip"]}"#;
+        let document = toolbox.read(text).unwrap();
+        let intent = |path| super::intent(document.plan(), path);
+        assert_eq!(intent("trip.booked"), "Book it.");
+        for path in ["trip", "trip[3]", "trip[3].told"] {
+            assert_eq!(intent(path), r"Plan\u{202e} the trip.", "{path}");
+        }
+        assert_eq!(intent("trips"), "");
     }
 
     #[test]

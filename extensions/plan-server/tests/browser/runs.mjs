@@ -266,11 +266,16 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await close(page);
 }));
 
-await test("the names of the people who answer", () => stubbed({ pace: 20 }, async (stub) => {
+await test("the names of the people who answer", () => stubbed({ pace: 100 }, async (stub) => {
   const page = await open(stub.url, { who: null, allowed: /409/ });
-  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "ada", text: "x" } }, { id: "room", await: "String", after: ["sent"] }, { id: "all", tool: "send_mail", after: ["room"], for: 2, arguments: { to: "{{room.result}}" } }]));
+  await put(page, JSON.stringify([{ id: "sent", intent: "Invite Ada\u202e.", tool: "send_mail", arguments: { to: "ada", text: "x" } }, { id: "room", await: "String", after: ["sent"] }, { id: "all", tool: "send_mail", after: ["room"], for: 2, arguments: { to: "{{room.result}}" } }]));
   await wait(page, () => document.querySelectorAll("#picture .node").length === 3);
   await page.click("#start");
+  // The question and the card of the step show the intent of the plan.
+  await says(page, "#questions .intent", "The plan states: Invite Ada\\u{202e}.");
+  await page.$eval('#live [data-path="sent"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  await says(page, "#step-details .intent", "Invite Ada\\u{202e}.");
+  await page.click("#step-close");
   // Before the first answer, the page asks for a name. A closed dialog sends no answer.
   await press(page, "Allow", "#questions");
   await says(page, "#who-title", "Who answers?");
