@@ -139,6 +139,7 @@ const details = (path, status, stateOfStep) => {
   const single = attempts.length === 1 && !attempts[0].element?.length;
   const facts = [
     report?.tool ?? planned?.tool ? ["Tool", h("code", {}, cut(report?.tool ?? planned.tool, 200))] : null,
+    planned?.always ? ["Runs", "at the end of every run"] : null,
     planned?.undoes ? ["Undoes", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undoes, true) }, bdi(planned.undoes, 200))] : null,
     planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
     started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,

@@ -33,6 +33,10 @@ pub(crate) struct StepView {
     pub(crate) undoes: Option<String>,
     /// The step that undoes it, if there is one.
     pub(crate) undone_by: Option<String>,
+    /// `true` if the step runs at the end of every run.
+    pub(crate) always: bool,
+    /// The undo steps and the steps of every end inside the step, with paths without indices.
+    pub(crate) cleanup: Vec<String>,
     pub(crate) needs: Vec<String>,
     /// The needed steps whose outputs the step does not read.
     pub(crate) after: Vec<String>,
@@ -165,6 +169,8 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
                 _ => None,
             },
             undone_by: undo_of(at).map(written),
+            always: step.role == Role::Always,
+            cleanup: cleanup(&written(step), &step.body),
             needs: needs[at].iter().copied().map(name).collect(),
             after: after(step, &needs[at]).map(name).collect(),
             affects: affects().take(NAMES).map(name).collect(),
@@ -197,6 +203,19 @@ fn inside(body: &Body) -> Vec<&Plan> {
         Body::Loop(repeat) => vec![&repeat.round.plan],
         _ => Vec::new(),
     }
+}
+
+/// Returns the paths of the undo steps and of the steps of every end inside a body.
+fn cleanup(around: &str, body: &Body) -> Vec<String> {
+    let steps = inside(body).into_iter().flat_map(|plan| &plan.steps);
+    let of_step = |step: &Step| {
+        let path = format!("{around}.{}", written(step));
+        match step.role {
+            Role::Work => cleanup(&path, &step.body),
+            _ => vec![path],
+        }
+    };
+    steps.flat_map(of_step).collect()
 }
 
 /// Returns the intent of the step with a path such as `trip[2].hotel`, or the intent of the nearest enclosing step
@@ -312,6 +331,25 @@ mod tests {
             assert_eq!(intent(path), r"Plan\u{202e} the trip.", "{path}");
         }
         assert_eq!(intent("trips"), "");
+    }
+
+    #[test]
+    fn cleanup_is_known() {
+        let toolbox = toolbox(Throttle::new());
+        let text = r#"{"steps": [
+            {"id": "all", "for": {"pattern": "day", "list": ["2027-03-12"], "body": {"block": {"steps": [
+                {"id": "booked", "tool": "event_book", "arguments": {"title": "x", "day": "$ref:day"}},
+                {"id": "back", "undo": "booked", "tool": "event_cancel", "arguments": {"id": "$ref:booked.id"}}
+            ], "value": "$ref:booked.id"}}}},
+            {"id": "told", "always": true, "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}
+        ], "output_steps": ["all"]}"#;
+        let document = toolbox.read(text).unwrap();
+        let steps = steps(document.plan(), toolbox.contracts());
+        assert_eq!(
+            (steps[0].always, &*steps[0].cleanup),
+            (false, &["all.back".to_owned()][..])
+        );
+        assert_eq!((steps[1].always, &*steps[1].cleanup), (true, &[][..]));
     }
 
     #[test]
