@@ -437,6 +437,30 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   await close(page);
 }));
 
+await test("a lost connection on each page", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "ada" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
+  await page.click("#start");
+  await says(page, "#questions h3", "send_mail");
+  for (const [link, view] of [["to-runs", "runs-view"], ["to-inbox", "inbox-view"], ["to-editor", "editor-view"]]) {
+    await page.click(`#${link}`);
+    await page.waitForSelector(`#${view}:not([hidden])`);
+    if (view === "inbox-view") await says(page, "#inbox h2", "send_mail");
+    await page.setOfflineMode(true);
+    // A list asks by itself, and the editor asks while somebody types.
+    if (view === "editor-view") await put(page, "[ ]");
+    await says(page, "#lost", "Not connected since");
+    if (view === "inbox-view") assert.equal(await page.$$eval("#inbox button", (all) => all.every((it) => it.getAttribute("aria-disabled") === "true")), true);
+    await show(page, `lost-${view}`);
+    assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+    await page.setOfflineMode(false);
+    await wait(page, () => document.querySelector("#lost").hidden && !document.querySelector("#inbox [aria-disabled]"));
+  }
+  page.wrong = page.wrong.filter((it) => !/ERR_|net::/.test(it));
+  await close(page);
+}));
+
 await test("the count of what waits, and a lost connection", () => stubbed({ pace: 20 }, async (stub) => {
   const page = await open(stub.url);
   await page.click("#to-inbox");

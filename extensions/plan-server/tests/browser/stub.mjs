@@ -278,6 +278,7 @@ export async function start({ page, pace = 120 }) {
     if (files[url.pathname]) return answer(200, `${files[url.pathname][1]}; charset=utf-8`, fs.readFileSync(path.join(page, files[url.pathname][0])));
     if (url.pathname === "/report.css") return answer(200, "text/css", "h1 { color: rgb(1, 2, 3); }");
     if (url.pathname === "/report.js") return answer(200, "text/javascript", "document.documentElement.classList.add('scripted');");
+    if (url.pathname === "/health") return answer(200, "text/plain", "ok\n");
     if (request.headers.authorization !== `Bearer ${token}`) return wrong(401, "unauthorized", "the token is missing or wrong", "send the token that the server printed");
     let body = "";
     for await (const part of request) body += part;
