@@ -281,7 +281,7 @@ const drawPlan = (plan) => {
   if (all.length) {
     const rows = all.slice(0, LIMITS.rows).map((step) => ({
       "data-step": step.path,
-      cells: [h("button", { type: "button", class: "link", "aria-pressed": "false", onclick: () => chooseStep(editor.chosen === step.path ? null : step.path) }, bdi(step.path, 200)),
+      cells: [[h("button", { type: "button", class: "link", "aria-pressed": "false", onclick: () => chooseStep(editor.chosen === step.path ? null : step.path) }, bdi(step.path, 200)), step.intent ? h("p", { class: "hint" }, bdi(step.intent, 200)) : null].filter(Boolean),
         step.tool ? h("code", {}, cut(step.tool, 200)) : "–", effect(step), names(list(step.needs).filter((need) => need !== step.undoes)), ...(hasUndo ? [names([step.undone_by].filter(Boolean))] : []),
         names(step.affects, step.affects_count)],
     }));

@@ -1,27 +1,34 @@
 import { $, h, hide, say } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { live, runPath } from "./live.js";
-import { Refused, api, parsed, request } from "./server.js";
+import { Refused, api, parsed, reached, request } from "./server.js";
 
-// While the connection is lost, the buttons of the run are off. The banner comes a moment later, so that a short break does not flash.
-let [lost, banner] = [null, 0];
-const buttons = () => document.querySelectorAll("#run-view > .card:not(#asked) > .bar-of button, #asked button");
-const setLost = (isLost) => {
+// While the connection is lost, the buttons of the run and of the questions are off. The banner comes a moment later, so that a short break does not flash.
+// The connection is lost if the events of the run have ended, or if the latest request has failed.
+let [lost, banner, looking] = [null, 0, 0];
+const broken = { events: false, requests: false };
+const buttons = () => document.querySelectorAll("#run-view > .card:not(#asked) > .bar-of button, #asked button, #inbox button");
+const setLost = (name, isBroken) => {
+  broken[name] = isBroken;
+  const isLost = broken.events || broken.requests;
   if (isLost === (lost !== null)) return;
   lost = isLost ? new Date() : null;
   clearTimeout(banner);
   banner = isLost ? setTimeout(() => {
-    say($("lost"), `Not connected since ${lost.toLocaleTimeString()}. This page may be out of date. Its buttons are off until the connection is back.`);
+    say($("lost"), `Not connected since ${lost.toLocaleTimeString()}. This page may be out of date, and sends nothing until the connection is back.`);
     hide($("lost"), false);
   }, 1000) : 0;
   if (!isLost) hide($("lost"), true);
+  // Each page looks for the server, also a page that asks for nothing itself.
+  clearInterval(looking);
+  looking = isLost ? setInterval(() => request("/health", { wait: 5000 }).catch(() => {}), 3000) : 0;
   for (const one of buttons()) {
     if (isLost) one.setAttribute("aria-disabled", "true");
     else one.removeAttribute("aria-disabled");
   }
 };
-for (const name of ["click", "submit"]) {
-  $("run-view").addEventListener(name, (event) => {
+for (const [name, view] of ["click", "submit"].flatMap((name) => ["run-view", "inbox-view"].map((view) => [name, view]))) {
+  $(view).addEventListener(name, (event) => {
     if (!lost || (name === "click" && !event.target.closest("[aria-disabled=true]"))) return;
     event.preventDefault();
     event.stopPropagation();
@@ -30,8 +37,9 @@ for (const name of ["click", "submit"]) {
 // Shows the state of the connection.
 export const connection = (text, isLost = false) => {
   say($("connection"), text);
-  setLost(isLost);
+  setLost("events", isLost);
 };
+reached.changed = (isReached) => setLost("requests", !isReached);
 const pause = (ms, signal) => new Promise((resolve) => {
   const timer = setTimeout(resolve, ms);
   signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });

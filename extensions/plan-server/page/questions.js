@@ -70,7 +70,11 @@ const reasons = new Map();
 // The buttons that decide about calls, and the field for the reason of a decision. `answer` gets the decision and the reason. `change` has the form for the arguments of one call.
 const decisions = (key, name, all, answer, change, isElement) => {
   const typed = reasons.get(key) ?? { text: "", isOpen: false, refuses: false };
-  const keep = (change) => reasons.set(key, Object.assign(typed, change));
+  const keep = (change) => {
+    Object.assign(typed, change);
+    if (typed.text) reasons.set(key, typed);
+    else reasons.delete(key);
+  };
   const decide = (decision) => answer(decision, reason.value.trim());
   // The second click of a double click may be on the card that has moved to the place of an answered one, and decides nothing.
   const once = (decision) => (event) => event.detail < 2 && decide(decision);
@@ -114,6 +118,8 @@ const keyOf = ({ run, id, path, tool, arguments: given, text, undone_by: by }) =
 // The tools that an answer permits as well. No tool is left out.
 const undoing = (question) => undone(question).length > 0 && h("p", { class: "hint" }, "If the run fails later, the undo steps of this step may call ",
   ...undone(question).flatMap((tool, at) => [at ? ", " : "", h("code", {}, tool)]), " without another question.");
+// The intent is a claim of the plan, and the description comes from the tool.
+const intentOf = ({ run, path, intent }) => intent ?? (run ? "" : list(live.run?.steps).findLast((step) => step?.path === path || `${path}`.startsWith(`${step?.path}[`) || `${path}`.startsWith(`${step?.path}.`))?.intent) ?? "";
 // A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
 const questionCard = (run, question, after, from) => {
   const nth = (ids += 1);
@@ -147,7 +153,8 @@ const questionCard = (run, question, after, from) => {
     }
   } }, "Show all arguments");
   card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
-    from ?? "", question.asked ? h("p", { class: "hint" }, "Asked ", time(question.asked), ", ", since(question.asked), " ago.") : "", question.description ? h("p", {}, prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "", undoing(question) || "",
+    from ?? "", question.asked ? h("p", { class: "hint" }, "Asked ", time(question.asked), ", ", since(question.asked), " ago.") : "", intentOf(question) ? h("p", { class: "intent" }, h("span", { class: "hint" }, "The plan states: "), bdi(intentOf(question))) : "",
+    question.description ? h("p", {}, h("span", { class: "hint" }, "The tool: "), prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "", undoing(question) || "",
     ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   announce(`A question: may ${question.tool} run?`);
   return card;

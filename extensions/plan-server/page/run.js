@@ -135,7 +135,8 @@ const idOf = (id) => {
   return [h("span", { class: "run-id" }, "Run ", shown, " ", button)];
 };
 const stepLink = (path) => h("button", { type: "button", class: "link", onclick: () => live.choose(path, true) }, h("code", {}, cut(path, 300)));
-// The calls with effects that no undo step has undone, by their steps or their elements.
+const isInside = (path, around) => path === around || path.startsWith(`${around}.`);
+// The calls with effects that no undo step has undone, by their steps or their elements. Undo steps, and steps of every end, are not meant to be undone.
 const remaining = (run) => {
   const planned = new Map(list(run.steps).map((step) => [step?.path, step]));
   const undo = new Map(list(run.undone).map((one) => [one?.undoes, one]));
@@ -143,7 +144,7 @@ const remaining = (run) => {
   return live.order.flatMap((path) => {
     const root = live.steps.get(path).root ?? path;
     const step = planned.get(root);
-    if (!step?.tool || step.read_only || step.undoes || !isDone(path) || (path !== root && isDone(root)) || undo.get(root)?.status === "completed") return [];
+    if (!step?.tool || step.read_only || step.undoes || step.always || !isDone(path) || list(step.cleanup).some((one) => isInside(path.replaceAll(/\[\d+\]/g, ""), one)) || (path !== root && isDone(root)) || undo.get(root)?.status === "completed") return [];
     return [{ path, tool: step.tool, why: undo.has(root) ? `its undo step ${cut(undo.get(root).path, 200)} is ${undo.get(root).status}` : step.undone_by ? `its undo step ${cut(step.undone_by, 200)} has not run` : "it has no undo step" }];
   });
 };

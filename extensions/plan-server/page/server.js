@@ -4,6 +4,8 @@ import { keep, kept } from "./store.js";
 export let token = kept("token");
 // Other modules set `changed`, which is called after somebody has signed in or out.
 export const session = { changed: () => {} };
+// `changed` is called after each request with `true` if the server has answered.
+export const reached = { changed: () => {} };
 
 export class Refused extends Error {
   constructor(status, body) {
@@ -33,10 +35,16 @@ export const request = async (path, { method = "GET", body, signal, accept, wait
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (accept) headers.Accept = accept;
   const signals = [signal, wait && AbortSignal.timeout(wait)].filter(Boolean);
-  const response = await fetch(path, {
+  const asked = fetch(path, {
     method, headers, body: typeof body === "object" ? JSON.stringify(body) : body,
     signal: signals.length ? AbortSignal.any(signals) : undefined, cache: "no-store", credentials: "omit", referrerPolicy: "no-referrer", redirect: "error",
   });
+  // A request that the page itself gives up tells nothing about the server.
+  const response = await asked.catch((error) => {
+    if (!signal?.aborted) reached.changed(false);
+    throw error;
+  });
+  reached.changed(true);
   if (response.ok) return response;
   if (response.status === 401) signOut("The server does not know this token. It may have started with other data. Enter the token that it prints.");
   throw new Refused(response.status, await response.json().catch(() => null));

@@ -144,6 +144,7 @@ const details = (path, status, stateOfStep) => {
   const single = attempts.length === 1 && !attempts[0].element?.length;
   const facts = [
     report?.tool ?? planned?.tool ? ["Tool", h("code", {}, cut(report?.tool ?? planned.tool, 200))] : null,
+    planned?.always ? ["Runs", "at the end of every run"] : null,
     planned?.undoes ? ["Undoes", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undoes, true) }, bdi(planned.undoes, 200))] : null,
     planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
     started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,
@@ -155,7 +156,8 @@ const details = (path, status, stateOfStep) => {
   const open = needs.filter((need) => !["completed", "recovered", "skipped"].includes(stateOfStep(need)));
   const error = report?.error ?? live.steps.get(path)?.error;
   return [
-    planned?.description ? h("p", { class: "hint" }, prose(planned.description)) : null,
+    planned?.intent ? h("p", { class: "intent" }, bdi(planned.intent)) : null,
+    planned?.description ? h("p", { class: "hint" }, "The tool: ", prose(planned.description)) : null,
     facts.length ? h("dl", {}, facts.flatMap(([name, shown]) => [h("dt", {}, name), h("dd", {}, shown)])) : null,
     error ? h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error)) : null,
     report?.by ? h("p", {}, "The step could not start, because ", h("code", {}, cut(report.by, 200)), " failed.") : null,

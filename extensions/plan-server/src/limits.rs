@@ -112,6 +112,9 @@ pub const TITLE: usize = 60;
 /// Names of plans in one answer.
 pub const PLAN_NAMES: usize = 100;
 
+/// Characters of the intent of a step.
+pub const INTENT: usize = 500;
+
 /// Characters of the name of a person who answers a question.
 pub const NAME: usize = 100;
 

@@ -83,7 +83,12 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     let steps = view::steps(&plan, state.server.toolbox().contracts());
     json["svg"] = json!(crate::picture::svg(&steps));
     json["steps"] = json!(steps);
-    json["questions"] = json!(state.desk.questions(id));
+    let mut questions = json!(state.desk.questions(id));
+    for question in questions.as_array_mut().into_iter().flatten() {
+        let intent = view::intent(&plan, question["path"].as_str().unwrap_or_default());
+        question["intent"] = intent.into();
+    }
+    json["questions"] = questions;
     json["decisions"] = json!(state.decisions.of_run(id));
     json["waits"] = json!([]);
     json["undone"] = json!([]);

@@ -1,7 +1,9 @@
 //! The steps of a plan before it runs, as the page shows them.
 
+use crate::error::shortened;
+use crate::limits;
 use crate::tools::Office;
-use plan_graph::MessageName;
+use plan_graph::{Line, MessageName};
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contracts, Toolbox};
 use plan_runtime::plan::{Body, Input, Role, Source, Step};
@@ -20,6 +22,8 @@ pub(crate) struct StepView {
     pub(crate) tool: Option<String>,
     /// The description in the tool's contract.
     pub(crate) description: String,
+    /// The intent that the plan states.
+    pub(crate) intent: String,
     pub(crate) read_only: bool,
     /// `for`, `if`, `loop` or `block`, or an empty string for a plain call.
     pub(crate) form: &'static str,
@@ -29,6 +33,10 @@ pub(crate) struct StepView {
     pub(crate) undoes: Option<String>,
     /// The step that undoes it, if there is one.
     pub(crate) undone_by: Option<String>,
+    /// `true` if the step runs at the end of every run.
+    pub(crate) always: bool,
+    /// The undo steps and the steps of every end inside the step, with paths without indices.
+    pub(crate) cleanup: Vec<String>,
     pub(crate) needs: Vec<String>,
     /// The needed steps whose outputs the step does not read.
     pub(crate) after: Vec<String>,
@@ -153,6 +161,7 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
             read_only: tools.iter().all(is_read_only),
             tool: (!tools.is_empty()).then(|| tools.join(", ")),
             description: description.unwrap_or_default(),
+            intent: intent_of(step),
             form: form(&step.body),
             waits: waits(&step.body),
             undoes: match step.role {
@@ -160,6 +169,8 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
                 _ => None,
             },
             undone_by: undo_of(at).map(written),
+            always: step.role == Role::Always,
+            cleanup: cleanup(&written(step), &step.body),
             needs: needs[at].iter().copied().map(name).collect(),
             after: after(step, &needs[at]).map(name).collect(),
             affects: affects().take(NAMES).map(name).collect(),
@@ -176,6 +187,54 @@ fn after(step: &Step, needs: &[usize]) -> impl Iterator<Item = usize> {
     let role = step.role;
     let needs = needs.iter().copied();
     needs.filter(move |need| role != Role::Undo(*need) && !is_read(*need))
+}
+
+/// Returns the first characters of a step's intent, on one line with escapes for invisible characters.
+fn intent_of(step: &Step) -> String {
+    Line(shortened(step.intent.trim(), limits::INTENT)).to_string()
+}
+
+/// Returns the plans inside a body.
+fn inside(body: &Body) -> Vec<&Plan> {
+    match body {
+        Body::If(branches) => branches.iter().flat_map(|it| inside(&it.body)).collect(),
+        Body::For(each) => inside(&each.body),
+        Body::Block(block) => vec![&block.plan],
+        Body::Loop(repeat) => vec![&repeat.round.plan],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the paths of the undo steps and of the steps of every end inside a body.
+fn cleanup(around: &str, body: &Body) -> Vec<String> {
+    let steps = inside(body).into_iter().flat_map(|plan| &plan.steps);
+    let of_step = |step: &Step| {
+        let path = format!("{around}.{}", written(step));
+        match step.role {
+            Role::Work => cleanup(&path, &step.body),
+            _ => vec![path],
+        }
+    };
+    steps.flat_map(of_step).collect()
+}
+
+/// Returns the intent of the step with a path such as `trip[2].hotel`, or the intent of the nearest enclosing step
+/// with an intent.
+pub(crate) fn intent(plan: &Plan, path: &str) -> String {
+    let found = plan.steps.iter().find_map(|step| {
+        let rest = path.strip_prefix(&*written(step))?;
+        let is_whole = rest.is_empty() || rest.starts_with(['[', '.']);
+        is_whole.then_some((step, rest))
+    });
+    let Some((step, rest)) = found else {
+        return String::new();
+    };
+    let inner = rest.trim_start_matches(|c: char| c == '[' || c == ']' || c.is_ascii_digit());
+    let inner = inner.strip_prefix('.').into_iter();
+    let mut inner =
+        inner.flat_map(|rest| inside(&step.body).into_iter().map(|it| intent(it, rest)));
+    let found = inner.find(|intent| !intent.is_empty());
+    found.unwrap_or_else(|| intent_of(step))
 }
 
 /// Returns the keyword of a body, or an empty string for a plain call.
@@ -256,6 +315,41 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn questions_have_the_intent_of_their_step() {
+        let toolbox = toolbox(Throttle::new());
+        let text = r#"{"steps": [{"id": "trip", "intent": " Plan\u202e the trip. ", "block": {"steps": [
+            {"id": "booked", "intent": "Book it.", "tool": "event_book", "arguments": {"title": "x", "day": "2027-03-12"}},
+            {"id": "told", "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}
+        ], "value": "$ref:booked.id"}}], "output_steps": ["trip"]}"#;
+        let document = toolbox.read(text).unwrap();
+        let intent = |path| super::intent(document.plan(), path);
+        assert_eq!(intent("trip.booked"), "Book it.");
+        for path in ["trip", "trip[3]", "trip[3].told"] {
+            assert_eq!(intent(path), r"Plan\u{202e} the trip.", "{path}");
+        }
+        assert_eq!(intent("trips"), "");
+    }
+
+    #[test]
+    fn cleanup_is_known() {
+        let toolbox = toolbox(Throttle::new());
+        let text = r#"{"steps": [
+            {"id": "all", "for": {"pattern": "day", "list": ["2027-03-12"], "body": {"block": {"steps": [
+                {"id": "booked", "tool": "event_book", "arguments": {"title": "x", "day": "$ref:day"}},
+                {"id": "back", "undo": "booked", "tool": "event_cancel", "arguments": {"id": "$ref:booked.id"}}
+            ], "value": "$ref:booked.id"}}}},
+            {"id": "told", "always": true, "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}
+        ], "output_steps": ["all"]}"#;
+        let document = toolbox.read(text).unwrap();
+        let steps = steps(document.plan(), toolbox.contracts());
+        assert_eq!(
+            (steps[0].always, &*steps[0].cleanup),
+            (false, &["all.back".to_owned()][..])
+        );
+        assert_eq!((steps[1].always, &*steps[1].cleanup), (true, &[][..]));
     }
 
     #[test]

@@ -266,11 +266,16 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await close(page);
 }));
 
-await test("the names of the people who answer", () => stubbed({ pace: 20 }, async (stub) => {
+await test("the names of the people who answer", () => stubbed({ pace: 100 }, async (stub) => {
   const page = await open(stub.url, { who: null, allowed: /409/ });
-  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "ada", text: "x" } }, { id: "room", await: "String", after: ["sent"] }, { id: "all", tool: "send_mail", after: ["room"], for: 2, arguments: { to: "{{room.result}}" } }]));
+  await put(page, JSON.stringify([{ id: "sent", intent: "Invite Ada\u202e.", tool: "send_mail", arguments: { to: "ada", text: "x" } }, { id: "room", await: "String", after: ["sent"] }, { id: "all", tool: "send_mail", after: ["room"], for: 2, arguments: { to: "{{room.result}}" } }]));
   await wait(page, () => document.querySelectorAll("#picture .node").length === 3);
   await page.click("#start");
+  // The question and the card of the step show the intent of the plan.
+  await says(page, "#questions .intent", "The plan states: Invite Ada\\u{202e}.");
+  await page.$eval('#live [data-path="sent"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  await says(page, "#step-details .intent", "Invite Ada\\u{202e}.");
+  await page.click("#step-close");
   // Before the first answer, the page asks for a name. A closed dialog sends no answer.
   await press(page, "Allow", "#questions");
   await says(page, "#who-title", "Who answers?");
@@ -388,8 +393,8 @@ await test("one source of times", () => stubbed({}, async (stub) => {
 }));
 
 await test("after a failure and after a cancellation", () => stubbed({}, async (stub) => {
-  const steps = [["booked", false, { undone_by: "back" }], ["told", false], ["looked", true], ["mailed", false], ["last", false], ["back", false, { undoes: "booked" }]];
-  const events = [["booked", "completed", 1, 0, 10], ["told", "completed", 1, 10, 20], ["looked", "completed", 1, 20, 30], ["mailed", "failed", 1, 30, 40, "the mailbox is full"], ["last", "blocked", 0, null, null], ["back", "completed", 1, 50, 60]];
+  const steps = [["booked", false, { undone_by: "back" }], ["told", false], ["looked", true], ["mailed", false], ["last", false], ["back", false, { undoes: "booked" }], ["closed", false, { always: true }], ["trip", false, { cleanup: ["trip.told", "trip.inner.back"] }]];
+  const events = [["booked", "completed", 1, 0, 10], ["told", "completed", 1, 10, 20], ["looked", "completed", 1, 20, 30], ["mailed", "failed", 1, 30, 40, "the mailbox is full"], ["last", "blocked", 0, null, null], ["back", "completed", 1, 50, 60], ["closed", "completed", 1, 60, 70], ["trip[0].booked", "completed", 1, 70, 80], ["trip[0].told", "completed", 1, 70, 80], ["trip.inner[2].back", "completed", 1, 70, 80]];
   const undone = [{ path: "back", undoes: "booked", status: "completed" }];
   made(stub, "r0001", "failed", steps, events, { undone, error: { path: "mailed", message: "the mailbox is full" } });
   made(stub, "r0002", "cancelled", steps, events.filter(([path]) => path !== "last"), { undone, error: { message: "the run was cancelled" } });
@@ -405,7 +410,7 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   assert.equal(await page.$eval("#step-card", (it) => it.hidden), true);
   await press(page, "mailed", "#run-wrong");
   await says(page, "#step-title", "mailed");
-  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told by told_tool: it has no undo step"]);
+  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told by told_tool: it has no undo step", "trip[0].booked by trip_tool: it has no undo step"]);
   await says(page, "#undone", "back undoes booked");
   assert.equal(await page.$eval("#timeline .row.undone .sign", (it) => it.textContent), "⤺");
   // The id of the run, to be copied.
@@ -417,7 +422,7 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   // A retry lists its steps before it starts.
   const lists = () => page.$$eval("#retry-steps ul", (all) => all.map((it) => [...it.children].map((one) => one.textContent)));
   await press(page, "Retry from the failure…");
-  assert.deepEqual(await lists(), [["booked ✓completed, undone by back", "mailed ✗failed", "last ⊘blocked"], ["told", "looked"]]);
+  assert.deepEqual(await lists(), [["booked ✓completed, undone by back", "mailed ✗failed", "last ⊘blocked", "trip ·not started"], ["told", "looked", "closed"]]);
   await says(page, "#retry-steps .hint", "The run asks before each call");
   await show(page, "retry-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
@@ -429,6 +434,30 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   await press(page, "Resume…");
   await says(page, "#retry-title", "Resume this run?");
   await press(page, "Close", "#retry-dialog");
+  await close(page);
+}));
+
+await test("a lost connection on each page", () => stubbed({ pace: 20 }, async (stub) => {
+  const page = await open(stub.url);
+  await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "ada" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
+  await page.click("#start");
+  await says(page, "#questions h3", "send_mail");
+  for (const [link, view] of [["to-runs", "runs-view"], ["to-inbox", "inbox-view"], ["to-editor", "editor-view"]]) {
+    await page.click(`#${link}`);
+    await page.waitForSelector(`#${view}:not([hidden])`);
+    if (view === "inbox-view") await says(page, "#inbox h2", "send_mail");
+    await page.setOfflineMode(true);
+    // A list asks by itself, and the editor asks while somebody types.
+    if (view === "editor-view") await put(page, "[ ]");
+    await says(page, "#lost", "Not connected since");
+    if (view === "inbox-view") assert.equal(await page.$$eval("#inbox button", (all) => all.every((it) => it.getAttribute("aria-disabled") === "true")), true);
+    await show(page, `lost-${view}`);
+    assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+    await page.setOfflineMode(false);
+    await wait(page, () => document.querySelector("#lost").hidden && !document.querySelector("#inbox [aria-disabled]"));
+  }
+  page.wrong = page.wrong.filter((it) => !/ERR_|net::/.test(it));
   await close(page);
 }));
 

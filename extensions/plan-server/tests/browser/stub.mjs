@@ -79,7 +79,7 @@ function check(text) {
       else needs.add(id);
     }
     const waits = "await" in step;
-    return { path: ids[at], tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...new Set([...needs, ...(step.after ?? [])])], after: step.after ?? [], undoes: step.undoes ?? null, undone_by: list.find((one) => one.undoes === ids[at])?.id ?? null, affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
+    return { path: ids[at], intent: step.intent ?? "", tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...new Set([...needs, ...(step.after ?? [])])], after: step.after ?? [], undoes: step.undoes ?? null, undone_by: list.find((one) => one.undoes === ids[at])?.id ?? null, affects: [], type: step.await, arguments: step.arguments ?? {}, each: step.for ?? 0, fails: step.fails ?? [] };
   });
   for (const step of steps) {
     const hit = new Set([step.path]);
@@ -186,7 +186,7 @@ export async function start({ page, pace = 120 }) {
       const ask = async (path) => {
         const whole = JSON.stringify(one.arguments, null, 2);
         const shown = whole.length > 8000 ? `${whole.slice(0, 8000)}\n… and ${whole.length - 8000} more characters, which are not shown` : whole;
-        const question = { id: randomBytes(4).toString("hex"), path, tool: one.tool, description: "Changes something, so somebody has to agree.", arguments: one.arguments, text: shown, asked: new Date().toISOString() };
+        const question = { id: randomBytes(4).toString("hex"), path, tool: one.tool, description: "Changes something, so somebody has to agree.", intent: one.intent, arguments: one.arguments, text: shown, asked: new Date().toISOString() };
         run.state = "waiting";
         run.questions.push(question);
         const { settle, ...open } = question;
@@ -282,6 +282,7 @@ export async function start({ page, pace = 120 }) {
     if (files[url.pathname]) return answer(200, `${files[url.pathname][1]}; charset=utf-8`, fs.readFileSync(path.join(page, files[url.pathname][0])));
     if (url.pathname === "/report.css") return answer(200, "text/css", "h1 { color: rgb(1, 2, 3); }");
     if (url.pathname === "/report.js") return answer(200, "text/javascript", "document.documentElement.classList.add('scripted');");
+    if (url.pathname === "/health") return answer(200, "text/plain", "ok\n");
     if (request.headers.authorization !== `Bearer ${token}`) return wrong(401, "unauthorized", "the token is missing or wrong", "send the token that the server printed");
     let body = "";
     for await (const part of request) body += part;
