@@ -70,7 +70,11 @@ const reasons = new Map();
 // The buttons that decide about calls, and the field for the reason of a decision. `answer` gets the decision and the reason. `change` has the form for the arguments of one call.
 const decisions = (key, name, all, answer, change, isElement) => {
   const typed = reasons.get(key) ?? { text: "", isOpen: false, refuses: false };
-  const keep = (change) => reasons.set(key, Object.assign(typed, change));
+  const keep = (change) => {
+    Object.assign(typed, change);
+    if (typed.text) reasons.set(key, typed);
+    else reasons.delete(key);
+  };
   const decide = (decision) => answer(decision, reason.value.trim());
   // The second click of a double click may be on the card that has moved to the place of an answered one, and decides nothing.
   const once = (decision) => (event) => event.detail < 2 && decide(decision);
