@@ -26,7 +26,7 @@ const SAMPLES: [Sample; 7] = [
     },
     Sample {
         name: "faulty",
-        title: "The same with mistakes",
+        title: "Reply to an e-mail, with mistakes",
         about: "The plan has five errors. The editor underlines each error and offers a correction.",
         is_ready: false,
         dialect: "action plan",
@@ -66,7 +66,7 @@ const SAMPLES: [Sample; 7] = [
     },
     Sample {
         name: "tidy",
-        title: "Plan JSON, this library's own",
+        title: "List delayed shipments, in plan JSON",
         about: "Lists the delayed shipments of the first facility of a place.",
         is_ready: false,
         dialect: "plan JSON",
