@@ -327,7 +327,7 @@ export const replaceText = (value) => {
   edited();
   check();
 };
-// Replaces the text by a sample, and keeps the text of the author.
+// Loads a sample, and keeps the author's plan.
 export const useSample = (at) => {
   const sample = editor.samples?.[at];
   if (!sample) return;

@@ -51,7 +51,7 @@ const load = async (quiet = false) => {
     if (!quiet) noticed(error);
   }
 };
-// The names of plans to choose from. The name in the address is one of them in any case.
+// Lists the names of plans, with the name in the address.
 const showPlans = async () => {
   const put = (names) => {
     const all = [...new Set([...names, runs.plan])].filter((name) => typeof name === "string" && name).sort();

@@ -60,7 +60,7 @@ impl Answered {
     }
 }
 
-/// Returns the first characters of a text on one line, or `None` for an empty text.
+/// Returns the first characters of a string on one line, or `None` for an empty string.
 fn line(text: Option<&str>, most: usize) -> Option<String> {
     let text: String = text?.trim().chars().take(most).collect();
     (!text.is_empty()).then(|| Line(text).to_string())

@@ -30,7 +30,7 @@ pub(crate) struct List {
     count: bool,
 }
 
-/// The period in which the runs of a list began.
+/// The period for the starts of runs.
 #[derive(Clone, Copy, Default)]
 struct Period {
     from: Option<SystemTime>,

@@ -66,7 +66,7 @@ const SAMPLES: [Sample; 7] = [
     },
     Sample {
         name: "tidy",
-        title: "Facilities, in the format plan JSON",
+        title: "List delayed shipments, in plan JSON",
         about: "Lists the delayed shipments of the first facility of a place.",
         is_ready: false,
         dialect: "plan JSON",

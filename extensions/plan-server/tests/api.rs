@@ -417,7 +417,10 @@ fn runs_are_found_by_their_plan_and_by_their_time() {
         assert_eq!((&list["count"], &list["next"]), (&count, &Value::Null));
         ids
     };
-    assert_eq!(ids("plan=contacts_find,%20email_send"), [third.clone()]);
+    assert_eq!(
+        ids("plan=contacts_find,%20email_send"),
+        std::slice::from_ref(&third)
+    );
     assert_eq!(ids("since=1h").len(), 3);
     assert_eq!(ids("since=0s").len(), 0);
     let (_, run) = server.get(&format!("/api/runs/{second}"));

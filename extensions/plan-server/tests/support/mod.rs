@@ -60,10 +60,11 @@ impl Folder {
         self.0.join("log")
     }
 
-    /// Returns the effects of the tools, in order.
+    /// Returns the effects of the tools, in order. The server may still write the last line.
     pub(crate) fn effects(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.0.join("effects.jsonl")).unwrap_or_default();
-        text.lines()
+        let lines = text.split_inclusive('\n').filter(|it| it.ends_with('\n'));
+        lines
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }
