@@ -1,4 +1,4 @@
-//! Words of other systems for members. The reader ignores no such word silently, and never runs a step that its author made conditional.
+//! Members with names from other systems. The reader ignores no such member silently, and never runs a step that its author made conditional.
 
 use plan_runtime::dynamic::{Code, Profile, Reader, Severity};
 use serde_json::{Value, json};

@@ -2,6 +2,7 @@
 
 use crate::dynamic::dialects::reading::PlanReader;
 use crate::dynamic::dialects::reading::layout::{self, Layout};
+use crate::dynamic::dialects::reading::listing;
 use crate::dynamic::dialects::reading::{counts, inputs, unknown};
 use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::{JsonNode, JsonType};
@@ -34,10 +35,10 @@ pub(super) static LAYOUT: Layout = Layout {
     policy: &[],
     id: None,
     by_place: false,
-    arguments: layout::arguments,
+    arguments: listing::arguments,
     after: (step::AFTER, JsonType::String),
     own_policy: |_, _, _| {},
-    output: |_, _, steps| layout::all_outputs(steps),
+    output: |_, _, steps| listing::all_outputs(steps),
 };
 
 /// Reads the list of inputs; references declare inputs as well.

@@ -2,6 +2,7 @@
 
 use crate::dynamic::dialects::reading::counts;
 use crate::dynamic::dialects::reading::layout::{self, Layout};
+use crate::dynamic::dialects::reading::listing;
 use crate::dynamic::dialects::reading::{Members, PlanReader, wrong_kind};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Optional, Policy};
@@ -41,10 +42,10 @@ pub(super) static LAYOUT: Layout = Layout {
         Some(step) => format!("{step}_{index}"),
     }),
     by_place: true,
-    arguments: layout::arguments,
+    arguments: listing::arguments,
     after: ("dependsOn", JsonType::Number),
     own_policy: |reader, members, step| step.policy = policy(reader, members).into(),
-    output: |_, _, steps| layout::all_outputs(steps),
+    output: |_, _, steps| listing::all_outputs(steps),
 };
 
 fn policy(reader: &mut PlanReader, members: &Members<'_>) -> Policy {

@@ -3,7 +3,7 @@
 use super::RULES;
 use super::strings::{Names, TextPiece, scan_of};
 use crate::Plan;
-use crate::dynamic::dialects::reading::layout;
+use crate::dynamic::dialects::reading::listing;
 use crate::dynamic::dialects::references::quote;
 use crate::dynamic::{Unsupported, UnsupportedPart};
 use crate::plan::json::names::policy as names;
@@ -118,7 +118,7 @@ impl Writer<'_> {
         self.names.current = None;
         self.text.push_str("\n  ]");
         let output = &plan.output;
-        if !output.type_name.is_empty() || output.value != layout::all_outputs(&plan.steps).value {
+        if !output.type_name.is_empty() || output.value != listing::all_outputs(&plan.steps).value {
             self.optional_text(",\n  ", "output_type", &output.type_name);
             self.text.push_str(",\n  \"output\": ");
             self.template(&mut String::new(), &output.value.plain());

@@ -3,7 +3,7 @@
 //! The dialects' original systems ignore such members. So a member counts only in the form of plan JSON. In the compat profile, a member
 //! beside a tool counts only if the systems never ignored it.
 
-use super::layout::{Layout, is_arguments};
+use super::layout::{EXTENSIONS, Layout, form, is_arguments};
 use super::{Member, Members, PlanReader, unknown, words};
 use crate::dynamic::Profile;
 use crate::dynamic::json_node::JsonType;
@@ -19,20 +19,6 @@ pub(super) const BODIES: &[&str] = &[
     step::AWAIT,
 ];
 
-/// All members of plan JSON.
-pub(super) const ALL: &[&str] = &[
-    step::VALUE,
-    step::IF,
-    step::FOR,
-    step::BLOCK,
-    step::LOOP,
-    step::AWAIT,
-    step::UNDO,
-    step::ALWAYS,
-    step::AFTER,
-    step::POLICY,
-];
-
 /// Returns the members of a step to read, and reports the others. The second value is `true` if one of the reported members was meant as the
 /// body.
 pub(super) fn known<'a>(
@@ -45,7 +31,7 @@ pub(super) fn known<'a>(
     // The member of a value may be null.
     members.list.retain(|member| {
         let is_value = member.name == step::VALUE && !calls;
-        is_value || member.value.kind() != JsonType::Null || !ALL.contains(&&*member.name)
+        is_value || member.value.kind() != JsonType::Null || !EXTENSIONS.contains(&&*member.name)
     });
     // A member for arguments from another dialect is a separate error.
     let has_own = members.given(layout.body[1]).is_some() || members.has(BODIES);
@@ -54,7 +40,7 @@ pub(super) fn known<'a>(
         if layout.step.contains(&name) || (!has_own && is_arguments(name)) {
             return true;
         }
-        if !ALL.contains(&name) {
+        if !EXTENSIONS.contains(&name) {
             return false;
         }
         match name {
@@ -91,17 +77,4 @@ pub(super) fn known<'a>(
 /// Returns `true` if a member has the form of plan JSON.
 pub(super) fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
     form(&member.name, layout).is_none_or(|(kind, _)| member.value.kind() == kind)
-}
-
-/// Returns the kind of a member in the form of plan JSON, and the words for the form.
-pub(super) fn form(name: &str, layout: &Layout) -> Option<(JsonType, &'static str)> {
-    Some(match name {
-        step::IF => (JsonType::List, "a list of branches"),
-        step::AFTER => (JsonType::List, "a list"),
-        step::FOR | step::BLOCK | step::LOOP | step::POLICY => (JsonType::Object, "an object"),
-        step::UNDO if layout.by_place => (JsonType::Number, "the index of a step"),
-        step::AWAIT | step::UNDO => (JsonType::String, "a string"),
-        step::ALWAYS => (JsonType::Bool, "`true`"),
-        _ => return None,
-    })
 }

@@ -1,8 +1,8 @@
 //! Findings for a string that names a step or an input in the notation of another dialect.
 
 use super::PlanReader;
+use super::lookup::{find, knows, similar_value};
 use super::names::{id_around, steps_to_compare};
-use super::reference::{find, knows, similar_value};
 use crate::dynamic::dialects::references::{
     self, ForeignReference, Places, ReferenceTarget, Scan, Target, named,
 };

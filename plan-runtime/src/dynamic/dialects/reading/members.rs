@@ -112,10 +112,8 @@ impl PlanReader {
     }
 
     /// Refuses members that nothing reads.
+    #[cfg(not(feature = "dynamic"))]
     pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&'static str]) {
-        #[cfg(feature = "dynamic")]
-        super::unknown::only_named(self, members, what, known);
-        #[cfg(not(feature = "dynamic"))]
         for member in members.unknown(known) {
             let is_listed = self.notes.has_room(true);
             self.note(members.unknown_note(member, what, known, is_listed));

@@ -1,8 +1,7 @@
 //! The names of steps, inputs and local values, in a plan and in its blocks. A block reads outer values as its inputs.
 
 use super::counts::VALUES_OF_STEP;
-use super::plan_reader::Scope;
-use super::{MOST_NAMES, PlanReader};
+use super::{MOST_NAMES, PlanReader, Scope};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;
 use crate::plan::{Block, Reference, Source, Template, seen};

@@ -1,13 +1,16 @@
 //! Strings with references in them.
 
-use super::PlanReader;
-use super::foreign::{foreign, meant, similar_form};
-use super::reference::{self, Unread, knows};
+use super::foreign::{foreign, id_at, meant, similar_form};
+use super::lookup::{find, knows, seen_from, similar_value};
+use super::names::{ReadKind, unknown_id};
+use super::{PlanReader, inputs};
 use crate::dynamic::Profile;
-use crate::dynamic::dialects::references::{Piece, Scan, ScanError};
+use crate::dynamic::dialects::references::{Piece, Scan, ScanError, ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, Text};
-use crate::plan::{Entry, Key, Part, Template};
+use crate::plan::{Entry, Key, Part, Reference, Source, Template};
+use crate::print::short;
+use std::ops::Range;
 
 /// Reads the object of a dialect with references in strings.
 pub(crate) fn object(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Template {
@@ -76,7 +79,7 @@ pub(crate) fn string(reader: &mut PlanReader, node: JsonNode<'_>, at: usize) -> 
             return None;
         }
         let part = if whole { at } else { reader.place(place, None) };
-        let value = match reference::read(reader, text, &written) {
+        let value = match read(reader, text, &written) {
             Ok(reference) => Template::Reference(reference),
             Err(Unread::Stays) => {
                 if !whole {
@@ -137,4 +140,115 @@ fn push_text(parts: &mut Vec<Part>, text: String) {
         Some(Part::Literal(before)) => before.push_str(&text),
         _ => parts.push(Part::Literal(text)),
     }
+}
+
+/// The reason why a reference is not read.
+enum Unread {
+    /// The profile leaves it literal.
+    Stays,
+    /// The reference has an error, which has been reported.
+    Broken,
+}
+
+/// Converts a reference to its source and its path.
+fn read(
+    reader: &mut PlanReader,
+    text: &Text<'_>,
+    written: &ScannedReference<'_>,
+) -> Result<Reference, Unread> {
+    let compat = reader.profile == Profile::Compat;
+    if let Some(scan_error) = &written.compat_only {
+        // The deployed resolver of action plans accepts a reference to an existing step without `.result`.
+        let known = matches!(&written.target, Target::Id(id) if knows(reader, id));
+        if !(compat && known && !written.path.is_empty()) {
+            return if malformed(reader, text, scan_error.clone()) {
+                Err(Unread::Stays)
+            } else {
+                Err(Unread::Broken)
+            };
+        }
+    }
+    let place = text.place(&written.named);
+    let found = match &written.target {
+        Target::Input(name) => {
+            let input = Source::Input(inputs::input(reader, name, place.clone()));
+            seen_from(reader, 0, Reference::new(input), name, place)
+        }
+        Target::Index(index) => {
+            let step = inputs::indexed(reader, *index, place.clone());
+            step.and_then(|step| step_from(reader, text, step, place))
+        }
+        Target::Id(id) => match find(reader, id) {
+            Some((level, reference)) => seen_from(reader, level, reference, id, place),
+            None if compat && reader.dialect.rules().compat.unknown_step_may_be_text => {
+                let message = format!("there is no step `{}`", short(id));
+                let note = Note::warning(Code::UnknownStep, text.place(&written.range), message);
+                reader.note(note.label("it is used as text"));
+                return Err(Unread::Stays);
+            }
+            None => {
+                unknown_name(reader, text, written, id, place);
+                return Err(Unread::Broken);
+            }
+        },
+    };
+    let mut reference = found.ok_or(Unread::Broken)?;
+    // In the first round, the previous round and all its parts are null.
+    let is_last = reader.here.kind_of(reference.source) == ReadKind::Last;
+    reference.optional = is_last && !written.path.is_empty();
+    // A part that a pattern names exists.
+    let part = std::mem::replace(&mut reference.path, written.path.clone());
+    if compat {
+        (reader.dialect.rules().compat.allow_absence)(&mut reference, written);
+    }
+    let parts = part.len();
+    reference.path.splice(..0, part);
+    Ok(match &written.target {
+        Target::Input(name) | Target::Id(name) => reference.said_of_part(written.text, name, parts),
+        Target::Index(_) => reference.said(written.text, None),
+    })
+}
+
+/// Returns the reference to a step by index.
+fn step_from(
+    reader: &mut PlanReader,
+    text: &Text<'_>,
+    step: usize,
+    place: Range<usize>,
+) -> Option<Reference> {
+    let whole = Reference::new(Source::Step(step));
+    if reader.here.locals.is_empty() {
+        return Some(whole);
+    }
+    let id = id_at(reader, text, step).unwrap_or_default();
+    seen_from(reader, reader.around.len(), whole, &id, place)
+}
+
+/// Reports a name without a step or another value.
+fn unknown_name(
+    reader: &mut PlanReader,
+    text: &Text<'_>,
+    written: &ScannedReference<'_>,
+    name: &str,
+    place: Range<usize>,
+) {
+    if let Some(meant) = similar_value(reader, name) {
+        let message = format!("there is no step or value `{}`", short(name));
+        let help = format!("a value with a similar name exists: `{}`", short(&meant));
+        return reader.report(Code::UnknownStep, place, message, help);
+    }
+    let (mut note, has_similar) = unknown_id(reader, name, place);
+    let rules = reader.dialect.rules();
+    // `$ref:step[0].data` has the index of a step, and no id.
+    if let Some(form) = meant(reader, text, written.range.start) {
+        note = note.help(format!("did you mean `{form}`?"));
+    } else if rules.compat.unknown_step_may_be_text && !has_similar {
+        let literal = (rules.literal)(written.text);
+        let names = note.take_help();
+        let names = names.map_or_else(String::new, |help| format!("{help}; "));
+        note = note.help(format!(
+            "{names}if this is not a reference, write `{literal}`"
+        ));
+    }
+    reader.note(note);
 }

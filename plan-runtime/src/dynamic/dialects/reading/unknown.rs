@@ -1,9 +1,9 @@
 //! Unknown members.
 
 use super::body::one_branch;
-use super::layout::Layout;
+use super::layout::{EXTENSIONS, Layout, form};
 use super::words::{self, changes_runs};
-use super::{Member, Members, PlanReader, extensions, wrong_kind};
+use super::{Member, Members, PlanReader, wrong_kind};
 use crate::dynamic::Profile;
 use crate::dynamic::finding::Note;
 use crate::plan::json::names::step;
@@ -36,7 +36,7 @@ pub(super) fn unknown_in_step(
         && members.given(step::TOOL).is_some();
     let is_error = is_error(reader, member, &known) && !was_ignored;
     let is_own = known.contains(&&*member.name);
-    let form = extensions::form(&member.name, layout);
+    let form = form(&member.name, layout);
     let form = form.filter(|(kind, _)| is_own && member.value.kind() != *kind);
     if let Some((_, expected)) = form {
         let note = wrong_kind(member.value, &format!("`{}`", member.name), expected);
@@ -83,30 +83,27 @@ fn unknown_member(
     .warn_if(!is_error)
 }
 
-/// Reports unknown members. A member with a name from another language is read like the member with the right name.
-pub(super) fn only_named(
-    reader: &mut PlanReader,
-    members: &mut Members<'_>,
-    what: &str,
-    known: &[&'static str],
-) {
-    for index in 0..members.list.len() {
-        let member = &members.list[index];
-        if known.contains(&&*member.name) {
-            continue;
-        }
-        let note = unknown_member(reader, members, member, what, known, true);
-        reader.note(note);
-        let meant = words::renamed(reader, member, known);
-        if let Some(meant) = meant.filter(|meant| members.member(meant).is_none()) {
-            members.list[index].name = meant.into();
+impl PlanReader {
+    /// Refuses members that nothing reads. A member with a name from another language is read like the member with the right name.
+    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&'static str]) {
+        for index in 0..members.list.len() {
+            let member = &members.list[index];
+            if known.contains(&&*member.name) {
+                continue;
+            }
+            let note = unknown_member(self, members, member, what, known, true);
+            self.note(note);
+            let meant = words::renamed(self, member, known);
+            if let Some(meant) = meant.filter(|meant| members.member(meant).is_none()) {
+                members.list[index].name = meant.into();
+            }
         }
     }
 }
 
 /// Returns all members of a step.
 fn known_in_step(layout: &Layout) -> Vec<&'static str> {
-    let extensions = extensions::ALL.iter().copied();
+    let extensions = EXTENSIONS.iter().copied();
     let extensions = extensions.filter(|name| !layout.by_place || *name != step::AFTER);
     layout.step.iter().copied().chain(extensions).collect()
 }

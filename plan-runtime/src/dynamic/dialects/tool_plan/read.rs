@@ -1,6 +1,7 @@
 //! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
 
 use crate::dynamic::dialects::reading::layout::{self, Layout};
+use crate::dynamic::dialects::reading::listing;
 use crate::dynamic::dialects::reading::names;
 use crate::dynamic::dialects::reading::{Members, PlanReader};
 use crate::dynamic::finding::{Code, Note};
@@ -44,7 +45,7 @@ pub(super) static LAYOUT: Layout = Layout {
 fn arguments(reader: &mut PlanReader, members: &Members<'_>) -> Template {
     let node = match members.given("arguments") {
         Some(node) if node.kind() == JsonType::String => node,
-        _ => return layout::arguments(reader, members),
+        _ => return listing::arguments(reader, members),
     };
     let Some(text) = reader.text(node, "the arguments of a step") else {
         let at = reader.place(node.place(), None);
@@ -52,12 +53,12 @@ fn arguments(reader: &mut PlanReader, members: &Members<'_>) -> Template {
     };
     // A reference to all arguments may also be a plain string, in addition to the JSON of a string.
     if text.value.starts_with("$ref:") {
-        return layout::whole(reader, node);
+        return listing::whole(reader, node);
     }
     let inner = text.inside();
     match JsonNode::of(inner.text(), &inner) {
         Ok(node) if node.kind() == JsonType::Object => reader.template(node, None, 0),
-        Ok(node) => layout::whole(reader, node),
+        Ok(node) => listing::whole(reader, node),
         Err(_) => {
             let help = "the arguments are an object, or a string with the JSON text of one";
             reader.note(Invalid::of(inner.text()).note(&inner, inner.text(), Some(help)));
@@ -70,7 +71,7 @@ fn arguments(reader: &mut PlanReader, members: &Members<'_>) -> Template {
 /// Reads the outputs that the plan selects, or all outputs if it selects none.
 fn output(reader: &mut PlanReader, top: &Members<'_>, steps: &[Step]) -> Output {
     let reader = &mut *reader;
-    let all = || layout::all_outputs(steps);
+    let all = || listing::all_outputs(steps);
     let Some(node) = top.given("output_steps") else {
         return all();
     };
@@ -117,5 +118,5 @@ fn output(reader: &mut PlanReader, top: &Members<'_>, steps: &[Step]) -> Output 
             );
         }
     }
-    layout::outputs(steps, chosen)
+    listing::outputs(steps, chosen)
 }
