@@ -81,7 +81,7 @@ error[cycle]: steps wait for one another: `a` → `b` → `a`
 6 |         "name": "$ref:a"
   |                 -------- `b` needs `a`
   |
-  = help: remove one of these references, or use a value that does not depend on it
+  = help: remove one of these references, or use a value that does not depend on the step
 
 error[duplicate-id]: two steps have the id `c`
  --> plan.json:4:12
@@ -91,7 +91,7 @@ error[duplicate-id]: two steps have the id `c`
 4 |     {"id": "c", "tool": "find", "arguments": {"name": "x"}},
   |            ^^^
   |
-  = help: a reference could mean either, so give one of them another id
+  = help: give one of the two steps another id, because a reference could mean both
 "#,
     );
 }
@@ -173,7 +173,7 @@ error[duplicate-id]: two steps have the id `s1`
 1 | ...me": "somebody whose name is ä"}}, {"id": "s1", "tool": "find", "arguments": {"name": "somebody whose name is ...
   |                                              ---- the first one is here
   |
-  = help: a reference could mean either, so give one of them another id
+  = help: give one of the two steps another id, because a reference could mean both
 
 error[unknown-step]: there is no step `gone`
  --> plan.json:1:4241
@@ -209,7 +209,7 @@ error[duplicate-id]: two steps have the id `s1`
 1 | ...me": "somebody whose name is ä"}}, {"id": "s1", "tool": "find", "arguments": {"name": "somebody whose name is ...
   |                                              ---- the first one is here
   |
-  = help: a reference could mean either, so give one of them another id
+  = help: give one of the two steps another id, because a reference could mean both
 
 error[unknown-step]: there is no step `gone`
  --> plan.json:1:83043

@@ -370,7 +370,7 @@ fn mistakes_in_json_are_found_at_their_places() {
     ];
     let expected = [
         "the type of the value",
-        "the step is a `await`, and has no `arguments`",
+        "the step is a `await`, which takes no `arguments`",
         "a wait has no attempts",
         "step `a` waits for a value, but an always step cannot wait for one",
         "unknown member `await` in the `then` of a branch",

@@ -82,7 +82,7 @@ export const openCompare = async (id, other) => {
     if (signal.aborted) return;
     say($("compare-title"), b ? `Two runs of ${cut(a.plan ?? "a plan", 100)}` : `Compare a run of ${cut(a.plan ?? "a plan", 100)}`);
     for (const part of document.querySelectorAll("#compare-view .of-two")) part.hidden = !b;
-    if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), ". The list has all runs of plans with this name."), choices(id, runs)].flat());
+    if (!b) return put($("compare-runs"), runs, () => [h("p", {}, "Choose a run to compare with ", linkTo(a), ". The list has the latest runs of plans with this name."), choices(id, runs)].flat());
     put($("compare-runs"), [a.id, b.id], () => [a.plan === b.plan ? null : h("p", { class: "hint" }, "These runs are of different plans."),
       table("The two runs", ["Run", "State", "Began", "Took"], [a, b].map((run, at) => ({ cells: [h("span", {}, at ? "Second: " : "First: ", linkTo(run)), stateOf(run.state), time(run.began), lasted(run)] })))].flat());
     put($("compare-inputs"), [a.id, b.id], () => inputs(a, b));

@@ -199,7 +199,7 @@ const mend = (index) => {
   const [label] = finding.labels;
   if (value === null) return;
   insert(label.start, label.end, value);
-  announce("The help is applied");
+  announce("The correction is applied");
 };
 
 const listFindings = (dialect, why, failed, any) => {
@@ -219,7 +219,7 @@ const listFindings = (dialect, why, failed, any) => {
       first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
       others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
       finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(finding.help)) : null,
-        proposed(finding) === null ? null : h("button", { type: "button", class: "small", onclick: () => mend(index) }, "Apply the help"));
+        proposed(finding) === null ? null : h("button", { type: "button", class: "small", onclick: () => mend(index) }, "Apply the correction"));
   });
   if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
   const unseen = text.value.slice(0, LIMITS.text).replaceAll(/[\r\n\t]/g, " ").search(UNSEEN);
@@ -285,7 +285,7 @@ const drawPlan = (plan) => {
         step.tool ? h("code", {}, cut(step.tool, 200)) : "–", effect(step), names(list(step.needs).filter((need) => need !== step.undoes)), ...(hasUndo ? [names([step.undone_by].filter(Boolean))] : []),
         names(step.affects, step.affects_count)],
     }));
-    $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Effect", "Needs", ...(hasUndo ? ["Undone by"] : []), "Blocks if it fails"], rows, all.length - rows.length));
+    $("steps").replaceChildren(...table("Steps of the plan", ["Step", "Tool", "Effect", "Needs", ...(hasUndo ? ["Undone by"] : []), "Steps that a failure blocks"], rows, all.length - rows.length));
   } else {
     $("steps").replaceChildren(h("p", { class: "none" }, plan ? "The plan has no steps." : "The steps of the plan appear here when the plan has no errors."));
   }

@@ -34,14 +34,14 @@ export const field = ({ name, type, required, kind, description }, id, multiline
       if (!/^\s*-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?\s*$/.test(given)) throw new Error("Enter a number, such as 12 or 0.5.");
       if (whole && !/^\s*-?\d+\s*$/.test(given)) throw new Error("Enter a whole number, such as 12.");
       if (!Number.isFinite(Number(given))) throw new Error("This number is too large.");
-      if (/^\s*-?\d+\s*$/.test(given) && !Number.isSafeInteger(Number(given))) throw new Error("This number has too many digits to be sent exactly.");
+      if (/^\s*-?\d+\s*$/.test(given) && !Number.isSafeInteger(Number(given))) throw new Error("This number has too many digits. Enter a number with at most 15 digits.");
       return Number(given);
     }
     if (kind === "json") {
       try {
         return exact(given);
       } catch (problem) {
-        throw new Error(`This is not JSON: ${problem.message.slice(0, 200)}`);
+        throw new Error(`The value is not JSON: ${problem.message.slice(0, 200)}. Put words in double quotes, such as "Oslo".`);
       }
     }
     return given;

@@ -53,8 +53,7 @@ const answering = async (card, paths, body, done, after) => {
     hide(card, false);
     await after();
   } catch (problem) {
-    if (problem.status === 404 || (problem.status === 409 && !problem.body?.error?.decision)) say(error, `${told(problem)}\nSomebody else may have answered.`);
-    else if (problem.status !== 401) say(error, told(problem));
+    if (problem.status !== 401) say(error, told(problem));
   } finally {
     delete card.dataset.busy;
     card.removeAttribute("aria-busy");
@@ -81,8 +80,8 @@ const decisions = (key, name, all, answer, change, isElement) => {
   const reason = h("input", { type: "text", id: name, maxlength: "1000", autocomplete: "off", oninput: () => keep({ text: reason.value }) });
   reason.value = typed.text;
   const why = h("div", { class: "input", hidden: !typed.isOpen }, h("label", { for: name }, "Why? ", h("span", { class: "type" }, "optional; recorded with the run")), reason);
-  const refusing = h("div", { hidden: !typed.refuses }, h("p", { class: "hint" }, all ? "The calls are not made, and the step fails." : "The call is not made, and the step fails."),
-    h("div", { class: "buttons" }, h("button", { type: "submit", class: "danger" }, all ? `Refuse all ${all}` : "Refuse it"), h("button", { type: "button", onclick: () => refuse(false) }, "Back")));
+  const refusing = h("div", { hidden: !typed.refuses }, h("p", { class: "hint" }, all ? "The calls are not made, and the step fails. Usually the run then fails, and its undo steps run." : "The call is not made, and the step fails. Usually the run then fails, and its undo steps run."),
+    h("div", { class: "buttons" }, h("button", { type: "submit", class: "danger" }, all ? `Refuse all ${all}` : "Refuse the call"), h("button", { type: "button", onclick: () => refuse(false) }, "Back")));
   const explain = (isOpen) => {
     keep({ isOpen });
     hide(why, !isOpen);
@@ -116,7 +115,7 @@ const given = (question) => (typeof question.text === "string" ? question.text :
 const undone = (question) => list(question?.undone_by).map(String);
 const keyOf = ({ run, id, path, tool, arguments: given, text, undone_by: by }) => show([id, path, tool, given, text, by, ...(run ? [run] : [])]);
 // The tools that an answer permits as well. No tool is left out.
-const undoing = (question) => undone(question).length > 0 && h("p", { class: "hint" }, "If the run fails later, the undo steps of this step may call ",
+const undoing = (question) => undone(question).length > 0 && h("p", { class: "hint" }, "If the run fails or is cancelled later, the undo steps of this step may call ",
   ...undone(question).flatMap((tool, at) => [at ? ", " : "", h("code", {}, tool)]), " without another question.");
 // The intent is a claim of the plan, and the description comes from the tool.
 const intentOf = ({ run, path, intent }) => intent ?? (run ? "" : list(live.run?.steps).findLast((step) => step?.path === path || `${path}`.startsWith(`${step?.path}[`) || `${path}`.startsWith(`${step?.path}.`))?.intent) ?? "";
@@ -220,7 +219,7 @@ export const waits = (all) => cards($("waits"), all, ({ path, type }) => show([p
     answering(card, [runPath("/signals")], { path: wait.path, value }, "Answered", lookAgain);
   } }, h("h3", { id: `${name}-title` }, "The step ", h("code", {}, cut(wait.step ?? wait.path, 300)), " waits for a value"),
     began ? h("p", { class: "hint" }, "Asked ", time(began), ", ", since(began), " ago.") : "", place,
-    kind === "text" || kind === "json" ? h("p", {}, h("label", { for: `${name}-format` }, "Written as "), format) : "",
+    kind === "text" || kind === "json" ? h("p", {}, h("label", { for: `${name}-format` }, "Enter the value as "), format) : "",
     h("p", { class: "wrong failed-to-send", role: "alert" }), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Send the value")));
   announce(`The step ${wait.step ?? wait.path} waits for a value`);
   return card;

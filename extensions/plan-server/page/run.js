@@ -100,11 +100,11 @@ const showRun = () => {
   const remains = over && ["failed", "cancelled"].includes(run.state) ? remaining(run) : [];
   hide($("undone-card"), !list(run.undone).length && !remains.length);
   put($("undone"), list(run.undone), () => (list(run.undone).length ? h("ul", { class: "items" }, list(run.undone).slice(0, LIMITS.rows).map(undone)) : []));
-  put($("remains"), remains, () => (remains.length ? [h("h3", {}, "Not undone"), h("p", { class: "hint" }, "These calls may have changed something, and no undo step has completed for them."),
-    h("ul", { class: "items" }, remains.slice(0, LIMITS.rows).map(({ path, tool, why }) => h("li", {}, stepLink(path), tool ? [" by ", h("code", {}, cut(tool, 200))] : "", `: ${why}`)))] : []));
+  put($("remains"), remains, () => (remains.length ? [h("h3", {}, "Not undone"), h("p", { class: "hint" }, "These calls may have changed something, and no undo step has reversed them. Check their effects, and correct them yourself if necessary."),
+    h("ul", { class: "items" }, remains.slice(0, LIMITS.rows).map(({ path, tool, why }) => h("li", {}, stepLink(path), tool ? [" with ", h("code", {}, cut(tool, 200))] : "", `: ${why}`)))] : []));
   const answers = decisions(run);
   hide($("decisions-card"), !answers.length);
-  put($("decisions"), answers, () => (answers.length ? h("ul", { class: "items" }, answers.toReversed().slice(0, LIMITS.cards).map((one) => h("li", {}, stepLink(one.path), one.tool ? [" by ", h("code", {}, cut(one.tool, 200))] : "", ": ", ...sentence(one)))) : []));
+  put($("decisions"), answers, () => (answers.length ? h("ul", { class: "items" }, answers.toReversed().slice(0, LIMITS.cards).map((one) => h("li", {}, stepLink(one.path), one.tool ? [" with ", h("code", {}, cut(one.tool, 200))] : "", ": ", ...sentence(one)))) : []));
   const given = Object.entries(run.inputs ?? {}).slice(0, LIMITS.rows);
   hide($("given-card"), !given.length);
   put($("given"), given, () => h("dl", {}, given.flatMap(([name, value]) => [h("dt", {}, bdi(name, 200)), h("dd", {}, typeof value === "string" ? bdi(value) : h("code", {}, cut(show(value))))])));
@@ -145,7 +145,7 @@ const remaining = (run) => {
     const root = live.steps.get(path).root ?? path;
     const step = planned.get(root);
     if (!step?.tool || step.read_only || step.undoes || step.always || !isDone(path) || list(step.cleanup).some((one) => isInside(path.replaceAll(/\[\d+\]/g, ""), one)) || (path !== root && isDone(root)) || undo.get(root)?.status === "completed") return [];
-    return [{ path, tool: step.tool, why: undo.has(root) ? `its undo step ${cut(undo.get(root).path, 200)} is ${undo.get(root).status}` : step.undone_by ? `its undo step ${cut(step.undone_by, 200)} has not run` : "it has no undo step" }];
+    return [{ path, tool: step.tool, why: undo.has(root) ? `its undo step ${cut(undo.get(root).path, 200)} has the status ${undo.get(root).status}` : step.undone_by ? `its undo step ${cut(step.undone_by, 200)} has not run` : "it has no undo step" }];
   });
 };
 // The step that an error names, and the rest of the error.
@@ -174,7 +174,7 @@ const wrong = (error) => {
 const undone = (one) => {
   if (one === null || typeof one !== "object") return h("li", {}, bdi(one));
   const { path, step, tool, undoes, status, error, ...others } = one;
-  return h("li", {}, h("code", {}, cut(path ?? step ?? tool ?? show(others), 300)), tool && (path ?? step) ? [" by ", h("code", {}, cut(tool, 200))] : "",
+  return h("li", {}, h("code", {}, cut(path ?? step ?? tool ?? show(others), 300)), tool && (path ?? step) ? [" with ", h("code", {}, cut(tool, 200))] : "",
     undoes ? [" undoes ", h("code", {}, cut(undoes, 300))] : "", status ? [" ", stateLike(status)] : "", error ? h("p", { class: "error" }, bdi(typeof error === "string" ? error : error.message ?? error)) : "");
 };
 

@@ -39,7 +39,7 @@ const load = async (quiet = false) => {
         h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, bdi(run?.plan || "without a name", 200)), stateOf(run?.state), time(run?.began),
         run?.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run?.began), " so far"), ...(hasErrors ? [error(run)] : []), h("code", {}, cut(run?.id, 80))] }));
       return rows.length ? table("Runs, the latest first", ["Plan", "State", "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], rows)
-        : h("p", { class: "none" }, runs.next !== null ? "None of the latest runs matches. Search further back." : filtered ? "No run matches these filters." : "There are no runs yet.");
+        : h("p", { class: "none" }, runs.next !== null ? "None of the latest runs matches. Choose “Older runs” to search earlier runs." : filtered ? "No run matches these filters." : "There are no runs yet.");
     });
     if (focused) [...$("runs").querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
     const { least, is_exact } = said?.count ?? {};

@@ -19,8 +19,8 @@ export class Refused extends Error {
 }
 export const told = (error) => {
   if (error instanceof Refused) return [capital(error.message), error.help].filter(Boolean).join("\n");
-  if (error.name === "TimeoutError") return "The server did not answer in time. Try again.";
-  return "The server cannot be reached. Check that it still runs, then try again.";
+  if (error.name === "TimeoutError") return "The server did not answer in time. Reload the page to see whether your last action took effect, then try again.";
+  return "The server cannot be reached. Try again in a minute. If the error remains, tell the person who operates the server.";
 };
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const noticed = (error) => {
@@ -46,7 +46,7 @@ export const request = async (path, { method = "GET", body, signal, accept, wait
   });
   reached.changed(true);
   if (response.ok) return response;
-  if (response.status === 401) signOut("The server does not know this token. It may have started with other data. Enter the token that it prints.");
+  if (response.status === 401) signOut("The server does not accept this token. Enter the token that the server printed at its last start, or ask the person who started the server.");
   throw new Refused(response.status, await response.json().catch(() => null));
 };
 // JSON in which each number has its digits as written: JavaScript reads 9007199254740993 as 9007199254740992, and 1.0 as 1.

@@ -35,7 +35,7 @@ const showInputs = () => {
 };
 const ready = () => {
   const errors = editor.findings.filter(({ severity }) => severity === "error").length;
-  const why = !text.value.trim() ? "Write a plan first." : errors ? "Correct the errors first." : !editor.checked ? "The plan is not checked yet. Findings shows the reason, if there is one." : "";
+  const why = !text.value.trim() ? "Write a plan first." : errors ? "Correct the errors first." : !editor.checked ? "The plan is not checked yet. If the check failed, the list of errors and warnings has the reason." : "";
   $("start").setAttribute("aria-disabled", String(Boolean(why)));
   say($("start-why"), why);
   return !why;
@@ -87,8 +87,8 @@ $("start-form").addEventListener("submit", async (event) => {
 // Inputs that the server finds wrong, as a list with names or as an object by name.
 const refusedInputs = (error) => {
   const given = error.body?.inputs ?? error.body?.error?.inputs;
-  const wrong = Array.isArray(given) ? given.map((one) => [one?.name, one?.message ?? one?.error ?? "This value is wrong."])
-    : Object.entries(given ?? {}).map(([name, one]) => [name, typeof one === "string" ? one : one?.message ?? "This value is wrong."]);
+  const wrong = Array.isArray(given) ? given.map((one) => [one?.name, one?.message ?? one?.error ?? "This value does not fit. Enter another value."])
+    : Object.entries(given ?? {}).map(([name, one]) => [name, typeof one === "string" ? one : one?.message ?? "This value does not fit. Enter another value."]);
   let first = null;
   for (const [name, message] of wrong.slice(0, LIMITS.rows)) {
     const one = fields.find((one) => one.name === name);

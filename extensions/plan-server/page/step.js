@@ -80,7 +80,7 @@ export const recorded = (path) => {
   return { ...(ended ?? both.find(({ step }) => step) ?? {}), isEnded: Boolean(ended) };
 };
 
-const WAITS = { answer: "for a person", value: "for a value", turn: "for its turn" };
+const WAITS = { answer: "an answer", value: "a value", turn: "a free slot" };
 const ofStep = (all) => list(all).filter((one) => !one.element?.length);
 // The waits and the calls of a step, without those of the elements of a list, and without the waits for a rule that answers at once. The report alone tells waits from calls.
 export const spans = (report) => {
@@ -92,13 +92,13 @@ export const spans = (report) => {
 export const waitedFor = (report) => spans(report).waits.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
 // The times of a step in words, with the time of a person apart from the time of the tool.
 export const times = (report) => {
-  const waited = Object.entries(report?.waited_ms ?? {}).filter(([reason, ms]) => WAITS[reason] && ms >= 200).map(([reason, ms]) => `waited ${took(ms)} ${WAITS[reason]}`);
+  const waited = Object.entries(report?.waited_ms ?? {}).filter(([reason, ms]) => WAITS[reason] && ms >= 200).map(([reason, ms]) => `the wait for ${WAITS[reason]} took ${took(ms)}`);
   const { calls } = spans(report);
   if (!waited.length && calls.length < 2) return "";
   const spent = calls.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
   const between = calls.slice(1).reduce((sum, one, at) => sum + Math.max(0, one.started_ms - calls[at].started_ms - (calls[at].duration_ms ?? 0)), 0);
   return [calls.some((one) => one.tool && !one.inside?.length) && `the tool took ${took(spent)}`, ...waited,
-    calls.length > 1 && `${plural(calls.length, "attempt")}, waited ${took(between)} between them`].filter(Boolean).join(", ");
+    calls.length > 1 && `${plural(calls.length, "attempt")}, the waits between the attempts took ${took(between)}`].filter(Boolean).join(", ");
 };
 
 const value = (label, given, name) => {
@@ -106,7 +106,7 @@ const value = (label, given, name) => {
   return [h("h3", {}, label), h("pre", { tabindex: "0", "aria-label": label }, json(block(text, LIMITS.shown))),
     text.length > LIMITS.shown ? h("button", { type: "button", onclick: () => save(`${name}.json`, show(given)) }, "Save as a file") : null];
 };
-const changed = (attempts) => (attempts.some((one) => one.changed) ? h("p", { class: "hint" }, "A person changed the arguments of the plan.") : null);
+const changed = (attempts) => (attempts.some((one) => one.changed) ? h("p", { class: "hint" }, "A person changed the arguments before the call.") : null);
 const steps = (label, paths, stateOfStep, count = list(paths).length) => {
   const all = list(paths);
   if (!all.length) return [];
@@ -149,7 +149,7 @@ const details = (path, status, stateOfStep) => {
     planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
     started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,
     report?.duration_ms >= 0 ? ["Took", took(report.duration_ms)] : null,
-    times(report) ? ["Of that", times(report)] : null,
+    times(report) ? ["In detail", times(report)] : null,
   ].filter(Boolean);
   const stateOfCall = (one) => stateOfStep(`${path}${one.element?.length ? `[${one.element.join("][")}]` : ""}`);
   const needs = list(planned?.needs);
@@ -173,7 +173,7 @@ const details = (path, status, stateOfStep) => {
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
       h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
       ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
-    attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The page has no arguments for these calls: they are too large, or the run could not compute them. The report contains the times.") : null,
+    attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The arguments of these calls are too large for this page, or the run could not compute them. The report contains the times of the calls.") : null,
     steps("Needed by, directly or indirectly", planned?.affects, stateOfStep, planned?.affects_count),
   ].flat(3).filter(Boolean);
 };

@@ -63,7 +63,7 @@ const showTools = () => {
   const wanted = $("tools-search").value.trim().toLowerCase();
   const some = list(tools.all).filter((tool) => `${tool.name} ${tool.description}`.toLowerCase().includes(wanted));
   $("tools").replaceChildren(...some.map(row));
-  say($("tools-count"), wanted && !some.length ? "No tool has this text." : "");
+  say($("tools-count"), wanted && !some.length ? "No tool matches the search." : "");
 };
 $("tools-search").addEventListener("input", showTools);
 export const loadTools = async () => {

@@ -103,7 +103,7 @@ impl Attributes {
             StepAttribute::Undo | StepAttribute::Always if !matches!(self.role, Role::Work) => {
                 return Err(syn::Error::new_spanned(
                     attr.path(),
-                    "an undo step does not always run\nhelp: remove `#[undo(…)]` or `#[always]`",
+                    "a step cannot be both an undo step and an always step\nhelp: remove `#[undo(…)]` or `#[always]`",
                 ));
             }
             StepAttribute::Undo => self.role = Role::Undo(undone(attr, step)?),

@@ -25,7 +25,7 @@
 //! /// The application.
 //! struct Shop { stock: u32 }
 //!
-//! /// Says how many there are.
+//! /// Returns the number of items.
 //! #[tool(read_only)]
 //! async fn count(shop: &Shop, item: String) -> Result<u32> {
 //!     Ok(shop.stock + item.len() as u32)

@@ -117,7 +117,7 @@ pub(crate) fn with_fix(text: &str, finding: &Finding, instead: &str) -> String {
     };
     let (start, end) = match () {
         () if help.contains("remove the brackets") => around('[', ']'),
-        () if help.contains("written as it is") => {
+        () if help.contains("without an object") => {
             let start = text[..span.start].rfind('{').unwrap();
             let value: usize = text[start..].find('}').unwrap();
             (start, start + value + 1)

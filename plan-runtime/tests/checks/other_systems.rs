@@ -107,7 +107,7 @@ fn times_without_a_use() {
     for (wrong, message, right) in [
         (
             r#""timeout": "10s", "deadline": "5s""#,
-            "`timeout` is longer than `deadline`, which ends the step before",
+            "`timeout` is longer than `deadline`, so the deadline ends the step first",
             r#""timeout": "5s", "deadline": "10s""#,
         ),
         (

@@ -70,7 +70,7 @@ fn a_list_of_conditions_that_is_empty_or_not_the_only_one_is_refused() {
         (json!({"all": []}), "`all` has no conditions"),
         (
             json!({"all": [false], "condition": true}),
-            "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these",
+            "a branch can have only one of `condition`, `all`, and `pattern` with `value`",
         ),
         (
             json!({"all": [{"pattern": "None", "value": true}]}),

@@ -328,7 +328,7 @@ fn a_step_of_a_block_has_no_name_from_around_it() {
         let inner = block([], vec![Step::new(id, call("t", []))], Template::Null);
         plan.steps[3].body = block([], vec![Step::new("a", inner)], Template::Null).into();
         let executable = Executable::new(&plan);
-        let expected = mistake.map(|id| format!("step `nothing` has a block in which step `a` has a block in which step `{id}` has the name of something around the block"));
+        let expected = mistake.map(|id| format!("step `nothing` has a block in which step `a` has a block in which step `{id}` has the name of a step or a value outside the block"));
         assert_eq!(executable.mistake(), expected.as_deref());
         let json = serde_json::to_string(&plan).unwrap();
         assert_eq!(

@@ -57,10 +57,10 @@ fn what_is_wrong_is_said_to_serde() {
         ]}"#;
     let said = |places: [&str; 2]| {
         format!(
-            "2 mistakes: \
+            "2 errors: \
              step `sent`: there is no step `inbx` at {} (a step with a similar name exists: `inbox`); \
              step `sent`: step `sent` waits for itself at {} \
-             (remove one of these references, or use a value that does not depend on it)",
+             (remove one of these references, or use a value that does not depend on the step)",
             places[0], places[1]
         )
     };

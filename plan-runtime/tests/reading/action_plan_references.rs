@@ -40,7 +40,7 @@ fn references_of_action_plans() {
             ),
             (
                 "{{a.x}}",
-                r#"error[malformed-reference]: `{{a.x}}` does not say that it reads the step's output
+                r#"error[malformed-reference]: `{{a.x}}` has no `.result` after `a`
   --> 3:48 in step `b`
    = help: did you mean `{{a.result.x}}`? To keep the text, write `{{"{{a.x}}"}}`
 "#,
@@ -48,21 +48,21 @@ fn references_of_action_plans() {
             // An unknown name is an input.
             (
                 "{{city}}",
-                r#"error[malformed-reference]: `{{city}}` does not say that it reads the step's output
+                r#"error[malformed-reference]: `{{city}}` has no `.result` after `city`
   --> 3:48 in step `b`
    = help: did you mean `{{PLACEHOLDER_city}}`? To keep the text, write `{{"{{city}}"}}`
 "#,
             ),
             (
                 "{{placeholder_city}}",
-                r#"error[malformed-reference]: `{{placeholder_city}}` does not say that it reads the step's output
+                r#"error[malformed-reference]: `{{placeholder_city}}` has no `.result` after `placeholder_city`
   --> 3:48 in step `b`
    = help: did you mean `{{PLACEHOLDER_city}}`? To keep the text, write `{{"{{placeholder_city}}"}}`
 "#,
             ),
             (
                 "{{a}}",
-                r#"error[malformed-reference]: `{{a}}` does not say that it reads the step's output
+                r#"error[malformed-reference]: `{{a}}` has no `.result` after `a`
   --> 3:48 in step `b`
    = help: did you mean `{{a.result}}`? To keep the text, write `{{"{{a}}"}}`
 "#,
@@ -110,7 +110,7 @@ fn references_of_action_plans() {
             ),
             (
                 r#"{{"x}}"#,
-                "error[malformed-reference]: this is neither a reference nor a string of JSON
+                "error[malformed-reference]: the braces contain no reference and no JSON string
   --> 3:48 in step `b`
 ",
             ),
@@ -154,7 +154,7 @@ fn references_of_action_plans() {
                 r#"error[mixed-dialects]: this is a reference of a tool plan (`$ref:`), but the document is an action plan (`{{…}}`)
   --> 3:48 in step `b`
    = note: 2:28: this is an action plan (`{{…}}`)
-   = help: the reference is `{{a.result}}`; to keep the text, write `{{"$ref:a"}}`
+   = help: write the reference as `{{a.result}}`; to keep the text, write `{{"$ref:a"}}`
 "#,
             ),
             (
@@ -162,7 +162,7 @@ fn references_of_action_plans() {
                 r#"error[mixed-dialects]: this is a reference of a step blueprint (`${step[0]…}`), but the document is an action plan (`{{…}}`)
   --> 3:48 in step `b`
    = note: 2:28: this is an action plan (`{{…}}`)
-   = help: the reference is `{{a.result}}`; to keep the text, write `{{"${step[0].data}"}}`
+   = help: write the reference as `{{a.result}}`; to keep the text, write `{{"${step[0].data}"}}`
 "#,
             ),
         ],

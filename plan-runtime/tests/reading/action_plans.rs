@@ -83,7 +83,7 @@ fn compat_action_plans() {
   output { a: a, b: b }
 
 warning[malformed-reference]: a reference cannot contain spaces
-  --> 3:48 in step `b`: it is used as text
+  --> 3:48 in step `b`: the reader uses the string as text
    = help: did you mean `{{a.result}}`? To keep the text, write `{{"{{ a.result }}"}}`
 "#,
             ),
@@ -101,7 +101,7 @@ warning[malformed-reference]: a reference cannot contain spaces
   output { a: a, b: b }
 
 warning[unknown-step]: there is no step `c`
-  --> 3:48 in step `b`: it is used as text
+  --> 3:48 in step `b`: the reader uses the string as text
 "#,
             ),
             (
@@ -131,8 +131,8 @@ warning[unknown-step]: there is no step `c`
 
   output { a: a, b: b }
 
-warning[malformed-reference]: `{{c.x}}` does not say that it reads the step's output
-  --> 3:48 in step `b`: it is used as text
+warning[malformed-reference]: `{{c.x}}` has no `.result` after `c`
+  --> 3:48 in step `b`: the reader uses the string as text
    = help: did you mean `{{c.result.x}}`? To keep the text, write `{{"{{c.x}}"}}`
 "#,
             ),
@@ -150,7 +150,7 @@ warning[malformed-reference]: `{{c.x}}` does not say that it reads the step's ou
   output { a: a, b: b }
 
 warning[malformed-reference]: a reference is written in double braces
-  --> 3:48 in step `b`: it is used as text
+  --> 3:48 in step `b`: the reader uses the string as text
    = help: did you mean `{{a.result.x}}`?
 "#,
             ),

@@ -16,14 +16,14 @@ fn references_of_blueprints() {
         ),
         (
             "${step[0].x}",
-            "error[malformed-reference]: `${step[0].x}` does not say that it reads the step's output
+            "error[malformed-reference]: `${step[0].x}` has no `.data` after `step[0]`
   --> 3:34 in step `step1`
    = help: did you mean `${step[0].data.x}`?
 ",
         ),
         (
             "${step[0]}",
-            "error[malformed-reference]: `${step[0]}` does not say that it reads the step's output
+            "error[malformed-reference]: `${step[0]}` has no `.data` after `step[0]`
   --> 3:34 in step `step1`
    = help: did you mean `${step[0].data}`?
 ",
@@ -72,21 +72,21 @@ fn references_of_blueprints() {
         ),
         (
             "$step[0].data",
-            "error[malformed-reference]: this is not how a reference is written
+            "error[malformed-reference]: the reference has a wrong form
   --> 3:34 in step `step1`
    = help: did you mean `${step[0].data}`?
 ",
         ),
         (
             "{step[0].data.x}",
-            "error[malformed-reference]: this is not how a reference is written
+            "error[malformed-reference]: the reference has a wrong form
   --> 3:34 in step `step1`
    = help: did you mean `${step[0].data.x}`?
 ",
         ),
         (
             "$(step[0].data)",
-            "error[malformed-reference]: this is not how a reference is written
+            "error[malformed-reference]: the reference has a wrong form
   --> 3:34 in step `step1`
    = help: did you mean `${step[0].data}`?
 ",
@@ -100,7 +100,7 @@ fn references_of_blueprints() {
         ),
         (
             r#"${"x}"#,
-            "error[malformed-reference]: this is neither a reference nor a string of JSON
+            "error[malformed-reference]: the braces contain no reference and no JSON string
   --> 3:34 in step `step1`
 ",
         ),
@@ -116,7 +116,7 @@ fn references_of_blueprints() {
             r#"error[mixed-dialects]: this is a reference of a tool plan (`$ref:`), but the document is a step blueprint (`${step[0]…}`)
   --> 3:34 in step `step1`
    = note: 2:17: this is a step blueprint (`${step[0]…}`)
-   = help: the reference is `${step[0].data}`; to keep the text, write `${"$ref:step0"}`
+   = help: write the reference as `${step[0].data}`; to keep the text, write `${"$ref:step0"}`
 "#,
         ),
         (
@@ -124,7 +124,7 @@ fn references_of_blueprints() {
             r#"error[mixed-dialects]: this is a reference of an action plan (`{{…}}`), but the document is a step blueprint (`${step[0]…}`)
   --> 3:34 in step `step1`
    = note: 2:17: this is a step blueprint (`${step[0]…}`)
-   = help: the reference is `${step[0].data}`; to keep the text, write `${"{{step0.result}}"}`
+   = help: write the reference as `${step[0].data}`; to keep the text, write `${"{{step0.result}}"}`
 "#,
         ),
     ]);

@@ -30,7 +30,7 @@ fn blueprints() {
             r#""dependsOn": 0"#,
             "error[wrong-kind]: `dependsOn` is `0`, but must be a list
   --> 3:30 in step `step1`
-   = help: put it in a list: `[0]`
+   = help: put the value in a list: `[0]`
 ",
         ),
         (
@@ -66,14 +66,14 @@ error[wrong-kind]: `parallel` is `1`, but must be `true` or `false`
 
 error[wrong-kind]: `timeout` is a string, but must be a number of milliseconds
   --> 3:46 in step `step1`
-   = help: write it in milliseconds: `10000`
+   = help: write the time in milliseconds: `10000`
 ",
         ),
         (
             r#""timeout": 0"#,
             "error[wrong-kind]: `timeout` is `0`, but must be more than 0 milliseconds
   --> 3:28 in step `step1`
-   = help: leave it out if an attempt has no time limit
+   = help: remove `timeout` if an attempt has no time limit
 ",
         ),
         (
@@ -100,7 +100,7 @@ error[wrong-kind]: `timeout` is a string, but must be a number of milliseconds
                 "error[duplicate-id]: two steps have the id `a`
   --> 1:59
    = note: 1:19: the first one is here
-   = help: a reference could mean either, so give one of them another id
+   = help: give one of the two steps another id, because a reference could mean both
 ",
             ),
             (
@@ -132,13 +132,13 @@ fn compat_blueprints() {
   output { step0: step0, step1: step1 }
 
 warning[malformed-reference]: `${steps[0].data.x}` is not a reference to a step
-  --> 3:34 in step `step1`: it is used as text
+  --> 3:34 in step `step1`: the reader uses the string as text
    = help: did you mean `${step[0].data.x}`?
 "#,
         ),
         (
             "${step[0].x} y",
-            r#"error[malformed-reference]: `${step[0].x}` does not say that it reads the step's output
+            r#"error[malformed-reference]: `${step[0].x}` has no `.data` after `step[0]`
   --> 3:34 in step `step1`
    = help: did you mean `${step[0].data.x}`?
 "#,

@@ -49,9 +49,9 @@ fn tool_plans() {
             ),
             (
                 r#""if": [{"condition": {"all": []}, "then": {"tool": "t"}}]"#,
-                r#"error[missing-member]: `all` joins at least two conditions
+                r#"error[missing-member]: `all` needs at least two conditions
   --> 2:44 in step `b`
-   = help: write a condition that is alone without it
+   = help: write a single condition without `all`
 "#,
             ),
             (
@@ -65,14 +65,14 @@ fn tool_plans() {
                 r#""if": [{"value": "$ref:a", "then": {"tool": "t"}}]"#,
                 r#"error[missing-member]: the branch has a `value`, but no `pattern` for it
   --> 2:22 in step `b`
-   = help: a branch that is taken if a value is true has a `condition`
+   = help: write `condition` for a branch that runs if a value is true
 "#,
             ),
             (
                 r#""if": [{"condition": "$ref:a"}]"#,
                 r#"error[missing-member]: the branch has no `then`
   --> 2:22 in step `b`
-   = help: it is an object like a step without an `id`, such as a call to a tool
+   = help: write an object like a step without an `id`, such as a call to a tool
 "#,
             ),
             (
@@ -86,7 +86,7 @@ fn tool_plans() {
                 r#""if": [{"all": [], "then": {"tool": "t"}}]"#,
                 r#"error[wrong-kind]: `all` has no conditions
   --> 2:30 in step `b`
-   = help: a branch that is taken in any case has none of `condition`, `pattern` and `all`
+   = help: remove `all` from a branch that always runs
 "#,
             ),
             (
@@ -149,11 +149,11 @@ error[malformed-reference]: the id of a step is missing after `$ref:`
 
 error[mixed-dialects]: this is a reference of an action plan (`{{…}}`), but the document is a tool plan (`$ref:`)
   --> 2:142 in step `b`
-   = help: the reference is `$ref:item.y`; to keep the text, write `$ref:"{{item.result.y}}"`
+   = help: write the reference as `$ref:item.y`; to keep the text, write `$ref:"{{item.result.y}}"`
 
 warning[malformed-reference]: `{item.y}` is not a reference in a tool plan (`$ref:`), though it names the value `item`
-  --> 2:172 in step `b`: it is text
-   = help: use a tool to join the parts of the text, of which `$ref:item.y` is one; to keep the text, write `$ref:"see {item.y}"`
+  --> 2:172 in step `b`: the reader uses this string as text
+   = help: use a tool to join the text and `$ref:item.y`; to keep the text, write `$ref:"see {item.y}"`
 "#,
             ),
             (
@@ -221,10 +221,10 @@ error[missing-member]: this loop has no bound
   --> 2:35 in step `b.`
    = help: give it a name that references can use: `"id": "find_john"`
 
-error[duplicate-id]: the step `a` has the name of something around its block
+error[duplicate-id]: the step `a` has the name of a step or a value outside its block
   --> 2:57 in step `b`
    = note: 1:19: the other `a` is here
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 
 error[unknown-step]: `b` is a step outside of this block
   --> 2:111 in step `b.z`
@@ -246,7 +246,7 @@ error[unknown-step]: `a` is a step outside of this block
                 r#""block": {"steps": [{"id": "c", "tool": "t", "arguments": {"x": "$ref:c"}}], "tail": {"tool": "t", "arguments": {"x": "$ref:q"}}, "value": 1}"#,
                 r#"error[cycle]: step `c` waits for itself
   --> 2:79 in step `b.c`: `c` needs `c`
-   = help: remove one of these references, or use a value that does not depend on it
+   = help: remove one of these references, or use a value that does not depend on the step
 
 error[unknown-step]: there is no step `q`
   --> 2:139 in step `b._`
@@ -278,7 +278,7 @@ error[duplicate-id]: the step `c` has the name of an input
             ),
             (
                 r#""value": 1, "arguments": {}"#,
-                r#"error[unknown-member]: the step is a `value`, and has no `arguments`
+                r#"error[unknown-member]: the step is a `value`, which takes no `arguments`
   --> 2:27 in step `b`
    = help: only a `tool` takes arguments
 "#,
@@ -398,7 +398,7 @@ error[unknown-step]: there is no step `y`
             ),
             (
                 r#""tool": "t", "undo": "a", "always": true"#,
-                r#"error[not-allowed]: an undo step does not always run
+                r#"error[not-allowed]: a step cannot be both an undo step and an always step
   --> 2:36 in step `b`
    = help: remove `undo` or `always`
 "#,
@@ -407,7 +407,7 @@ error[unknown-step]: there is no step `y`
                 r#""tool": "t", "after": "a""#,
                 r#"error[wrong-kind]: `after` is a string, but must be a list
   --> 2:37 in step `b`
-   = help: put it in a list: `["a"]`
+   = help: put the value in a list: `["a"]`
 "#,
             ),
             (
@@ -556,7 +556,7 @@ error[unknown-member]: unknown member `arguments` in the `then` of a branch
             ),
             (
                 r#""for": {"pattern": "item", "list": "${step[0].data}", "body": {"tool": "t", "params": {"x": "${item.id}", "y": "${itme.data.x}", "z": "${item.data", "v": "<${y.data}>", "w": "{{item.result.x}}"}}}"#,
-                r#"error[malformed-reference]: `${item.id}` does not say that it reads the step's output
+                r#"error[malformed-reference]: `${item.id}` has no `.data` after `item`
   --> 2:97 in step `step1`
    = help: did you mean `${item.data.id}`?
 
@@ -575,21 +575,21 @@ error[malformed-reference]: `${y.data}` is not a reference to a step
 error[mixed-dialects]: this is a reference of an action plan (`{{…}}`), but the document is a step blueprint (`${step[0]…}`)
   --> 2:179 in step `step1`
    = note: 1:44: this is a step blueprint (`${step[0]…}`)
-   = help: the reference is `${item.data.x}`; to keep the text, write `${"{{item.result.x}}"}`
+   = help: write the reference as `${item.data.x}`; to keep the text, write `${"{{item.result.x}}"}`
 "#,
             ),
             (
                 r#""for": {"pattern": "step0", "list": "${step[0].data}", "body": {"tool": "t", "params": {"x": "${step[0].data}"}}}"#,
-                r#"error[duplicate-id]: this reads `step0`, but a pattern around it binds `step0`
+                r#"error[duplicate-id]: the reference reads `step0`, but an enclosing pattern defines another `step0`
   --> 2:100 in step `step1`
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 "#,
             ),
             (
                 r#""block": {"steps": [{"tool": "t", "params": {"x": "${step[5].data}"}}, {"tool": "t", "params": {"x": "${step[1].data}"}, "dependsOn": [4]}], "value": "${step[2].data}"}"#,
                 r#"error[step-out-of-range]: there is no step[5]: the block has 2 steps, step[0] to step[1]
   --> 2:57 in step `step1.step1_0`
-   = help: a block counts its own steps; name what it reads of others in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in it
+   = help: a block counts only its own steps; list the values of other steps in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in the block
 
 error[later-step]: step[1] refers to itself
   --> 2:108 in step `step1.step1_1`
@@ -597,19 +597,19 @@ error[later-step]: step[1] refers to itself
 
 error[step-out-of-range]: there is no step[4]: the block has 2 steps, step[0] to step[1]
   --> 2:139 in step `step1.step1_1`
-   = help: a block counts its own steps; name what it reads of others in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in it
+   = help: a block counts only its own steps; list the values of other steps in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in the block
 
 error[step-out-of-range]: there is no step[2]: the block has 2 steps, step[0] to step[1]
   --> 2:157 in step `step1`
-   = help: a block counts its own steps; name what it reads of others in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in it
+   = help: a block counts only its own steps; list the values of other steps in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in the block
 "#,
             ),
             (
                 r#""block": {"steps": [{"id": "step0", "tool": "t"}], "value": "${step0.data}"}"#,
-                r#"error[duplicate-id]: the step `step0` has the name of something around its block
+                r#"error[duplicate-id]: the step `step0` has the name of a step or a value outside its block
   --> 2:31 in step `step1`
    = note: 1:30: the other `step0` is here
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 
 error[malformed-reference]: `${step0.data}` is not a reference to a step
   --> 2:65 in step `step1`
@@ -620,7 +620,7 @@ error[malformed-reference]: `${step0.data}` is not a reference to a step
                 r#""loop": {"last": "l", "steps": [], "tail": {"tool": "t", "params": {"x": "${l.data.x}", "y": "${step[0].data}"}}, "while": "${step[0].data.more}"}, "policy": {"at_most": 3}"#,
                 r#"error[later-step]: step[0] is this `tail` itself: the block has no steps before it
   --> 2:100 in step `step1._`
-   = help: a block counts its own steps; name what it reads of others in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in it
+   = help: a block counts only its own steps; list the values of other steps in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in the block
 "#,
             ),
         ],
@@ -642,14 +642,14 @@ fn action_plans() {
             ),
             (
                 r#""if": [{"condition": {}, "then": {"tool": "t"}}]"#,
-                r#"error[wrong-kind]: a condition that is an object has one member
+                r#"error[wrong-kind]: a condition object must have exactly one member
   --> 2:36 in step `b`
-   = help: it is one of `all`, `any`, `not`, `compare`, `is_some`, `is_none`, `is_ok`, `is_err`, `is_empty`, `len`
+   = help: write one of `all`, `any`, `not`, `compare`, `is_some`, `is_none`, `is_ok`, `is_err`, `is_empty`, `len`
 "#,
             ),
             (
                 r#""for": {"pattern": "item", "list": "{{a.result}}", "body": {"tool": "t", "arguments": {"x": "{{item.id}}", "y": "{{ item.result }}", "z": "{{itme.result}}", "v": "${item.data}", "w": "<{item.result.y}>"}}}"#,
-                r#"error[malformed-reference]: `{{item.id}}` does not say that it reads the step's output
+                r#"error[malformed-reference]: `{{item.id}}` has no `.result` after `item`
   --> 2:108 in step `b`
    = help: did you mean `{{item.result.id}}`? To keep the text, write `{{"{{item.id}}"}}`
 
@@ -662,8 +662,8 @@ error[unknown-step]: there is no step or value `itme`
    = help: a value with a similar name exists: `item`
 
 warning[malformed-reference]: `${item.data}` is not a reference in an action plan (`{{…}}`), though it names the value `item`
-  --> 2:178 in step `b`: it is text
-   = help: the reference is `{{item.result}}`; to keep the text, write `{{"${item.data}"}}`
+  --> 2:178 in step `b`: the reader uses this string as text
+   = help: write the reference as `{{item.result}}`; to keep the text, write `{{"${item.data}"}}`
 
 error[malformed-reference]: a reference is written in double braces
   --> 2:200 in step `b`
@@ -674,7 +674,7 @@ error[malformed-reference]: a reference is written in double braces
                 r#""block": {"steps": [{"id": "q", "tool": "t"}]}"#,
                 r#"error[duplicate-id]: the step `q` has the name of an input
   --> 2:42 in step `b.q`
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 "#,
             ),
             (
@@ -699,9 +699,9 @@ error[duplicate-id]: the input `a` has the name of a step
             ),
             (
                 r#""for": {"pattern": "q", "list": "{{a.result}}", "body": {"tool": "t", "arguments": {"x": "{{PLACEHOLDER_q}}"}}}"#,
-                r#"error[duplicate-id]: this reads `q`, but a pattern around it binds `q`
+                r#"error[duplicate-id]: the reference reads `q`, but an enclosing pattern defines another `q`
   --> 2:107 in step `b`
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 "#,
             ),
             (

@@ -47,21 +47,21 @@ fn references_of_tool_plans() {
             ),
             (
                 "$Ref:a",
-                "error[malformed-reference]: this is not how a reference is written
+                "error[malformed-reference]: the reference has a wrong form
   --> 3:48 in step `b`
    = help: did you mean `$ref:a`?
 ",
             ),
             (
                 "$refs:a",
-                "error[malformed-reference]: this is not how a reference is written
+                "error[malformed-reference]: the reference has a wrong form
   --> 3:48 in step `b`
    = help: did you mean `$ref:a`?
 ",
             ),
             (
                 "  $ref:a",
-                "error[malformed-reference]: this is not how a reference is written
+                "error[malformed-reference]: the reference has a wrong form
   --> 3:50 in step `b`
    = help: did you mean `$ref:a`?
 ",
@@ -151,14 +151,14 @@ fn references_of_tool_plans() {
             ),
             (
                 "$a.b",
-                "error[malformed-reference]: this is not how a reference is written
+                "error[malformed-reference]: the reference has a wrong form
   --> 3:48 in step `b`
    = help: did you mean `$ref:a.b`?
 ",
             ),
             (
                 "ref:a",
-                "error[malformed-reference]: this is not how a reference is written
+                "error[malformed-reference]: the reference has a wrong form
   --> 3:48 in step `b`
    = help: did you mean `$ref:a`?
 ",
@@ -182,7 +182,7 @@ fn references_of_tool_plans() {
                 r#"error[mixed-dialects]: this is a reference of a step blueprint (`${step[0]…}`), but the document is a tool plan (`$ref:`)
   --> 3:48 in step `b`
    = note: 3:28: this is a tool plan (`$ref:`)
-   = help: the reference is `$ref:a`; to keep the text, write `$ref:"${step[0].data}"`
+   = help: write the reference as `$ref:a`; to keep the text, write `$ref:"${step[0].data}"`
 "#,
             ),
             (
@@ -190,7 +190,7 @@ fn references_of_tool_plans() {
                 r#"error[mixed-dialects]: this is a reference of an action plan (`{{…}}`), but the document is a tool plan (`$ref:`)
   --> 3:48 in step `b`
    = note: 3:28: this is a tool plan (`$ref:`)
-   = help: the reference is `$ref:a`; to keep the text, write `$ref:"{{a.result}}"`
+   = help: write the reference as `$ref:a`; to keep the text, write `$ref:"{{a.result}}"`
 "#,
             ),
         ],

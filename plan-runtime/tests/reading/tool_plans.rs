@@ -83,7 +83,7 @@ fn tool_plans() {
                 "error[duplicate-id]: two steps have the id `a`
   --> 3:10
    = note: 2:10: the first one is here
-   = help: a reference could mean either, so give one of them another id
+   = help: give one of the two steps another id, because a reference could mean both
 ",
             ),
         ],
@@ -110,7 +110,7 @@ fn tool_plans() {
                 r#""x""#,
                 "error[invalid-json]: the string is not JSON: expected a value, found `x`
   --> 3:42 in step `b`
-   = help: the arguments are an object, or a string with the JSON text of one
+   = help: write the arguments as an object, or as a string with the JSON of an object
 ",
             ),
             (
@@ -188,7 +188,7 @@ fn tool_plans() {
 
 error[unknown-member]: unknown member `x` in a step
   --> 1:53 in step `a`
-   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
+   = help: the members of a step are `id`, `tool`, `arguments`, `intent`, `tool_description`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
 
 error[unknown-member]: unknown member `output_step` in a tool plan
   --> 1:63
@@ -202,7 +202,7 @@ error[unknown-member]: unknown member `output_step` in a tool plan
 ], "output_steps": "a"}"#,
             "error[wrong-kind]: `output_steps` is a string, but must be a list
   --> 4:20
-   = help: put it in a list: `[\"a\"]`
+   = help: put the value in a list: `[\"a\"]`
 ",
         ),
         (
@@ -220,7 +220,7 @@ error[wrong-kind]: an output step is `1`, but must be a string
 
 warning[duplicate-member]: `a` is listed twice
   --> 4:34
-   = help: its output is given once
+   = help: remove the second entry
 ",
         ),
         (
@@ -241,7 +241,7 @@ warning[duplicate-member]: `a` is listed twice
             r#"{"x": "$ref:b"}"#,
             "error[cycle]: step `b` waits for itself
   --> 3:47 in step `b`: `b` needs `b`
-   = help: remove one of these references, or use a value that does not depend on it
+   = help: remove one of these references, or use a value that does not depend on the step
 ",
         )],
     );
@@ -256,7 +256,7 @@ warning[duplicate-member]: `a` is listed twice
 ]}"#,
                 "error[cycle]: step `b` waits for itself
   --> 3:47 in step `b`: `b` needs `b`
-   = help: remove one of these references, or use a value that does not depend on it
+   = help: remove one of these references, or use a value that does not depend on the step
 ",
             ),
             (
@@ -266,7 +266,7 @@ warning[duplicate-member]: `a` is listed twice
 ]}"#,
                 "error[cycle]: step `b` waits for itself
   --> 3:47 in step `b`: `b` needs `b`
-   = help: remove one of these references, or use a value that does not depend on it
+   = help: remove one of these references, or use a value that does not depend on the step
 ",
             ),
             (
@@ -315,7 +315,7 @@ fn compat_tool_plans() {
   output { a: a, b: b }
 
 warning[malformed-reference]: the id of a step is missing after `$ref:`
-  --> 3:48 in step `b`: it is used as text
+  --> 3:48 in step `b`: the reader uses the string as text
    = help: did you mean `$ref:a`?
 "#,
             ),
@@ -333,7 +333,7 @@ warning[malformed-reference]: the id of a step is missing after `$ref:`
   output { a: a, b: b }
 
 warning[malformed-reference]: a `$ref:` is not a reference inside a longer text
-  --> 3:52 in step `b`: it is used as text
+  --> 3:52 in step `b`: the reader uses the string as text
    = help: use a tool to join the parts, or, if this is not a reference, write `$ref:"see $ref:a"`
 "#,
             ),
@@ -351,7 +351,7 @@ warning[malformed-reference]: a `$ref:` is not a reference inside a longer text
   output { a: a, b: b }
 
 warning[malformed-reference]: `!` cannot be part of a reference
-  --> 3:54 in step `b`: it is used as text
+  --> 3:54 in step `b`: the reader uses the string as text
    = help: a `$ref:` must be the whole string: no text can follow it
 "#,
             ),
@@ -384,7 +384,7 @@ warning[malformed-reference]: `!` cannot be part of a reference
   output { a: a, b: b }
 
 warning[malformed-reference]: a reference cannot be the name of a member
-  --> 3:42 in step `b`: it is used as text
+  --> 3:42 in step `b`: the reader uses the string as text
    = help: use a tool to build the object, or write a name that is known
 "#,
         )],

@@ -30,7 +30,7 @@ for (const [shape, options] of SHAPES) {
     // Text that is not JSON is not sent. The server rejects arguments that do not fit.
     await type(page, '{"to": "ada"');
     await press(page, "Allow with these arguments", "#questions");
-    await says(page, "#questions .wrong", "This is not JSON");
+    await says(page, "#questions .wrong", "The value is not JSON");
     await type(page, '{"to": "ada"}');
     await press(page, "Allow with these arguments", "#questions");
     await says(page, "#questions .failed-to-send", "The argument `text` of `send_mail` is missing");
@@ -51,7 +51,7 @@ for (const [shape, options] of SHAPES) {
     assert.deepEqual(stub.runs.get("r0001").changed.get("sent"), { to: "ada", text: "Hello." });
     await page.$eval('#live [data-path="sent"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
     await says(page, "#step-details pre[aria-label=Arguments]", "Hello.");
-    await says(page, "#step-details", "A person changed the arguments of the plan.");
+    await says(page, "#step-details", "A person changed the arguments before the call.");
     await looks(page, `changed-${shape}`);
     await close(page);
   }));
@@ -254,7 +254,7 @@ if (process.env.PLAN_SERVER) {
     assert.deepEqual(server.effects().map(({ output }) => output.to), ["grace@example.org", "grace@example.org"]);
     await page.click('#live [data-path="sent"] .box');
     await says(page, "#step-details pre[aria-label=Arguments]", "Lunch");
-    await says(page, "#step-details", "A person changed the arguments of the plan.");
+    await says(page, "#step-details", "A person changed the arguments before the call.");
     await press(page, "Open the report");
     await page.waitForSelector("#report-dialog[open] iframe");
     const report = await (await page.$("#report-frame iframe")).contentFrame();

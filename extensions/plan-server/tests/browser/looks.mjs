@@ -9,7 +9,7 @@ await test("the keyboard alone", () => stubbed({ pace: 20 }, async (stub) => {
   await page.waitForSelector("#sign-in:not([hidden])");
   await page.keyboard.type("wrong");
   await page.keyboard.press("Enter");
-  await says(page, "#token-error", "does not know this token");
+  await says(page, "#token-error", "does not accept this token");
   assert.deepEqual(await axe(page), []);
   await show(page, "sign-in-light");
   await page.keyboard.type(stub.token);
@@ -89,7 +89,7 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
     await looks("inbox");
     await page.goBack();
     await press(page, "Refuse…");
-    await press(page, "Refuse it");
+    await press(page, "Refuse the call");
     await says(page, "#run-facts", "failed");
     await looks("failed");
     await page.click("#to-runs");

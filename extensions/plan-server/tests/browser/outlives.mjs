@@ -7,7 +7,7 @@ await test("the server, one click for a finding, and its tools", () => served(as
   const page = await open(server.url);
   await faulty(page);
   for (let left = 4; left; left -= 1) {
-    await press(page, "Apply the help", "#findings");
+    await press(page, "Apply the correction", "#findings");
     await wait(page, (left) => document.querySelectorAll("#findings .is-error").length === left, left);
   }
   // What a person has to decide has no button.
@@ -38,7 +38,7 @@ await test("the server, a reason outlives the server", () => served(async (serve
   // The server asks again, under another id.
   await wait(page, (before) => document.querySelector("#questions .question")?.dataset.of !== before && document.querySelector("#questions input"), before);
   assert.equal(await page.$eval("#questions input", (it) => it.value), "not on a Sunday");
-  await press(page, "Refuse it", "#questions");
+  await press(page, "Refuse the call", "#questions");
   await says(page, "#run-wrong", "not on a Sunday");
   assert.deepEqual(server.effects(), []);
   await close(page);
@@ -92,7 +92,7 @@ await test("the server, texts that would deceive", () => served(async (server) =
   assert.deepEqual([...(await unseen()), ...(await axe(page))], []);
   await page.goBack();
   await press(page, "Refuse…", "#questions");
-  await press(page, "Refuse it", "#questions");
+  await press(page, "Refuse the call", "#questions");
   await says(page, "#run-facts", "failed");
   // The failed step is open.
   await says(page, "#step-details", "refused");

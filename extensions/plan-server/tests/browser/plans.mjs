@@ -192,7 +192,7 @@ await test("typing a plan from nothing", () => stubbed({}, async (stub) => {
   // One click applies the help of a finding, and can be undone.
   await faulty(page);
   const before = await page.$eval("#text", (it) => it.value);
-  await press(page, "Apply the help", "#findings");
+  await press(page, "Apply the correction", "#findings");
   await drawn(page, 3);
   assert.match(await page.$eval("#text", (it) => it.value), /\{\{inbox\.result\[0\]\.id\}\}/);
   await page.focus("#text");
@@ -258,7 +258,7 @@ await test("a text with errors keeps its last graph", () => stubbed({}, async (s
   assert.deepEqual(await legend(), ["may change something", "undoes a step", "order only", "undo"]);
   const dashes = await page.$$eval("#picture .edge", (all) => all.map((it) => getComputedStyle(it).strokeDasharray));
   assert.equal(new Set(dashes).size, 2, String(dashes));
-  assert.deepEqual(await page.$$eval("#steps thead th", (all) => all.map((it) => it.textContent)), ["Step", "Tool", "Effect", "Needs", "Undone by", "Blocks if it fails"]);
+  assert.deepEqual(await page.$$eval("#steps thead th", (all) => all.map((it) => it.textContent)), ["Step", "Tool", "Effect", "Needs", "Undone by", "Steps that a failure blocks"]);
   assert.deepEqual(await page.$$eval("#steps tbody tr", (all) => all.map((it) => [...it.children].slice(2, 5).map((one) => one.textContent))), [["may change something", "–", "back"], ["may change something", "booked", "–"], ["undoes a step", "–", "–"]]);
   assert.deepEqual(await faint(page), []);
   await show(page, "legend-light");

@@ -133,7 +133,7 @@ await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (s
   await page.click("#start");
   await press(page, "Refuse…", "#questions");
   await page.type("#questions input", "not today");
-  await press(page, "Refuse it", "#questions");
+  await press(page, "Refuse the call", "#questions");
   await says(page, "#run-wrong", "refused: not today");
   assert.equal(await page.$eval('#live [data-path="later"]', (it) => it.classList.contains("blocked")), true);
   await show(page, "failed-light");
@@ -189,8 +189,8 @@ await test("a step of a run", () => stubbed({ pace: 60 }, async (stub) => {
   await press(page, "Allow", "#questions");
   await says(page, "#step-state", "completed");
   // The time of a person is apart from the time of the tool.
-  await wait(page, () => /waited (0\.[7-9]|[78]\d\d ms|\d\.\d s|\d\d\d ms).* for a person/.test(document.querySelector("#step-details").textContent));
-  await wait(page, () => /sent.*completed.*the tool took .*waited .* for a person/.test([...document.querySelectorAll("#timeline .row")].find((row) => row.textContent.includes("sent")).textContent));
+  await wait(page, () => /the wait for an answer took (0\.[7-9]|[78]\d\d ms|\d\.\d s|\d\d\d ms)/.test(document.querySelector("#step-details").textContent));
+  await wait(page, () => /sent.*completed.*the tool took .*the wait for an answer took /.test([...document.querySelectorAll("#timeline .row")].find((row) => row.textContent.includes("sent")).textContent));
   assert.ok(await page.$("#timeline i.turn"));
   // The arguments and the output, with escapes for what turns text.
   await says(page, "#step-details pre[aria-label=Arguments]", "{{inbox.result}}");
@@ -258,7 +258,7 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   assert.equal(stub.runs.get("r0003").state, "waiting");
   await press(page, "Refuse…", "#inbox");
   await page.type("#inbox input", "no room");
-  await press(page, "Refuse it", "#inbox");
+  await press(page, "Refuse the call", "#inbox");
   while (stub.runs.get("r0003").state !== "failed") await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(stub.runs.get("r0003").error.message, "refused: no room");
   await page.click("#inbox-runs a");
@@ -292,7 +292,7 @@ await test("the names of the people who answer", () => stubbed({ pace: 100 }, as
   await says(page, "#who-error", "Enter your name.");
   await page.type("#who-name", "Grace \u202eHopper");
   await press(page, "Continue", "#who-dialog");
-  await says(page, "#decisions li", "sent by send_mail: allowed by Grace \\u{202e}Hopper at ");
+  await says(page, "#decisions li", "sent with send_mail: allowed by Grace \\u{202e}Hopper at ");
   await says(page, "#decisions li", ", because “She asked for it.”");
   assert.equal(await text(page, "#who"), "Answers as Grace \\u{202e}Hopper");
   // The page does not ask a second time, and shows the answers of a step in its card.
@@ -309,11 +309,11 @@ await test("the names of the people who answer", () => stubbed({ pace: 100 }, as
     await request.continue();
   });
   await press(page, "Allow", "#questions .question:first-child");
-  await says(page, "#decisions li", "all[0] by send_mail: allowed by Bob");
+  await says(page, "#decisions li", "all[0] with send_mail: allowed by Bob");
   assert.equal(first.path, "all[0]");
   await press(page, "Refuse…", "#questions");
   await page.type("#questions input", "no");
-  await press(page, "Refuse it", "#questions");
+  await press(page, "Refuse the call", "#questions");
   await says(page, "#run-facts", "failed");
   await says(page, "#step-details .answered", "all[1]: refused by Grace");
   await page.$eval('#live [data-path="sent"]', (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
@@ -382,13 +382,13 @@ await test("one source of times", () => stubbed({}, async (stub) => {
   made(stub, "r0001", "done", [["late", true], ["first", true], ["never", true]], [["late", "running", 1, 300, 310, "busy"], ["late", "running", 2, 400, 410, "busy"], ["late", "completed", 3, 540, 550], ["first", "completed", 1, 5, 290]]);
   const page = await open(`${stub.url}`);
   await page.evaluate(() => (location.hash = "#/runs/r0001"));
-  await says(page, "#timeline .row.completed .said", "completed, 250 ms (the tool took 30 ms, 3 attempts, waited 220 ms between them)");
+  await says(page, "#timeline .row.completed .said", "completed, 250 ms (the tool took 30 ms, 3 attempts, the waits between the attempts took 220 ms)");
   // Rows have the order of their starts, and steps that did not start come last.
   assert.deepEqual(await page.$$eval("#timeline .row .name bdi", (all) => all.map((it) => it.textContent)), ["first", "late", "never"]);
   assert.deepEqual(await page.$$eval("#timeline .ticks span", (all) => all.map((it) => it.textContent)), ["0", "200 ms", "400 ms", "600 ms"]);
   assert.deepEqual(await page.$$eval("#timeline .row:nth-child(2) i", (all) => all.map((it) => [it.className, it.style.left, it.style.width])), [["bad", "33.33%", "1.11%"], ["bad", "44.44%", "1.11%"], ["", "60%", "1.11%"]]);
   await press(page, "late", "#timeline");
-  await says(page, "#step-details dl", "Took250 msOf thatthe tool took 30 ms, 3 attempts, waited 220 ms between them");
+  await says(page, "#step-details dl", "Took250 msIn detailthe tool took 30 ms, 3 attempts, the waits between the attempts took 220 ms");
   await close(page);
 }));
 
@@ -410,7 +410,7 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   assert.equal(await page.$eval("#step-card", (it) => it.hidden), true);
   await press(page, "mailed", "#run-wrong");
   await says(page, "#step-title", "mailed");
-  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told by told_tool: it has no undo step", "trip[0].booked by trip_tool: it has no undo step"]);
+  assert.deepEqual(await page.$$eval("#remains li", (all) => all.map((it) => it.textContent)), ["told with told_tool: it has no undo step", "trip[0].booked with trip_tool: it has no undo step"]);
   await says(page, "#undone", "back undoes booked");
   assert.equal(await page.$eval("#timeline .row.undone .sign", (it) => it.textContent), "⤺");
   // The id of the run, to be copied.

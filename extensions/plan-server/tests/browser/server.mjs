@@ -185,14 +185,14 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   assert.deepEqual(server.effects(), []);
   await press(page, "Refuse…", "#questions");
   await page.type("#questions input", "not to her");
-  await press(page, "Refuse it", "#questions");
+  await press(page, "Refuse the call", "#questions");
   await says(page, "#run-facts", "failed");
   await says(page, "#run-wrong", "not to her");
   await page.waitForSelector('#live [data-path="sent"].failed');
   // The failed step is open from the start.
   await says(page, "#step-details .error", "not to her");
   // Nobody has made the call, so its bar is the wait for the person.
-  await says(page, "#timeline .row.failed .said", "for a person): was refused: not to her");
+  await wait(page, () => /the wait for an answer took [^)]*\): was refused: not to her/.test(document.querySelector("#timeline .row.failed .said")?.textContent));
   assert.deepEqual(await page.$$eval("#timeline .row.failed i", (all) => all.map((it) => it.className)), ["turn"]);
   await show(page, "server-failed-light");
   assert.deepEqual(server.effects(), []);
@@ -212,7 +212,7 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   await press(page, "Allow", "#questions");
   await says(page, "#run-facts", "done");
   await page.click('#live [data-path="sent"] .box');
-  await wait(page, () => /the tool took (under 1 ms|\d+ ms), waited \d(\.\d)? s for a person/.test(document.querySelector("#step-details").textContent));
+  await wait(page, () => /the tool took (under 1 ms|\d+ ms), the wait for an answer took \d(\.\d)? s/.test(document.querySelector("#step-details").textContent));
   await says(page, "#step-details pre[aria-label=Arguments]", "Well done.");
   await says(page, "#step-details pre[aria-label=Output]", '"number": 1');
   await show(page, "server-step-light");

@@ -76,7 +76,7 @@ use std::fmt;
 /// ]}"#)?;
 /// assert_eq!(
 ///     document.warnings()[0].help.as_deref(),
-///     Some(r#"the reference is `${step[0].data.date}`; to keep the text, write `${"{{now.date}}"}`"#)
+///     Some(r#"write the reference as `${step[0].data.date}`; to keep the text, write `${"{{now.date}}"}`"#)
 /// );
 /// # Ok::<(), plan_runtime::dynamic::Findings>(())
 /// ```

@@ -111,9 +111,9 @@ impl Rules {
                 format!(r#"the text with it is `{{"text": ["…", {{"value": {form}}}]}}`"#)
             }
             Places::Whole => {
-                format!("use a tool to join the parts of the text, of which `{form}` is one")
+                format!("use a tool to join the text and `{form}`")
             }
-            Places::Anywhere => format!("the reference is `{form}`"),
+            Places::Anywhere => format!("write the reference as `{form}`"),
         }
     }
 

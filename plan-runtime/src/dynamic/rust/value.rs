@@ -308,7 +308,7 @@ impl SourceWriter<'_> {
     /// Writes a reference, derived from its source and path.
     pub(super) fn reference(&self, reference: &Reference) -> Result<String, String> {
         let shown = self.shown_reference(reference);
-        let nothing = || format!("the reference `{shown}`, which leads to nothing");
+        let nothing = || format!("the reference `{shown}`, which has no target");
         let (name, path) = match reference.source {
             From::Local(depth) => {
                 let local = self.locals.get(depth).ok_or_else(nothing)?;

@@ -83,7 +83,7 @@ impl Names<'_> {
         let mut steps = plan.steps.iter().filter(|step| step.id != Block::TAIL);
         match steps.find(|step| self.around.is_some() && has(&step.id)) {
             Some(step) => Err(format!(
-                "step `{}` has the name of something around the block",
+                "step `{}` has the name of a step or a value outside the block",
                 step.id
             )),
             None => Ok(()),

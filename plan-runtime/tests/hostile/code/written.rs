@@ -22,13 +22,7 @@ fn read(reference: Value) -> Result<String, String> {
     let plan = Reader::new().read(&document).map_err(|found| {
         assert_eq!(found.len(), 1, "{found}");
         assert_eq!(found[0].code, Code::MalformedReference);
-        assert!(
-            found[0]
-                .help
-                .as_ref()
-                .unwrap()
-                .contains("leave `written` out")
-        );
+        assert!(found[0].help.as_ref().unwrap().contains("remove `written`"));
         found[0].message.clone()
     })?;
     let plan = plan.into_plan();
@@ -46,7 +40,7 @@ fn a_reference_that_says_something_else_is_an_error() {
     let said = read(json!({"step": "secrets", "pointer": "/0", "written": "mail.subject"}));
     assert_eq!(
         said.unwrap_err(),
-        "this reads `secrets[0]`, but `written` says `mail.subject`"
+        "the reference reads `secrets[0]`, but its `written` contains `mail.subject`"
     );
     for written in [
         "mail",
@@ -159,7 +153,8 @@ fn secrets() -> Value {
     json!({"step": "secrets", "pointer": "/0"})
 }
 
-const HIDDEN: &str = "this reads `secrets`, but a pattern around it binds `secrets`";
+const HIDDEN: &str =
+    "the reference reads `secrets`, but an enclosing pattern defines another `secrets`";
 
 #[test]
 fn a_name_that_a_pattern_binds_again_is_an_error() {

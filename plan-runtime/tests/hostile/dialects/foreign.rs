@@ -171,22 +171,22 @@ fn the_whole_of_it() {
     assert_eq!(
         found(Dialect::Blueprint, "at {{now.datetime}}, ${step[0].data.x}").to_string(),
         r#"warning[malformed-reference]: `{{now.datetime}}` is not a reference in a step blueprint (`${step[0]…}`), though it names the step `now`
-  --> 1:91 in step `b`: it is text
-   = help: the reference is `${step[0].data.datetime}`; to keep the text, write `${"{{now.datetime}}"}`
+  --> 1:91 in step `b`: the reader uses this string as text
+   = help: write the reference as `${step[0].data.datetime}`; to keep the text, write `${"{{now.datetime}}"}`
 "#
     );
     assert_eq!(
         found(Dialect::PlanJson, "at {{now.result}}").to_string(),
         r#"warning[malformed-reference]: `{{now.result}}` is not a reference in plan JSON, though it names the step `now`
-  --> 1:131 in step `b`: it is text
+  --> 1:131 in step `b`: the reader uses this string as text
    = help: the text with it is `{"text": ["…", {"value": {"reference": {"step": "now", "pointer": ""}}}]}`; to keep the text, write `{"text": ["…"]}`
 "#
     );
     assert_eq!(
         found(Dialect::ToolPlan, "at {{now.datetime}}").to_string(),
         r#"warning[malformed-reference]: `{{now.datetime}}` is not a reference in a tool plan (`$ref:`), though it names the step `now`
-  --> 1:57 in step `b`: it is text
-   = help: use a tool to join the parts of the text, of which `$ref:now.datetime` is one; to keep the text, write `$ref:"at {{now.datetime}}"`
+  --> 1:57 in step `b`: the reader uses this string as text
+   = help: use a tool to join the text and `$ref:now.datetime`; to keep the text, write `$ref:"at {{now.datetime}}"`
 "#
     );
 }
@@ -251,7 +251,10 @@ fn in_the_compat_profile_and_in_texts_of_parts_too() {
 fn of_many_in_one_text_a_few_are_told_and_the_rest_counted() {
     let findings = found(Dialect::PlanJson, &"{{now.x}} ".repeat(100));
     assert_eq!(findings.len(), 8, "{findings}");
-    assert_eq!(findings[7].label.text, "it is text, as are 92 more like it");
+    assert_eq!(
+        findings[7].label.text,
+        "the reader uses this string as text, and 92 more like it"
+    );
 }
 
 /// Reading a long string takes linear time: with quadratic time, these would take minutes.

@@ -30,7 +30,7 @@ fn what_is_wrong_in_a_block() {
 "),
             (r#""steps": [{"id": "a"}]"#, "error[missing-member]: the step does nothing
   --> 3:35 in step `b.a`
-   = help: it has a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`
+   = help: add a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`
 "),
             (r#""steps": [{"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"x": {"reference": {"step": "pgae", "pointer": ""}}}}}]"#, "error[unknown-step]: there is no step `pgae`
   --> 3:123 in step `b.a`
@@ -53,17 +53,17 @@ fn what_is_wrong_in_a_block() {
             (r#""steps": [{"id": "a", "value": 1}, {"id": "a", "value": 1}]"#, "error[duplicate-id]: two steps have the id `a`
   --> 3:67 in step `b`
    = note: 3:42: the first one is here
-   = help: a reference could mean either, so give one of them another id
+   = help: give one of the two steps another id, because a reference could mean both
 "),
-            (r#""steps": [{"id": "page", "value": 1}]"#, "error[duplicate-id]: the step `page` has the name of something around its block
+            (r#""steps": [{"id": "page", "value": 1}]"#, "error[duplicate-id]: the step `page` has the name of a step or a value outside its block
   --> 3:42 in step `b`
    = note: 2:10: the other `page` is here
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 "),
-            (r#""steps": [{"id": "city", "value": 1}]"#, "error[duplicate-id]: the step `city` has the name of something around its block
+            (r#""steps": [{"id": "city", "value": 1}]"#, "error[duplicate-id]: the step `city` has the name of a step or a value outside its block
   --> 3:42 in step `b`
    = note: 1:35: the other `city` is here
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 "),
             (r#""inputs": {"x": {"reference": {"step": "page", "pointer": ""}}}, "steps": [{"id": "x", "value": 1}]"#, "error[duplicate-id]: the step `x` has the name of an input
   --> 3:107 in step `b`
@@ -73,11 +73,11 @@ fn what_is_wrong_in_a_block() {
             (r#""steps": [{"id": "a", "value": {"reference": {"step": "c", "pointer": ""}}}, {"id": "c", "value": {"reference": {"step": "a", "pointer": "/x"}}}]"#, "error[cycle]: steps wait for one another: `a` → `c` → `a`
   --> 3:56 in step `b.a`: `a` needs `c`
    = note: 3:123: `c` needs `a`
-   = help: remove one of these references, or use a value that does not depend on it
+   = help: remove one of these references, or use a value that does not depend on the step
 "),
             (r#""steps": [{"id": "a", "value": {"reference": {"step": "b", "pointer": ""}}}]"#, "error[cycle]: step `b` waits for itself
   --> 3:79 in step `b`: `b` needs `b`
-   = help: remove one of these references, or use a value that does not depend on it
+   = help: remove one of these references, or use a value that does not depend on the step
 "),
             (r#""steps": [{"id": "a", "value": 1, "after": ["page"]}]"#, "error[unknown-step]: `page` is a step outside of this block
   --> 3:69 in step `b.a`
@@ -111,7 +111,7 @@ error[unknown-member]: `refernce` is not a kind of template
 "),
             (r#""steps": [], "tail": {"id": "x", "tool": {"name": "t"}}"#, "error[unknown-member]: unknown member `id` in the `tail` of a block
   --> 3:47 in step `b._`
-   = help: the `tail` of a block has `tool`, `arguments`, `value`, `if`, `for`, `block`
+   = help: the members of the `tail` of a block are `tool`, `arguments`, `value`, `if`, `for`, `block`
 "),
             (r#""steps": [], "tail": 1"#, "error[wrong-kind]: the `tail` of a block is `1`, but must be an object
   --> 3:46 in step `b._`
@@ -119,7 +119,7 @@ error[unknown-member]: `refernce` is not a kind of template
             (r#""steps": [{"id": "_", "value": 1}], "tail": {"tool": {"name": "t"}}"#, "error[duplicate-id]: two steps have the id `_`
   --> 3:69 in step `b`
    = note: 3:42: the first one is here
-   = help: a reference could mean either, so give one of them another id
+   = help: give one of the two steps another id, because a reference could mean both
 "),
             (r#""steps": [{"id": "a", "block": {"steps": [{"id": "c", "block": {"steps": [{"id": "d", "tool": 1}]}}]}}]"#, "error[wrong-kind]: `tool` is `1`, but must be an object
   --> 3:119 in step `b.a.c.d`
@@ -276,17 +276,17 @@ fn what_is_wrong_with_local_values_around_a_block() {
   --> 3:46 in step `b`
    = help: the only step is `b`
 "),
-            (r#""steps": [{"id": "v", "value": {"reference": {"local": 0, "pointer": "/1"}}}]"#, "error[duplicate-id]: this reads `v` around the block, but a step of the block has that name
+            (r#""steps": [{"id": "v", "value": {"reference": {"local": 0, "pointer": "/1"}}}]"#, "error[duplicate-id]: the reference reads `v` from outside the block, but a step of the block has this name
   --> 3:46 in step `b.v`
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 "),
-            (r#""inputs": {"v": 1}, "steps": [], "value": {"reference": {"local": 0, "pointer": "/1"}}"#, "error[duplicate-id]: this reads `v` around the block, but an input of the block has that name
+            (r#""inputs": {"v": 1}, "steps": [], "value": {"reference": {"local": 0, "pointer": "/1"}}"#, "error[duplicate-id]: the reference reads `v` from outside the block, but an input of the block has this name
   --> 3:57 in step `b`
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 "),
-            (r#""steps": [{"id": "a", "for": {"pattern": "v", "list": [], "body": {"value": {"reference": {"input": "v", "pointer": ""}}}}}]"#, "error[duplicate-id]: this reads `v`, but a pattern around it binds `v`
+            (r#""steps": [{"id": "a", "for": {"pattern": "v", "list": [], "body": {"value": {"reference": {"input": "v", "pointer": ""}}}}}]"#, "error[duplicate-id]: the reference reads `v`, but an enclosing pattern defines another `v`
   --> 3:91 in step `b.a`
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 "),
         ],
     );

@@ -17,26 +17,26 @@ fn conditions_and_loops() {
                 r#""if": [{"condition": true}]"#,
                 "error[missing-member]: the branch has no `then`
   --> 3:22 in step `b`
-   = help: it is an object like a step without an `id`, such as a call to a tool
+   = help: write an object like a step without an `id`, such as a call to a tool
 ",
             ),
             (
                 r#""if": [{"condition": true, "pattern": "Some(x)", "value": 1, "then": {"value": 1}}]"#,
-                "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
+                "error[wrong-kind]: a branch can have only one of `condition`, `all`, and `pattern` with `value`
   --> 3:23 in step `b`
    = help: remove one of them
 ",
             ),
             (
                 r#""if": [{"all": [true], "condition": true, "then": {"value": 1}}]"#,
-                "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
+                "error[wrong-kind]: a branch can have only one of `condition`, `all`, and `pattern` with `value`
   --> 3:38 in step `b`
    = help: remove one of them
 ",
             ),
             (
                 r#""if": [{"condition": true, "pattern": "Some(x)", "value": 1, "then": {"value": {"reference": {"local": 0, "pointer": ""}}}}]"#,
-                "error[wrong-kind]: a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these
+                "error[wrong-kind]: a branch can have only one of `condition`, `all`, and `pattern` with `value`
   --> 3:23 in step `b`
    = help: remove one of them
 ",
@@ -45,7 +45,7 @@ fn conditions_and_loops() {
                 r#""if": [{"all": [], "then": {"value": 1}}]"#,
                 "error[wrong-kind]: `all` has no conditions
   --> 3:30 in step `b`
-   = help: a branch that is taken in any case has none of `condition`, `pattern` and `all`
+   = help: remove `all` from a branch that always runs
 ",
             ),
             (
@@ -102,21 +102,21 @@ error[unknown-member]: unknown member `valeu` in a condition
                 r#""if": [{"value": true, "then": {"value": 1}}]"#,
                 "error[missing-member]: the branch has a `value`, but no `pattern` for it
   --> 3:22 in step `b`
-   = help: a branch that is taken if a value is true has a `condition`
+   = help: write `condition` for a branch that runs if a value is true
 ",
             ),
             (
                 r#""if": [{"then": {"value": 1, "policy": {}}}]"#,
                 "error[unknown-member]: unknown member `policy` in the `then` of a branch
   --> 3:44 in step `b`
-   = help: the `then` of a branch has `tool`, `arguments`, `value`, `if`, `for`, `block`
+   = help: the members of the `then` of a branch are `tool`, `arguments`, `value`, `if`, `for`, `block`
 ",
             ),
             (
                 r#""if": [{"then": {}}]"#,
                 "error[missing-member]: the `then` of a branch does nothing
   --> 3:31 in step `b`
-   = help: it has a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`
+   = help: add a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`
 ",
             ),
             (
@@ -141,7 +141,7 @@ error[unknown-member]: unknown member `valeu` in a condition
                 r#""for": {"pattern": "x", "list": []}"#,
                 "error[missing-member]: the `for` has no `body`
   --> 3:22 in step `b`
-   = help: it is an object like a step without an `id`, such as a call to a tool
+   = help: write an object like a step without an `id`, such as a call to a tool
 ",
             ),
             (

@@ -67,7 +67,7 @@ fn inputs() {
                 "error[duplicate-id]: two inputs have the name `x`
   --> 1:50
    = note: 1:35: the first one is here
-   = help: a reference could mean either, so rename one of them
+   = help: rename one of the two names, because a reference could mean both
 ",
             ),
             (
@@ -86,7 +86,7 @@ error[wrong-kind]: an input is a string, but must be an object
                 r#"{"name": "p", "inputs": [{"name": "x", "kind": "u8", "type": 8}], "steps": []}"#,
                 "error[unknown-member]: unknown member `kind` in an input
   --> 1:40
-   = help: an input has `name`, `type`, `description`, `secrets`
+   = help: the members of an input are `name`, `type`, `description`, `secrets`
 
 error[wrong-kind]: the type of an input is `8`, but must be a string
   --> 1:62
@@ -140,7 +140,7 @@ error[inexact-number]: the number 99999999999999999999999 cannot be represented 
                 "error[duplicate-id]: two steps have the id `a`
   --> 3:10
    = note: 2:10: the first one is here
-   = help: a reference could mean either, so give one of them another id
+   = help: give one of the two steps another id, because a reference could mean both
 ",
             ),
             (
@@ -155,7 +155,7 @@ error[inexact-number]: the number 99999999999999999999999 cannot be represented 
                 r#"{"id": "a"}"#,
                 "error[missing-member]: the step does nothing
   --> 2:3 in step `a`
-   = help: it has a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`
+   = help: add a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`
 ",
             ),
             (
@@ -183,7 +183,7 @@ error[inexact-number]: the number 99999999999999999999999 cannot be represented 
             ),
             (
                 r#"{"id": "a", "value": 1, "arguments": {"object": {}}}"#,
-                "error[unknown-member]: the step is a `value`, and has no `arguments`
+                "error[unknown-member]: the step is a `value`, which takes no `arguments`
   --> 2:27 in step `a`
    = help: only a `tool` takes arguments
 ",
@@ -211,7 +211,7 @@ error[inexact-number]: the number 99999999999999999999999 cannot be represented 
                 r#"{"id": "a", "tool": {"name": "t"}, "params": {}, "intnt": "x"}"#,
                 "error[unknown-member]: unknown member `params` in a step
   --> 2:38 in step `a`
-   = help: a step has `id`, `intent`, `tool`, `arguments`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
+   = help: the members of a step are `id`, `intent`, `tool`, `arguments`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
 
 error[unknown-member]: unknown member `intnt` in a step
   --> 2:52 in step `a`
@@ -289,14 +289,14 @@ fn cycles() {
   --> 2:24 in step `a`: `a` needs `c`
    = note: 4:24: `c` needs `b`
    = note: 3:48: `b` needs `a`
-   = help: remove one of these references, or use a value that does not depend on it
+   = help: remove one of these references, or use a value that does not depend on the step
 ",
             ),
             (
                 r#"{"id": "a", "for": {"pattern": "x", "list": [], "body": {"value": {"reference": {"step": "a", "pointer": ""}}}}}"#,
                 "error[cycle]: step `a` waits for itself
   --> 2:69 in step `a`: `a` needs `a`
-   = help: remove one of these references, or use a value that does not depend on it
+   = help: remove one of these references, or use a value that does not depend on the step
 ",
             ),
         ],

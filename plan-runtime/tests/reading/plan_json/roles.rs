@@ -36,7 +36,7 @@ fn what_is_undone() {
             ),
             (
                 r#"{"id": "b", "undo": "a", "always": true, "tool": {"name": "u"}}"#,
-                r#"error[not-allowed]: an undo step does not always run
+                r#"error[not-allowed]: a step cannot be both an undo step and an always step
   --> 3:23 in step `b`
    = help: remove `undo` or `always`
 "#,
@@ -166,7 +166,7 @@ fn who_refers_to_whom() {
 
 error[unknown-member]: unknown member `steps2` in a plan
   --> 3:124
-   = help: a plan has `name`, `description`, `inputs`, `steps`, `output`
+   = help: the members of a plan are `name`, `description`, `inputs`, `steps`, `output`
 "#,
             ),
         ],

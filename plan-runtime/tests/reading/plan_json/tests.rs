@@ -9,9 +9,9 @@ fn tests_in_templates() {
         &[
             (
                 r#"{"all": [true]}"#,
-                r#"error[missing-member]: `all` joins at least two conditions
+                r#"error[missing-member]: `all` needs at least two conditions
   --> 2:32 in step `a`
-   = help: write a condition that is alone without it
+   = help: write a single condition without `all`
 "#,
             ),
             (
@@ -30,9 +30,9 @@ fn tests_in_templates() {
             ),
             (
                 r#"{"any": []}"#,
-                r#"error[missing-member]: `any` joins at least two conditions
+                r#"error[missing-member]: `any` needs at least two conditions
   --> 2:32 in step `a`
-   = help: write a condition that is alone without it
+   = help: write a single condition without `any`
 "#,
             ),
             (
@@ -43,16 +43,16 @@ fn tests_in_templates() {
             ),
             (
                 r#"{"compare": [1, "<"]}"#,
-                r#"error[missing-member]: `compare` has 2 parts
+                r#"error[missing-member]: `compare` has 2 parts, but needs 3
   --> 2:36 in step `a`
-   = help: write a value, a sign and a value: `[a, "<", b]`
+   = help: write a value, an operator and a value: `[a, "<", b]`
 "#,
             ),
             (
                 r#"{"compare": []}"#,
-                r#"error[missing-member]: `compare` has 0 parts
+                r#"error[missing-member]: `compare` has 0 parts, but needs 3
   --> 2:36 in step `a`
-   = help: write a value, a sign and a value: `[a, "<", b]`
+   = help: write a value, an operator and a value: `[a, "<", b]`
 "#,
             ),
             (
@@ -63,28 +63,28 @@ fn tests_in_templates() {
             ),
             (
                 r#"{"compare": [1, "=", 2]}"#,
-                r#"error[not-allowed]: `=` is not a sign of a comparison
+                r#"error[not-allowed]: `=` is not a comparison operator
   --> 2:40 in step `a`
-   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
+   = help: the operators are `==`, `!=`, `<`, `<=`, `>`, `>=`
 "#,
             ),
             (
                 r#"{"compare": [1, "gte", 2]}"#,
-                r#"error[not-allowed]: `gte` is not a sign of a comparison
+                r#"error[not-allowed]: `gte` is not a comparison operator
   --> 2:40 in step `a`
-   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
+   = help: the operators are `==`, `!=`, `<`, `<=`, `>`, `>=`
 "#,
             ),
             (
                 r#"{"compare": [1, "~", 2]}"#,
-                r#"error[not-allowed]: `~` is not a sign of a comparison
+                r#"error[not-allowed]: `~` is not a comparison operator
   --> 2:40 in step `a`
-   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
+   = help: the operators are `==`, `!=`, `<`, `<=`, `>`, `>=`
 "#,
             ),
             (
                 r#"{"compare": [1, 5, 2]}"#,
-                r#"error[wrong-kind]: the sign of `compare` is `5`, but must be a string
+                r#"error[wrong-kind]: the operator of `compare` is `5`, but must be a string
   --> 2:40 in step `a`
    = help: write it in quotes: `"5"`
 "#,
@@ -115,9 +115,9 @@ fn tests_in_templates() {
   --> 2:68 in step `a`
    = help: the only step is `a`
 
-error[not-allowed]: `=>` is not a sign of a comparison
+error[not-allowed]: `=>` is not a comparison operator
   --> 2:90 in step `a`
-   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
+   = help: the operators are `==`, `!=`, `<`, `<=`, `>`, `>=`
 
 error[unknown-member]: `lne` is not a kind of template
   --> 2:97 in step `a`
@@ -135,9 +135,9 @@ fn tests_in_conditions() {
         &[
             (
                 r#""if": [{"condition": {"compare": [1, "<>", 2]}, "then": {"value": 1}}]"#,
-                r#"error[not-allowed]: `<>` is not a sign of a comparison
+                r#"error[not-allowed]: `<>` is not a comparison operator
   --> 3:52 in step `b`
-   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
+   = help: the operators are `==`, `!=`, `<`, `<=`, `>`, `>=`
 "#,
             ),
             (
@@ -149,9 +149,9 @@ fn tests_in_conditions() {
             ),
             (
                 r#""if": [{"all": [{"not": {"any": [true]}}, true], "then": {"value": 1}}]"#,
-                r#"error[missing-member]: `any` joins at least two conditions
+                r#"error[missing-member]: `any` needs at least two conditions
   --> 3:47 in step `b`
-   = help: write a condition that is alone without it
+   = help: write a single condition without `any`
 "#,
             ),
         ],

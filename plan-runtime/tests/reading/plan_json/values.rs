@@ -7,7 +7,7 @@ fn templates() {
     say(value, &[
         (
             "{}",
-            r#"error[wrong-kind]: an object without members does not say which kind of template it is
+            r#"error[wrong-kind]: an object without members has no kind of template
   --> 2:24 in step `a`
    = help: an empty object is `{"object": {}}`
 "#,
@@ -28,7 +28,7 @@ fn templates() {
         ),
         (
             r#"{"to": 1, "cc": 2}"#,
-            r#"error[wrong-kind]: an object does not say which kind of template it is
+            r#"error[wrong-kind]: the object has no member with a kind of template
   --> 2:24 in step `a`
    = help: an object is `{"object": {…}}`, with its members inside
 "#,
@@ -85,7 +85,7 @@ fn templates() {
             r#"{"text": "x"}"#,
             "error[wrong-kind]: `text` is a string, but must be a list
   --> 2:33 in step `a`
-   = help: put it in a list: `[\"x\"]`
+   = help: put the value in a list: `[\"x\"]`
 ",
         ),
         (
@@ -108,14 +108,14 @@ fn templates() {
 
 error[unknown-member]: unknown member `show` in a part of a text
   --> 2:58 in step `a`
-   = help: a part of a text has `value`, `spec`
+   = help: the members of a part of a text are `value`, `spec`
 ",
         ),
         (
             r#"{"computed": {"written": "a + b"}}"#,
             "error[missing-member]: a computed value has no `reads`
   --> 2:37 in step `a`
-   = help: list the steps and inputs that it mentions, or write `[]`
+   = help: list the steps and inputs of the computed value, or write `[]`
 ",
         ),
         (
@@ -157,9 +157,9 @@ fn references() {
         ),
         (
             r#"{"reference": {"pointer": ""}}"#,
-            r#"error[missing-member]: the reference does not say what it reads
+            r#"error[missing-member]: the reference has no source
   --> 2:38 in step `a`
-   = help: it is one of `"step": "id"`, `"input": "name"` and `"local": 0`
+   = help: write one of `"step": "id"`, `"input": "name"` and `"local": 0`
 "#,
         ),
         (
@@ -238,7 +238,7 @@ fn references() {
             r#"{"reference": {"input": "q", "path": "a"}}"#,
             "error[wrong-kind]: the path of a reference is a string, but must be a list
   --> 2:61 in step `a`
-   = help: put it in a list: `[\"a\"]`
+   = help: put the value in a list: `[\"a\"]`
 ",
         ),
         (
@@ -254,19 +254,19 @@ error[wrong-kind]: `optional` is a string, but must be `true` or `false`
 
 error[wrong-kind]: a part of a path is a `token` or `each`
   --> 2:118 in step `a`
-   = help: `absent` says what a missing `token` means
+   = help: write `token` or `each`; `absent` is allowed only beside `token`
 
 error[wrong-kind]: a part of a path is a `token` or `each`
   --> 2:138 in step `a`
-   = help: `absent` says what a missing `token` means
+   = help: write `token` or `each`; `absent` is allowed only beside `token`
 
 error[wrong-kind]: a part of a path is a `token` or `each`
   --> 2:173 in step `a`
-   = help: `absent` says what a missing `token` means
+   = help: write `token` or `each`; `absent` is allowed only beside `token`
 
 error[wrong-kind]: a part of a path is a `token` or `each`
   --> 2:177 in step `a`
-   = help: `absent` says what a missing `token` means
+   = help: write `token` or `each`; `absent` is allowed only beside `token`
 
 error[wrong-kind]: `optional` is `1`, but must be `true` or `false`
   --> 2:228 in step `a`
@@ -282,11 +282,11 @@ error[missing-member]: `absent` has no `default`
 
 error[unknown-member]: unknown member `value` in `absent`
   --> 2:122 in step `a`
-   = help: `absent` has `default`
+   = help: the only member of `absent` is `default`
 
 error[unknown-member]: unknown member `key` in a part of a path
   --> 2:137 in step `a`
-   = help: a part of a path has `token`, `each`, `absent`, `optional`
+   = help: the members of a part of a path are `token`, `each`, `absent`, `optional`
 "#,
         ),
         (

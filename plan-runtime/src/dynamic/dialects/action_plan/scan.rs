@@ -74,7 +74,7 @@ fn of_arazzo(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
     let mut all = vec![Segment::new(Selector::Key(name))];
     all.extend(path);
     let meant = meant("steps", &all, known).filter(|_| at == rest.len())?;
-    let scan_error = ScanError::new(0..text.len(), "this is not how a reference is written");
+    let scan_error = ScanError::new(0..text.len(), "the reference has a wrong form");
     Some(scan_error.help(format!("did you mean `{meant}`?")))
 }
 
@@ -118,7 +118,7 @@ fn piece<'t>(
             if is_wrapped(&path, &["result"]) {
                 path.remove(0);
             } else {
-                let message = format!("`{written}` does not say that it reads the step's output");
+                let message = format!("`{written}` has no `.result` after `{}`", &text[inner..end]);
                 let scan_error = ScanError::new(range.clone(), message);
                 let (scan_error, meant) = match (meant(&id, &path, known), input_of(&id)) {
                     (Some(meant), _) => (scan_error, meant),

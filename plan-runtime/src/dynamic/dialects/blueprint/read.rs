@@ -72,14 +72,14 @@ fn policy(reader: &mut PlanReader, members: &Members<'_>) -> Policy {
     if let Some(node) = members.given("timeout") {
         const MILLIS: &str = "a number of milliseconds";
         if let Some(time) = duration(node) {
-            let help = format!("write it in milliseconds: `{}`", time.as_millis());
+            let help = format!("write the time in milliseconds: `{}`", time.as_millis());
             reader.note(wrong_kind(node, "`timeout`", MILLIS).help(help));
             return policy;
         }
         match reader.value::<u64>(node, "`timeout`", MILLIS) {
             Some(0) => {
                 let note = wrong_kind(node, "`timeout`", "more than 0 milliseconds");
-                reader.note(note.help("leave it out if an attempt has no time limit"));
+                reader.note(note.help("remove `timeout` if an attempt has no time limit"));
             }
             limit => {
                 policy.timeout = limit.map(Duration::from_millis);

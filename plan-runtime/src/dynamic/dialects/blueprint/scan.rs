@@ -39,7 +39,7 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
                 let close = found + mark.len() + end + usize::from(closed);
                 let range = range.start + open.len()..range.start + close;
                 scan.scan_errors.push(
-                    ScanError::new(range, "this is not how a reference is written")
+                    ScanError::new(range, "the reference has a wrong form")
                         .help(format!("did you mean `${{step[{rest}}}`?")),
                 );
             }
@@ -85,7 +85,7 @@ fn piece<'t>(
     if !is_wrapped(&path, &["data", "result"]) {
         let scan_error = ScanError::new(
             start..at + 1,
-            format!("`{written}` does not say that it reads the step's output"),
+            format!("`{written}` has no `.data` after `{}`", &text[inner..end]),
         )
         .in_reference(!path.is_empty());
         return Err(scan_error

@@ -105,9 +105,7 @@ impl Names<'_> {
             ));
         };
         let Some(step) = self.plan.steps.get(index) else {
-            return Err(format!(
-                "the reference `{reference}`, which leads to nothing"
-            ));
+            return Err(format!("the reference `{reference}`, which has no target"));
         };
         if self.current.is_some_and(|current| index >= current) {
             return Err(format!(

@@ -84,7 +84,7 @@ impl Json<'_> {
     fn message(&self, findings: &[Finding]) -> String {
         let mut message = match findings.len() {
             1 => String::new(),
-            count => format!("{count} mistakes: "),
+            count => format!("{count} errors: "),
         };
         for (index, finding) in findings.iter().take(MOST).enumerate() {
             if index > 0 {

@@ -22,7 +22,7 @@ pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
         return if always { Role::Always } else { Role::Work };
     };
     if always {
-        let message = "an undo step does not always run";
+        let message = "a step cannot be both an undo step and an always step";
         let help = "remove `undo` or `always`";
         reader.report(Code::NotAllowed, node.place(), message, help);
     }
@@ -88,7 +88,7 @@ pub(crate) fn body(
     match &kinds[..] {
         [kind] => {
             if let Some(arguments) = arguments.filter(|_| kind.name != step::TOOL) {
-                let message = format!("{what} is a `{}`, and has no `{name}`", kind.name);
+                let message = format!("{what} is a `{}`, which takes no `{name}`", kind.name);
                 let (place, help) = (arguments.key.place(), "only a `tool` takes arguments");
                 reader.report(Code::UnknownMember, place, message, help);
             }
@@ -103,7 +103,7 @@ pub(crate) fn body(
                 None => (
                     format!("{what} does nothing"),
                     format!(
-                        "it has a `tool` with its `{name}`, or a `value`, an `if`, a `for` or a `block`"
+                        "add a `tool` with its `{name}`, or a `value`, an `if`, a `for` or a `block`"
                     ),
                 ),
             };
@@ -210,13 +210,13 @@ fn conditions(reader: &mut PlanReader, members: &Members<'_>) -> Vec<Condition> 
         }
         (None, None, None, Some(value)) => {
             let message = "the branch has a `value`, but no `pattern` for it";
-            let help = "a branch that is taken if a value is true has a `condition`";
+            let help = "write `condition` for a branch that runs if a value is true";
             reader.report(Code::MissingMember, members.node.place(), message, help);
             vec![Condition::Holds(reader.template(value, None, 0))]
         }
         (Some(one), all, pattern, value) | (None, all @ Some(one), pattern, value) => {
             let message =
-                "a branch has a `condition`, a `pattern` and its `value`, or a list `all` of these";
+                "a branch can have only one of `condition`, `all`, and `pattern` with `value`";
             reader.report(
                 Code::WrongKind,
                 one.key.place(),
@@ -236,8 +236,7 @@ fn conditions(reader: &mut PlanReader, members: &Members<'_>) -> Vec<Condition> 
 fn all_of(reader: &mut PlanReader, node: JsonNode<'_>) -> Vec<Condition> {
     let items = reader.items(node, "`all`").unwrap_or_default();
     if items.is_empty() && node.kind() == JsonType::List {
-        let help =
-            "a branch that is taken in any case has none of `condition`, `pattern` and `all`";
+        let help = "remove `all` from a branch that always runs";
         reader.report(Code::WrongKind, node.place(), NO_CONDITIONS, help);
     }
     let mut conditions = Vec::with_capacity(reader.room(items.len(), 1));
@@ -339,7 +338,7 @@ fn inner(
 ) -> Body {
     let Some(node) = members.given(name) else {
         let message = format!("{owner} has no `{name}`");
-        let help = "it is an object like a step without an `id`, such as a call to a tool";
+        let help = "write an object like a step without an `id`, such as a call to a tool";
         reader.report(Code::MissingMember, members.node.place(), message, help);
         return reader.broken_body();
     };

@@ -60,7 +60,7 @@ impl PlanReader {
             let message =
                 format!("the document has more than {most} values, the limit for its length");
             let help = format!(
-                "beyond {} values, each takes {BYTES_PER_VALUE} bytes on average; if the document is right, raise `DocumentLimits::values`",
+                "after {} values, the document needs {BYTES_PER_VALUE} bytes for each further value; if the document is right, raise `DocumentLimits::values`",
                 self.limits.values
             );
             let note = Note::error(Code::LimitPassed, place, message);

@@ -41,9 +41,12 @@ fn check_in(spans: &Spans, notes: &mut Notes, plan: &Plan, around: &str) {
         for (place, label) in edges {
             note = note.related(place, label);
         }
-        notes.push(note.help(
-            "remove one of these references, or use a value that does not depend on it".to_owned(),
-        ));
+        notes.push(
+            note.help(
+                "remove one of these references, or use a value that does not depend on the step"
+                    .to_owned(),
+            ),
+        );
     }
 }
 

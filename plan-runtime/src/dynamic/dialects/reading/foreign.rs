@@ -49,17 +49,17 @@ fn foreign_one(
                 format!("`{text}` is not a reference in {document}, though it names the {named}");
             let like = match more {
                 0 => String::new(),
-                more => format!(", as are {more} more like it"),
+                more => format!(", and {more} more like it"),
             };
             Note::warning(Code::MalformedReference, place, message)
-                .label(format!("it is text{like}"))
+                .label(format!("the reader uses this string as text{like}"))
         }
     };
     // The reference in this dialect, and the notation that keeps the string.
     let help = match form {
-        None => format!("{document} has no inputs, as action plans and plan JSON have"),
+        None => format!("{document} has no inputs, unlike an action plan or plan JSON"),
         Some(form) if written.range == (0..text.value.len()) => {
-            format!("the reference is `{form}`")
+            format!("write the reference as `{form}`")
         }
         Some(form) => rules.form_in_text(&form),
     };

@@ -68,7 +68,7 @@ pub(crate) fn indexed(reader: &mut PlanReader, index: usize, place: Range<usize>
     let read_by_block = |before: usize| {
         let index = if index < before { index } else { 0 };
         format!(
-            "a block counts its own steps; name what it reads of others in its `inputs`: `\"inputs\": {{\"x\": \"${{step[{index}].data}}\"}}`, and write `${{x.data}}` in it"
+            "a block counts only its own steps; list the values of other steps in its `inputs`: `\"inputs\": {{\"x\": \"${{step[{index}].data}}\"}}`, and write `${{x.data}}` in the block"
         )
     };
     if index >= reader.here.steps {

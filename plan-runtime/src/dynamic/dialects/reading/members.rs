@@ -81,7 +81,10 @@ impl<'a> Members<'a> {
             let meant = similar(&member.name, known.iter().copied());
             match meant.filter(|meant| self.member(meant).is_none()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("{what} has `{}`", known.join("`, `")),
+                None => match known {
+                    [only] => format!("the only member of {what} is `{only}`"),
+                    _ => format!("the members of {what} are `{}`", known.join("`, `")),
+                },
             }
         });
         let message = format!("unknown member `{}` in {what}", short(&member.name));
@@ -154,7 +157,7 @@ impl PlanReader {
             return self.items(node, what);
         }
         let text = on_one_line(node.slice());
-        let help = text.map(|text| format!("put it in a list: `[{text}]`"));
+        let help = text.map(|text| format!("put the value in a list: `[{text}]`"));
         self.error(wrong_kind(node, what, "a list").help(help))
     }
 

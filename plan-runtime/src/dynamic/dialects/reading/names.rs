@@ -10,7 +10,7 @@ use plan_graph::similar;
 use std::ops::Range;
 
 /// The help for two things with one name.
-pub(crate) const RENAME: &str = "a reference could mean either, so rename one of them";
+pub(crate) const RENAME: &str = "rename one of the two names, because a reference could mean both";
 
 /// A value that a block reads: an input of its plan.
 pub(crate) struct BlockRead {
@@ -114,7 +114,9 @@ pub(super) fn declare(reader: &mut PlanReader, index: usize, id: &str, place: Ra
     let message = format!("two steps have the id `{}`", short(id));
     let note = Note::error(Code::DuplicateId, place, message);
     let note = note.related(reader.here.place_of(id), "the first one is here");
-    reader.note(note.help("a reference could mean either, so give one of them another id"));
+    reader.note(
+        note.help("give one of the two steps another id, because a reference could mean both"),
+    );
 }
 
 /// Returns the declared ID of a step, or an empty string if it cannot be read.
@@ -140,7 +142,8 @@ pub(super) fn is_new(reader: &mut PlanReader, id: &str, place: Range<usize>) {
         else {
             return;
         };
-        let message = format!("the step `{name}` has the name of something around its block");
+        let message =
+            format!("the step `{name}` has the name of a step or a value outside its block");
         (
             first,
             message,
@@ -254,7 +257,8 @@ pub(crate) fn input_names(reader: &PlanReader) -> Vec<&str> {
 /// Reports a reference to a value whose name a pattern around the reference binds to another value.
 pub(crate) fn hidden<T>(reader: &mut PlanReader, name: &str, place: Range<usize>) -> Option<T> {
     let name = short(name);
-    let message = format!("this reads `{name}`, but a pattern around it binds `{name}`");
+    let message =
+        format!("the reference reads `{name}`, but an enclosing pattern defines another `{name}`");
     reader.fail(Code::DuplicateId, place, message, RENAME)
 }
 
@@ -347,6 +351,7 @@ pub(super) fn bring_in(
 
 fn taken<T>(reader: &mut PlanReader, what: &str, name: &str, place: Range<usize>) -> Option<T> {
     let name = short(name);
-    let message = format!("this reads `{name}` around the block, but {what} has that name");
+    let message =
+        format!("the reference reads `{name}` from outside the block, but {what} has this name");
     reader.fail(Code::DuplicateId, place, message, RENAME)
 }

@@ -53,7 +53,7 @@ pub(crate) fn policy_of(
     for (name, message) in meaningless(&step.policy, is_broken, &step.body, step.role, origin) {
         if let Some((member, node)) = node(name) {
             let help = match node.slice() {
-                "0" => "write 1 or more, or remove it".to_owned(),
+                "0" => format!("write 1 or more, or remove `{member}`"),
                 _ => format!("remove `{member}`"),
             };
             reader.report(Code::NotAllowed, node.place(), message, help);
@@ -76,7 +76,7 @@ fn times<'m>(
         (
             policy.timeout.is_some_and(is_late),
             [policy::TIMEOUT, policy::DEADLINE],
-            "`timeout` is longer than `deadline`, which ends the step before",
+            "`timeout` is longer than `deadline`, so the deadline ends the step first",
         ),
         (
             policy.max < policy.backoff,

@@ -36,7 +36,9 @@ fn no_reference(reader: &mut PlanReader, key: JsonNode<'_>, name: &str) {
         let message = "a reference cannot be the name of a member";
         let mut note = Note::error(Code::MalformedReference, key.place(), message);
         if reader.profile == Profile::Compat {
-            note = note.label("it is used as text").warn_if(true);
+            note = note
+                .label("the reader uses the string as text")
+                .warn_if(true);
         }
         reader.note(note.help("use a tool to build the object, or write a name that is known"));
     }
@@ -128,7 +130,7 @@ pub(crate) fn malformed(reader: &mut PlanReader, text: &Text<'_>, scan_error: Sc
     let stays = reader.profile == Profile::Compat && !scan_error.in_reference;
     let mut note = Note::error(scan_error.code, place, scan_error.message).warn_if(stays);
     if stays {
-        note = note.label("it is used as text");
+        note = note.label("the reader uses the string as text");
     }
     reader.note(note.help(help));
     stays
@@ -183,7 +185,7 @@ fn read(
             None if compat && reader.dialect.rules().compat.unknown_step_may_be_text => {
                 let message = format!("there is no step `{}`", short(id));
                 let note = Note::warning(Code::UnknownStep, text.place(&written.range), message);
-                reader.note(note.label("it is used as text"));
+                reader.note(note.label("the reader uses the string as text"));
                 return Err(Unread::Stays);
             }
             None => {

@@ -78,8 +78,8 @@ fn only_test(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Optio
     }
     let all = KINDS.join("`, `");
     let [member] = &members[..] else {
-        let message = "a condition that is an object has one member";
-        let help = format!("it is one of `{all}`");
+        let message = "a condition object must have exactly one member";
+        let help = format!("write one of `{all}`");
         return reader.fail(Code::WrongKind, node.place(), message, help);
     };
     if let Some(name) = KINDS.iter().find(|kind| **kind == member.name) {
@@ -127,8 +127,8 @@ fn operands(
 ) -> Option<Vec<Template>> {
     let items = reader.items(value, &format!("`{name}`"))?;
     if items.len() < 2 {
-        let message = format!("`{name}` joins at least two conditions");
-        let help = "write a condition that is alone without it";
+        let message = format!("`{name}` needs at least two conditions");
+        let help = format!("write a single condition without `{name}`");
         return reader.fail(Code::MissingMember, value.place(), message, help);
     }
     let mut operands = Vec::with_capacity(reader.room(items.len(), 1));
@@ -144,8 +144,11 @@ fn operands(
 fn comparison(reader: &mut PlanReader, value: JsonNode<'_>, depth: usize) -> Option<Test> {
     let items = reader.items(value, "`compare`")?;
     let &[left, sign, right] = &items[..] else {
-        let message = format!("`compare` has {}", counted(items.len(), "part"));
-        let help = r#"write a value, a sign and a value: `[a, "<", b]`"#;
+        let message = format!(
+            "`compare` has {}, but needs 3",
+            counted(items.len(), "part")
+        );
+        let help = r#"write a value, an operator and a value: `[a, "<", b]`"#;
         return reader.fail(Code::MissingMember, value.place(), message, help);
     };
     let how = how(reader, sign);
@@ -154,11 +157,11 @@ fn comparison(reader: &mut PlanReader, value: JsonNode<'_>, depth: usize) -> Opt
 }
 
 fn how(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Comparison> {
-    let text = reader.text(node, "the sign of `compare`")?.value;
+    let text = reader.text(node, "the operator of `compare`")?.value;
     Comparison::of_sign(&text).or_else(|| {
-        let message = format!("`{}` is not a sign of a comparison", short(&text));
-        let signs = Comparison::ALL.map(Comparison::sign).join("`, `");
-        let help = format!("the signs are `{signs}`");
+        let message = format!("`{}` is not a comparison operator", short(&text));
+        let operators = Comparison::ALL.map(Comparison::sign).join("`, `");
+        let help = format!("the operators are `{operators}`");
         reader.fail(Code::NotAllowed, node.place(), message, help)
     })
 }

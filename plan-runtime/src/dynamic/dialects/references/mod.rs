@@ -239,7 +239,7 @@ pub(crate) fn escaped<'t>(
                 Ok((Piece::Text(literal.into()), end + close.len()))
             }
             _ => {
-                let message = "this is neither a reference nor a string of JSON";
+                let message = "the braces contain no reference and no JSON string";
                 Err(ScanError::new(whole.clone(), message).into())
             }
         })

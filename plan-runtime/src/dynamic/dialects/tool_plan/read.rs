@@ -60,7 +60,8 @@ fn arguments(reader: &mut PlanReader, members: &Members<'_>) -> Template {
         Ok(node) if node.kind() == JsonType::Object => reader.template(node, None, 0),
         Ok(node) => listing::whole(reader, node),
         Err(_) => {
-            let help = "the arguments are an object, or a string with the JSON text of one";
+            let help =
+                "write the arguments as an object, or as a string with the JSON of an object";
             reader.note(Invalid::of(inner.text()).note(&inner, inner.text(), Some(help)));
             let at = reader.place(node.place(), None);
             reader.broken(at)
@@ -114,7 +115,7 @@ fn output(reader: &mut PlanReader, top: &Members<'_>, steps: &[Step]) -> Output 
             let message = format!("`{}` is listed twice", short(id));
             reader.note(
                 Note::warning(Code::DuplicateMember, place, message)
-                    .help("its output is given once"),
+                    .help("remove the second entry"),
             );
         }
     }

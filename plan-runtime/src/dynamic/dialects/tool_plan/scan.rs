@@ -140,7 +140,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
         if text[..start].trim().is_empty() {
             let rest = text[behind..].trim();
             return Some(
-                ScanError::new(start..end, "this is not how a reference is written")
+                ScanError::new(start..end, "the reference has a wrong form")
                     .help(format!("did you mean `{OPEN}{rest}`?")),
             );
         }
@@ -165,7 +165,7 @@ fn near(text: &str, known: &dyn Fn(&str) -> bool) -> Option<ScanError> {
         // `$5.00` is a price.
         && !is_number(&rest[..end]);
     (is_path && known(&rest[..end])).then(|| {
-        ScanError::new(0..text.len(), "this is not how a reference is written")
+        ScanError::new(0..text.len(), "the reference has a wrong form")
             .help(format!("did you mean `{OPEN}{rest}`?"))
     })
 }

@@ -38,7 +38,7 @@ pub(super) fn reference(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<R
     if let Some(node) = members.get(reference::ELSE)
         && !reference.can_end()
     {
-        let help = "say with `\"absent\": \"end\"` or `\"optional\": true` which part may be missing or null, or remove `else`";
+        let help = "add `\"absent\": \"end\"` or `\"optional\": true` to the part that may be missing or null, or remove `else`";
         return reader.fail(Code::NotAllowed, node.place(), NOTHING_ENDS, help);
     }
     // The plan derives an unambiguous notation from the sources. The reader only compares the member `written` with this notation.
@@ -64,8 +64,9 @@ pub(super) fn reference(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<R
         && !agrees
     {
         let (written, said) = (short(&written), short(&said));
-        let message = format!("this reads `{written}`, but `written` says `{said}`");
-        let help = "leave `written` out: it is derived from what the reference reads";
+        let message =
+            format!("the reference reads `{written}`, but its `written` contains `{said}`");
+        let help = "remove `written`: the reader derives it from the reference";
         return reader.fail(Code::MalformedReference, node.place(), message, help);
     }
     Some(reference.said(written, Some(&name)))
@@ -86,7 +87,7 @@ fn here(
 
 /// Reads a source of a computed value.
 pub(super) fn read(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Source> {
-    let members = reader.object(node, "what a computed value reads", source::ALL)?;
+    let members = reader.object(node, "the source of a computed value", source::ALL)?;
     let mut found = source(reader, &members)?;
     let whole = &mut Reference::new(found.1);
     here(reader, &mut found, whole, node)?;
@@ -100,8 +101,8 @@ fn source(reader: &mut PlanReader, members: &Members<'_>) -> Option<Found> {
     let (kind, given) = match named[..] {
         [named] => named,
         [] => {
-            let message = "the reference does not say what it reads";
-            let help = r#"it is one of `"step": "id"`, `"input": "name"` and `"local": 0`"#;
+            let message = "the reference has no source";
+            let help = r#"write one of `"step": "id"`, `"input": "name"` and `"local": 0`"#;
             return reader.fail(Code::MissingMember, members.node.place(), message, help);
         }
         [(first, _), (second, node), ..] => {
@@ -267,7 +268,7 @@ fn segment(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Segment> {
             let mut names = members.list.iter().map(|member| &*member.name);
             if names.all(|name| segment::ALL.contains(&name)) {
                 let message = "a part of a path is a `token` or `each`";
-                let help = "`absent` says what a missing `token` means";
+                let help = "write `token` or `each`; `absent` is allowed only beside `token`";
                 reader.report(Code::WrongKind, node.place(), message, help);
             }
             return None;

@@ -91,11 +91,11 @@ fn wrapper<'a>(
     }
     let (message, help) = match (&kinds[..], members.len()) {
         (_, 0) => (
-            "an object without members does not say which kind of template it is".to_owned(),
+            "an object without members has no kind of template".to_owned(),
             Some(r#"an empty object is `{"object": {}}`"#),
         ),
         ([], _) => (
-            "an object does not say which kind of template it is".to_owned(),
+            "the object has no member with a kind of template".to_owned(),
             Some(r#"an object is `{"object": {…}}`, with its members inside"#),
         ),
         (kinds, _) => {
@@ -115,7 +115,7 @@ fn reference_of_others(reader: &PlanReader, member: &Member<'_>) -> Option<Strin
     }
     let text = member.value.text().ok()?;
     let form = form_of_unmarked(reader, &text)?;
-    Some(format!("the reference is `{form}`"))
+    Some(format!("write the reference as `{form}`"))
 }
 
 /// Reads the members of an object, or of the objects that are merged into one.
@@ -194,7 +194,7 @@ fn computed(reader: &mut PlanReader, node: JsonNode<'_>) -> Option<Computed> {
     let written = reader.required(&members, computed::WRITTEN, owner, what);
     let Some(list) = members.given(computed::READS) else {
         let message = "a computed value has no `reads`";
-        let help = "list the steps and inputs that it mentions, or write `[]`";
+        let help = "list the steps and inputs of the computed value, or write `[]`";
         return reader.fail(Code::MissingMember, node.place(), message, help);
     };
     let items = reader.items(list, "`reads`")?;
@@ -217,5 +217,5 @@ fn as_it_is(member: &Member<'_>) -> Option<String> {
     let is_wrapper = wrappers.contains(&&*member.name.to_ascii_lowercase());
     let text = on_one_line(member.value.slice());
     let text = text.filter(|_| is_wrapper && member.value.kind() != JsonType::Object)?;
-    Some(format!("a value is written as it is: `{text}`"))
+    Some(format!("write the value without an object: `{text}`"))
 }
