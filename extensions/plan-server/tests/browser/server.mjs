@@ -115,7 +115,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
 
     // A step that waits for a value, over the end of a server.
     await page.click("#to-editor");
-    await sample(page, "Book, wait");
+    await sample(page, "Book an event");
     await drawn(page, 4);
     await wait(page, () => document.querySelector("#inputs").hidden);
     await page.click('[name=approve][value="none"]');
@@ -130,7 +130,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
 
     // The same, cancelled: what was booked is cancelled, too. A page that is loaded again shows the same.
     await page.click("#to-editor");
-    await sample(page, "Book, wait");
+    await sample(page, "Book an event");
     await drawn(page, 4);
     await page.click("#start");
     await says(page, "#waits h3", "room");
