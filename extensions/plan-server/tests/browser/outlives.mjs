@@ -159,7 +159,7 @@ await test("the server, questions of a server that was killed", () => served(asy
 
   // What is typed for a step that waits stays while the server is away, and a page that is loaded again when it is back goes on, too.
   await page.click("#to-editor");
-  await sample(page, "Book, wait");
+  await sample(page, "Book an event");
   await drawn(page, 4);
   await page.click('[name=approve][value="none"]');
   await page.click("#start");
