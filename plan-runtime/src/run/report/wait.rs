@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The least time of waits that reports for people mention. The gate of a program answers faster.
 pub(super) const LEAST: Duration = Duration::from_millis(200);
 
-/// A wait of a call for an answer or for its turn, or the wait of an `await` for its value. [`StepReport::waits`] returns the waits of a step.
+/// A wait of a call for an answer or for its turn, or the wait of an `await` for its value. [`StepReport::waits`](super::StepReport::waits) returns the waits of a step.
 #[derive(Clone, Debug)]
 pub struct WaitReport {
     pub(in crate::run) element: Vec<usize>,
