@@ -24,8 +24,8 @@ use shop::{PlaceOrder, Shop, database, toolbox};
 use std::error::Error;
 use std::time::Duration;
 
-const USAGE: &str = "runs [list | order ID | serve | show ID | signal ID PATH JSON | cancel ID
-      | retry ID | delete DAYS]";
+const USAGE: &str = "usage: runs [list | order ID | serve | show ID | signal ID PATH JSON | cancel ID
+             | retry ID | delete DAYS]";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -58,7 +58,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let count = server.delete(age).await?;
             println!("deleted {count} that ended more than {days} days ago");
         }
-        _ => return Err(USAGE.into()),
+        ["--help"] => println!("{USAGE}"),
+        _ => {
+            eprintln!("{USAGE}");
+            std::process::exit(2);
+        }
     }
     Ok(())
 }

@@ -466,7 +466,7 @@ fn clean(scratch: &Path, root: &Path) {
 fn programs(scratch: &Path, root: &Path) {
     let folder = scratch.join("programs");
     let manifest = format!(
-        "[workspace]\n\n[package]\nname = \"programs\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nplan-runtime = {{ path = {:?} }}\n\
+        "[workspace]\n\n[package]\nname = \"programs\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nplan-runtime = {{ path = {:?}, features = [\"terminal\"] }}\n\
          serde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\ntokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n\n\
          [profile.release]\nstrip = true\n",
         root.join("plan-runtime")

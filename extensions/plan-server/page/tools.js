@@ -38,7 +38,10 @@ const add = (tool) => {
   else if (end < 0) insert(text.selectionStart, text.selectionEnd, step);
   else {
     const before = text.value.slice(0, end).trimEnd();
-    insert(before.length, end, `${before.endsWith("[") ? "" : ","}\n    ${step}\n  `);
+    const isFirst = before.endsWith("[");
+    // The indentation of the last element, or two spaces more than that of the list.
+    const indentation = /^\s*/.exec(before.slice(before.lastIndexOf("\n") + 1))[0] + (isFirst ? "  " : "");
+    insert(before.length, end, `${isFirst ? "" : ","}\n${indentation}${step}\n${indentation.slice(2)}`);
   }
   // The first argument that somebody has to fill in.
   const from = text.value.lastIndexOf(step);
