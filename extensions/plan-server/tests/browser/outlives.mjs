@@ -1,7 +1,7 @@
 // The server itself: tools, reasons and questions that outlive a kill, deceptive text.
 
 import assert from "node:assert/strict";
-import { axe, button, close, drawn, faulty, gone, open, press, put, sample, says, served, show, test, wait } from "./harness.mjs";
+import { axe, button, close, drawn, faulty, gone, open, press, put, sample, says, served, show, test, text, wait } from "./harness.mjs";
 
 await test("the server, one click for a finding, and its tools", () => served(async (server) => {
   const page = await open(server.url);
@@ -185,5 +185,47 @@ await test("the server, questions of a server that was killed", () => served(asy
   await press(page, "Cancel the run…");
   await press(page, "Cancel the run", "#cancel-dialog");
   await says(page, "#undone", "undoes booked");
+  await close(page);
+}));
+
+// The dialog of a retry lists each completed step whose call the retry repeats.
+await test("the server, the steps of a retry", () => served(async (server) => {
+  const page = await open(server.url);
+  const plan = (after, undo) => JSON.stringify({ steps: [
+    { id: "booked", tool: "event_book", arguments: { title: "Offsite", day: "2027-03-12", with: ["ada@example.org"] } },
+    ...(undo ? [{ id: "back", undo: "booked", tool: "event_cancel", arguments: { id: "$ref:booked.id" } }] : []),
+    { id: "notified", tool: "email_send", arguments: { to: "ada@example.org", subject: "Offsite" }, ...(after ? { after: ["booked"] } : {}) },
+    { id: "bad", tool: "flaky", arguments: { failures: 9 }, after: ["booked", "notified"] },
+  ], output_steps: ["bad"] });
+  const ran = async () => {
+    await page.waitForSelector("#retry:not([hidden])", { visible: true });
+    await says(page, "#run-facts", "failed");
+  };
+  for (const [after, undo, expected] of [[true, true, ["booked", "notified"]], [false, true, ["booked"]], [true, false, []]]) {
+    await page.click("#to-editor");
+    await put(page, plan(after, undo));
+    await drawn(page, undo ? 4 : 3);
+    await page.click('[name=approve][value="none"]');
+    await page.click("#start");
+    await ran();
+    await press(page, "Retry from the failure…");
+    const lists = await page.$$eval("#retry-steps h3", (all) => Object.fromEntries(all.map((it) => [it.textContent, [...it.nextElementSibling.children].map((one) => one.querySelector("bdi").textContent)])));
+    const { "These steps run": run = [], "These completed steps run again": again = [], "These steps keep their outputs": kept = [] } = lists;
+    assert.deepEqual([...run, ...again, ...kept].toSorted(), ["bad", "booked", "notified"]);
+    const before = server.effects().length;
+    await press(page, "Retry the run", "#retry-dialog");
+    // The page may show the end of the first try for a moment.
+    const effects = () => server.effects().slice(before).map(({ call }) => call.split(/[ /]/).at(-1)).filter((path) => path !== "back").toSorted();
+    for (let tries = 0; tries < 100 && effects().length < expected.length; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await ran();
+    const repeated = [...run, ...again].filter((path) => path !== "bad").toSorted();
+    assert.deepEqual(repeated, expected);
+    assert.deepEqual(effects(), expected);
+    // Nobody was asked, so no step has waited for an answer.
+    await page.click('#live [data-path="booked"] .box');
+    await says(page, "#step-details dl", "Took");
+    assert.doesNotMatch(await text(page, "#step-details dl"), /the wait for/);
+  }
   await close(page);
 }));
