@@ -3,7 +3,7 @@
 import { $, cut, h, hide, list, plural, put, say, spoken } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
 import { isOver, live } from "./live.js";
-import { recorded, showStep, spans, times, waitedFor } from "./step.js";
+import { isShown, lasted, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 
 // The step of the plan that a step of a block, or an element of a list, belongs to.
@@ -119,7 +119,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
   const { step: report, began = 0, isEnded } = recorded(path);
   const nth = attempts.at(-1)?.nth ?? 1;
   // Without a report, the events tell how long the step has taken.
-  const spent = isEnded ? report.duration_ms : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
+  const spent = isEnded ? lasted(report) : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
   const parts = isEnded ? times(report) : "";
   say(row.said, `${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
   say(row.why, step?.error ?? "");
