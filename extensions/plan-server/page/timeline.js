@@ -150,10 +150,22 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
     bar.className = tone;
   });
 };
-// The bars of a step that has ended: its waits and its calls.
+// Joins the bars that overlap.
+const merged = (bars) => bars.sort(([a], [b]) => a - b).reduce((all, [start, end, tone]) => {
+  const last = all.at(-1);
+  if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+  else all.push([start, end, tone]);
+  return all;
+}, []);
+// The bars of a step that has ended: its waits and its calls. The calls of the elements of a list are over their waits.
 const recordedBars = (report, origin) => {
   const span = (one) => [origin + one.started_ms, origin + one.started_ms + (one.duration_ms ?? 0)];
   const { waits, calls } = spans(report);
-  if (!waits.length && !calls.length) return [[...span(report), report.error ? "bad" : ""]];
+  if (!waits.length && !calls.length) {
+    const waited = list(report.waits).filter(isShown);
+    if (!waited.length) return [[...span(report), report.error ? "bad" : ""]];
+    const made = (bad) => list(report.attempts).filter((one) => one.tool && Boolean(one.error) === bad);
+    return [[waited, "turn"], [made(false), ""], [made(true), "bad"]].flatMap(([all, tone]) => merged(all.map((one) => [...span(one), tone])));
+  }
   return [...waits.map((one) => [...span(one), "turn"]), ...calls.map((one) => [...span(one), one.error ? "bad" : ""])].sort(([a], [b]) => a - b);
 };

@@ -64,6 +64,29 @@ await test("the server, parts of a step", () => served(async (server) => {
   await close(page);
 }));
 
+await test("the server, a refused part", () => served(async (server) => {
+  const page = await open(server.url);
+  // The choice to make all calls without questions does not outlive its plan.
+  const choice = () => page.$eval("#start-form", (it) => it.elements.approve.value);
+  await sample(page, "A slow step");
+  await page.click('[name=approve][value="none"]');
+  assert.equal(await choice(), "none");
+  await sample(page, "Write to everybody");
+  assert.equal(await choice(), "each");
+  await drawn(page, 2);
+  await page.click("#start");
+  await says(page, "#together h3", "2 calls of email_send wait in the step sent");
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse the call", "#questions");
+  await says(page, "#run-facts", "failed");
+  // Nobody has made a call, so the bar is the wait for the person.
+  await wait(page, () => document.querySelector("#timeline .row.failed .said")?.textContent.includes("the wait for an answer took"));
+  assert.deepEqual(await page.$$eval("#timeline .row.failed i", (all) => all.map((it) => it.className)), ["turn"]);
+  await show(page, "server-refused-part-light");
+  await close(page);
+}));
+
 await test("the server, texts that would deceive", () => served(async (server) => {
   const page = await open(server.url);
   const evil = "to\u202egro.elpmaxe@live\u202c\u200b\n\u001b[2J";
