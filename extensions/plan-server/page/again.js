@@ -49,21 +49,34 @@ once($("again-yes"), async () => {
   if (plan) remember(String(made.id), plan);
   location.hash = `#/runs/${encodeURIComponent(made.id)}`;
 });
-// The steps of a retry, and the completed steps that it keeps.
-const listed = (title, steps, note) => (steps.length ? [h("h3", {}, title), h("ul", { class: "items" }, steps.slice(0, LIMITS.cards).map(({ path }) => h("li", {}, bdi(path, 200), ...note(path)))),
+// The undone steps, and the steps that need an undone step, directly or indirectly.
+const repeated = (steps, undone) => {
+  const again = new Set(steps.map(({ path }) => path).filter((path) => undone.has(path)));
+  for (let before = -1; before !== again.size;) {
+    before = again.size;
+    for (const { path, needs } of steps) if (list(needs).some((need) => again.has(need))) again.add(path);
+  }
+  return again;
+};
+const listed = (title, steps, note) => (steps.length ? [h("h3", {}, title), h("ul", { class: "items" }, steps.slice(0, LIMITS.cards).map((step) => h("li", {}, bdi(step.path, 200), ...note(step)))),
   steps.length > LIMITS.cards ? h("p", { class: "hint" }, `${plural(steps.length - LIMITS.cards, "more step")}.`) : ""] : []);
 $("retry").addEventListener("click", () => {
   const { run } = live;
   const undone = new Map(list(run.undone).filter(({ status }) => status === "completed").map(({ undoes, path }) => [undoes, path]));
   const status = (path) => live.steps.get(path)?.status;
   const work = list(run.steps).filter((step) => !step.undoes);
-  const isKept = ({ path }) => ["completed", "recovered", "skipped"].includes(status(path)) && !undone.has(path);
+  const again = repeated(work, undone);
+  const isDone = ({ path }) => ["completed", "recovered", "skipped"].includes(status(path)) && !undone.has(path);
+  const runs = ({ path, always }) => always || again.has(path);
+  const completed = work.filter(isDone);
   const word = run.state === "cancelled" ? "Resume" : "Retry";
   say($("retry-title"), word === "Resume" ? "Resume this run?" : "Retry from the failure?");
   say($("retry-yes"), `${word} the run`);
   $("retry-steps").replaceChildren(...[
-    listed("These steps run", work.filter((step) => !isKept(step)), (path) => [" ", stateLike(status(path)), ...(undone.has(path) ? [", undone by ", bdi(undone.get(path), 200)] : [])]),
-    listed("These steps keep their outputs", work.filter(isKept), () => []),
+    listed("These steps run", work.filter((step) => !isDone(step)), ({ path }) => [" ", stateLike(status(path)), ...(undone.has(path) ? [", undone by ", bdi(undone.get(path), 200)] : [])]),
+    listed("These completed steps run again", completed.filter(runs), ({ always, needs }) => (always ? [", at the end of every run"] : [", needs ", bdi(list(needs).find((need) => again.has(need)), 200)])),
+    listed("These steps keep their outputs", completed.filter((step) => !runs(step)), () => []),
+    completed.some((step) => again.has(step.path)) ? h("p", { class: "hint" }, "A completed step that needs an undone step repeats its call with the key of the first call. A tool that knows the key does not repeat the effect.") : "",
     h("p", { class: "hint" }, run.approve === "each" ? "The run asks before each call that may change something." : "The run makes all calls without asking."),
   ].flat().filter(Boolean));
   $("retry-dialog").showModal();
@@ -73,6 +86,6 @@ once($("retry-yes"), async () => {
   const { id } = live;
   await api(runPath("/retry"), { method: "POST", body: {} }).finally(() => $("retry-dialog").close());
   if (id !== live.id) return;
-  announce("The run continues. Completed steps that were not undone do not run again");
+  announce("The run continues. Failed steps, undone steps and the steps that need an undone step run again");
   openRun(id);
 });

@@ -327,6 +327,8 @@ export const replaceText = (value) => {
   edited();
   check();
 };
+// The choice to run one plan without questions does not apply to another plan.
+const askAgain = () => ($("start-form").elements.approve.value = "each");
 // Loads a sample, and keeps the author's plan.
 export const useSample = (at) => {
   const sample = editor.samples?.[at];
@@ -337,10 +339,12 @@ export const useSample = (at) => {
   // A text area has line feeds only.
   editor.sample = String(sample.text ?? "").replaceAll(/\r\n?/g, "\n");
   replaceText(editor.sample);
+  askAgain();
 };
 $("sample").addEventListener("change", () => $("sample").value !== "" && useSample(Number($("sample").value)));
 $("sample-back").querySelector("button").addEventListener("click", () => {
   replaceText(editor.mine ?? "");
+  askAgain();
   editor.mine = null;
   hide($("sample-back"), true);
   $("sample").value = "";

@@ -81,12 +81,20 @@ export const recorded = (path) => {
 };
 
 const WAITS = { answer: "an answer", value: "a value", turn: "a free slot" };
+// The wait for a rule that answers soon is not shown.
+export const isShown = (wait) => wait.reason === "value" || wait.duration_ms >= 200;
 const ofStep = (all) => list(all).filter((one) => !one.element?.length);
-// The waits and the calls of a step, without those of the elements of a list, and without the waits for a rule that answers at once. The report alone tells waits from calls.
+// The shown waits and the calls of a step, without those of the elements of a list. The report alone tells waits from calls.
 export const spans = (report) => {
-  const waits = ofStep(report?.waits).filter((one) => one.reason === "value" || one.duration_ms >= 200);
+  const waits = ofStep(report?.waits).filter(isShown);
   const calls = ofStep(report?.attempts).filter((one) => one.tool || !waits.some(({ reason }) => reason === "value"));
   return { waits, calls };
+};
+// The time of a step in milliseconds. If no wait is shown, this is the time from the first call to the end of the last call, as in the timeline.
+export const lasted = (report) => {
+  const { waits, calls } = spans(report);
+  const ends = calls.map((one) => one.started_ms + one.duration_ms);
+  return waits.length || !ends.length || ends.some(Number.isNaN) ? report?.duration_ms : Math.max(...ends) - Math.min(...calls.map((one) => one.started_ms));
 };
 // The time that the calls of a step have waited, in milliseconds.
 export const waitedFor = (report) => spans(report).waits.reduce((sum, one) => sum + (one.duration_ms ?? 0), 0);
@@ -148,7 +156,7 @@ const details = (path, status, stateOfStep) => {
     planned?.undoes ? ["Undoes", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undoes, true) }, bdi(planned.undoes, 200))] : null,
     planned?.undone_by ? ["Undone by", h("button", { type: "button", class: "link", onclick: () => live.choose(planned.undone_by, true) }, bdi(planned.undone_by, 200))] : null,
     started ? ["Started", [time(started), ...(["running", "waiting"].includes(status) ? [", ", since(started), " so far"] : [])]] : null,
-    report?.duration_ms >= 0 ? ["Took", took(report.duration_ms)] : null,
+    report?.duration_ms >= 0 ? ["Took", took(lasted(report))] : null,
     times(report) ? ["In detail", times(report)] : null,
   ].filter(Boolean);
   const stateOfCall = (one) => stateOfStep(`${path}${one.element?.length ? `[${one.element.join("][")}]` : ""}`);

@@ -3,7 +3,7 @@
 import { $, cut, h, hide, list, plural, put, say, spoken } from "./dom.js";
 import { ENDED, LIMITS, SIGNS } from "./limits.js";
 import { isOver, live } from "./live.js";
-import { recorded, showStep, spans, times, waitedFor } from "./step.js";
+import { isShown, lasted, recorded, showStep, spans, times, waitedFor } from "./step.js";
 import { instant, ticks, took } from "./time.js";
 
 // The step of the plan that a step of a block, or an element of a list, belongs to.
@@ -119,7 +119,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
   const { step: report, began = 0, isEnded } = recorded(path);
   const nth = attempts.at(-1)?.nth ?? 1;
   // Without a report, the events tell how long the step has taken.
-  const spent = isEnded ? report.duration_ms : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
+  const spent = isEnded ? lasted(report) : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
   const parts = isEnded ? times(report) : "";
   say(row.said, `${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
   say(row.why, step?.error ?? "");
@@ -150,10 +150,22 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
     bar.className = tone;
   });
 };
-// The bars of a step that has ended: its waits and its calls.
+// Joins the bars that overlap.
+const merged = (bars) => bars.sort(([a], [b]) => a - b).reduce((all, [start, end, tone]) => {
+  const last = all.at(-1);
+  if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+  else all.push([start, end, tone]);
+  return all;
+}, []);
+// The bars of a step that has ended: its waits and its calls. The calls of the elements of a list are over their waits.
 const recordedBars = (report, origin) => {
   const span = (one) => [origin + one.started_ms, origin + one.started_ms + (one.duration_ms ?? 0)];
   const { waits, calls } = spans(report);
-  if (!waits.length && !calls.length) return [[...span(report), report.error ? "bad" : ""]];
+  if (!waits.length && !calls.length) {
+    const waited = list(report.waits).filter(isShown);
+    if (!waited.length) return [[...span(report), report.error ? "bad" : ""]];
+    const made = (bad) => list(report.attempts).filter((one) => one.tool && Boolean(one.error) === bad);
+    return [[waited, "turn"], [made(false), ""], [made(true), "bad"]].flatMap(([all, tone]) => merged(all.map((one) => [...span(one), tone])));
+  }
   return [...waits.map((one) => [...span(one), "turn"]), ...calls.map((one) => [...span(one), one.error ? "bad" : ""])].sort(([a], [b]) => a - b);
 };

@@ -33,13 +33,15 @@ impl From<Answer> for Decision {
 pub(super) struct RecordedAnswer {
     pub(super) answer: Decision,
     pub(super) number: u64,
+    /// The earliest start of the call's wait, counted from the start of the outermost run.
+    pub(super) since: Duration,
     pub(super) time: Duration,
 }
 
 /// Reads the record of an answer. Records of earlier versions contain no time.
 pub(super) fn read(found: &Found) -> Result<RecordedAnswer, serde_json::Error> {
-    let (answer, time): (Answer, _) = match serde_json::from_str(&found.body) {
-        Ok(answer) => (answer, Duration::ZERO),
+    let (answer, since, time): (Answer, _, _) = match serde_json::from_str(&found.body) {
+        Ok(answer) => (answer, Duration::ZERO, Duration::ZERO),
         Err(_) => {
             let recorded = durable::decode(&found.body)?;
             let answer = match recorded.result {
@@ -47,27 +49,39 @@ pub(super) fn read(found: &Found) -> Result<RecordedAnswer, serde_json::Error> {
                 Err(StepError::Refused(reason)) => Answer::Refuse(reason.to_string()),
                 Err(error) => Answer::Refuse(error.to_string()),
             };
-            (answer, recorded.ended)
+            // The gates have answered at once.
+            let is_immediate = recorded.started == recorded.ended;
+            let since = if is_immediate {
+                Duration::MAX
+            } else {
+                recorded.started
+            };
+            (answer, since, recorded.ended)
         }
     };
     Ok(RecordedAnswer {
         answer: answer.into(),
         number: found.number,
+        since,
         time,
     })
 }
 
-/// Returns the body of the record of an answer. A refusal has the record of a call that failed.
-pub(super) fn body(answer: &Decision, now: Duration) -> Result<String, serde_json::Error> {
+/// Returns the body of the record of an answer at this time, with the earliest start of the wait. A refusal has the record of a call that failed.
+pub(super) fn body(
+    answer: &Decision,
+    (since, now): (Duration, Duration),
+) -> Result<String, serde_json::Error> {
+    let times = (since.min(now), now);
     let answer = match answer {
         Decision::Allow => Answer::Allow,
         Decision::AllowStep => Answer::AllowStep,
         Decision::AllowWith(arguments) => Answer::AllowWith(arguments.clone()),
         Decision::Refuse(reason) => {
             let refused = StepError::Refused(reason.clone().into());
-            return durable::encode((now, now), Err(&refused));
+            return durable::encode(times, Err(&refused));
         }
     };
     let answer = serde_json::to_value(&answer)?;
-    durable::encode((now, now), Ok(&answer))
+    durable::encode(times, Ok(&answer))
 }

@@ -13,6 +13,7 @@ use crate::error::Cause;
 use crate::resolve::drop_quietly;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 /// The state that a run shares with the plans inside it, however deep.
 pub(super) struct SharedRun {
@@ -80,6 +81,13 @@ impl SharedRun {
     /// Returns the number of retries of the run after a failure.
     pub(super) fn times_retried(&self) -> u32 {
         self.before.get(RUN).copied().unwrap_or_default()
+    }
+
+    /// Returns the age of a retried run when this process took the run, and zero for any other run. Earlier time is no wait of a
+    /// repeated call, because the run had ended.
+    pub(super) fn retried_at(&self) -> Duration {
+        let durable = self.durable.as_ref().filter(|_| self.times_retried() > 0);
+        durable.map_or(Duration::ZERO, |durable| durable.clock.before())
     }
 
     /// Counts that a step was undone. Returns the lasting path of the step, which begins with this prefix.

@@ -1,5 +1,6 @@
 //! The times of waits in reports.
 
+use plan_runtime::journal::Memory;
 use plan_runtime::run::{Decision, Gate, ManualTimer, PendingCall, Throttle, Timer, WaitReason};
 use plan_runtime::{Report, Result, plan, tool};
 use serde_json::json;
@@ -76,6 +77,42 @@ plan `plan`: 2 steps in 3.02 s, 2.00 s of them waiting: 2 completed
         });
         let of = |element| (element, millis(1020), Some(millis(2020)));
         assert_eq!(waits.collect::<Vec<_>>(), [of(&[0][..]), of(&[1])]);
+    }
+}
+
+/// A gate that answers at once.
+struct Rule(Decision);
+
+impl Gate for Rule {
+    async fn ask(&self, call: PendingCall) -> Decision {
+        drop(call);
+        std::thread::sleep(millis(2));
+        self.0.clone()
+    }
+}
+
+#[test]
+fn no_call_waits_for_a_gate_that_answers_at_once() {
+    let refused = Decision::Refuse("no".into());
+    for decision in [Decision::Allow, Decision::AllowStep, refused] {
+        for is_durable in [false, true] {
+            let (timer, journal) = (ManualTimer::new(), Memory::new());
+            let plan = plan! {
+                step paid = Pay { cents: 0 };
+                #[after(paid)]
+                step all = for cents in [0, 0] { Pay { cents } };
+                all
+            };
+            let run = plan.run(&timer).gate(Rule(decision.clone()));
+            let run = match is_durable {
+                true => run.durable(&journal, "r"),
+                false => run,
+            };
+            let (_, report) = smol::block_on(run.with_report());
+            for step in report.steps() {
+                assert!(step.waits().is_empty(), "{decision:?}: {:?}", step.waits());
+            }
+        }
     }
 }
 

@@ -5,12 +5,13 @@ use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, Place, at, in_each_place};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::Memory;
-use plan_runtime::run::{CallContext, OnFailure, Run};
+use plan_runtime::run::{CallContext, Decision, Gate, OnFailure, PendingCall, Run};
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 fn gone() -> Error {
     Error::permanent("gone")
@@ -688,6 +689,53 @@ fn a_run_that_an_older_version_has_undone_is_refused() {
     );
 }
 
+plan! {
+    Asked() -> u64 {
+        step h = Act { n: 1 };
+        #[undo(h)]
+        step hb = Undo { n: h };
+        #[after(h)]
+        step p = Act { n: 2 };
+        h + p
+    }
+}
+
+/// A gate that answers after this time.
+struct Desk(Duration);
+
+impl Gate for Desk {
+    async fn ask(&self, call: PendingCall) -> Decision {
+        drop(call);
+        if !self.0.is_zero() {
+            smol::Timer::after(self.0).await;
+        }
+        Decision::Allow
+    }
+}
+
+/// Between its failure and its retry, a run waits for no answer.
+fn the_time_before_a_retry_is_no_wait<P: Place>() {
+    let pause = Duration::from_secs(1);
+    for wait in [0, 20].map(Duration::from_millis) {
+        let case = Case::<P>::of::<Asked>();
+        let run = |world| Asked {}.run(world).gate(Desk(wait));
+        case.world.on("p", &[Goes::Fails(gone)]);
+        case.run(run).0.unwrap_err();
+        std::thread::sleep(pause);
+        case.world.all_well();
+        case.retry();
+        assert_eq!(case.run(run), (Ok(3), "h p".to_owned()));
+        let report = at(&case.db, &case.toolbox, &case.world).report("r");
+        let report = report.unwrap();
+        for id in ["h", "p"] {
+            let step = report.step(id).unwrap();
+            assert_eq!(step.waits().len(), usize::from(!wait.is_zero()), "{report}");
+            assert!((wait..pause).contains(&step.waited()), "{report}");
+            assert!(step.started().unwrap() >= pause, "{report}");
+        }
+    }
+}
+
 in_each_place! {
     only_failures_that_were_made_up_for_stay
     a_block_that_was_dropped_goes_on
@@ -700,4 +748,5 @@ in_each_place! {
     a_call_that_ends_with_a_failure_is_undone
     a_block_that_stays_as_it_is_has_ended
     a_branch_that_has_not_run_repeats_no_step
+    the_time_before_a_retry_is_no_wait
 }

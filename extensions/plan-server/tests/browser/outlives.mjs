@@ -1,7 +1,7 @@
 // The server itself: tools, reasons and questions that outlive a kill, deceptive text.
 
 import assert from "node:assert/strict";
-import { axe, button, close, drawn, faulty, gone, open, press, put, sample, says, served, show, test, wait } from "./harness.mjs";
+import { axe, button, close, drawn, faulty, gone, open, press, put, sample, says, served, show, test, text, wait } from "./harness.mjs";
 
 await test("the server, one click for a finding, and its tools", () => served(async (server) => {
   const page = await open(server.url);
@@ -61,6 +61,29 @@ await test("the server, parts of a step", () => served(async (server) => {
   await says(page, "#step-title", "sent[1]");
   await says(page, "#step-details pre[aria-label=Arguments]", "Lunch on Friday");
   await show(page, "server-part-light");
+  await close(page);
+}));
+
+await test("the server, a refused part", () => served(async (server) => {
+  const page = await open(server.url);
+  // The choice to make all calls without questions does not outlive its plan.
+  const choice = () => page.$eval("#start-form", (it) => it.elements.approve.value);
+  await sample(page, "A slow step");
+  await page.click('[name=approve][value="none"]');
+  assert.equal(await choice(), "none");
+  await sample(page, "Write to everybody");
+  assert.equal(await choice(), "each");
+  await drawn(page, 2);
+  await page.click("#start");
+  await says(page, "#together h3", "2 calls of email_send wait in the step sent");
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  await press(page, "Refuse…", "#questions");
+  await press(page, "Refuse the call", "#questions");
+  await says(page, "#run-facts", "failed");
+  // Nobody has made a call, so the bar is the wait for the person.
+  await wait(page, () => document.querySelector("#timeline .row.failed .said")?.textContent.includes("the wait for an answer took"));
+  assert.deepEqual(await page.$$eval("#timeline .row.failed i", (all) => all.map((it) => it.className)), ["turn"]);
+  await show(page, "server-refused-part-light");
   await close(page);
 }));
 
@@ -185,5 +208,47 @@ await test("the server, questions of a server that was killed", () => served(asy
   await press(page, "Cancel the run…");
   await press(page, "Cancel the run", "#cancel-dialog");
   await says(page, "#undone", "undoes booked");
+  await close(page);
+}));
+
+// The dialog of a retry lists each completed step whose call the retry repeats.
+await test("the server, the steps of a retry", () => served(async (server) => {
+  const page = await open(server.url);
+  const plan = (after, undo) => JSON.stringify({ steps: [
+    { id: "booked", tool: "event_book", arguments: { title: "Offsite", day: "2027-03-12", with: ["ada@example.org"] } },
+    ...(undo ? [{ id: "back", undo: "booked", tool: "event_cancel", arguments: { id: "$ref:booked.id" } }] : []),
+    { id: "notified", tool: "email_send", arguments: { to: "ada@example.org", subject: "Offsite" }, ...(after ? { after: ["booked"] } : {}) },
+    { id: "bad", tool: "flaky", arguments: { failures: 9 }, after: ["booked", "notified"] },
+  ], output_steps: ["bad"] });
+  const ran = async () => {
+    await page.waitForSelector("#retry:not([hidden])", { visible: true });
+    await says(page, "#run-facts", "failed");
+  };
+  for (const [after, undo, expected] of [[true, true, ["booked", "notified"]], [false, true, ["booked"]], [true, false, []]]) {
+    await page.click("#to-editor");
+    await put(page, plan(after, undo));
+    await drawn(page, undo ? 4 : 3);
+    await page.click('[name=approve][value="none"]');
+    await page.click("#start");
+    await ran();
+    await press(page, "Retry from the failure…");
+    const lists = await page.$$eval("#retry-steps h3", (all) => Object.fromEntries(all.map((it) => [it.textContent, [...it.nextElementSibling.children].map((one) => one.querySelector("bdi").textContent)])));
+    const { "These steps run": run = [], "These completed steps run again": again = [], "These steps keep their outputs": kept = [] } = lists;
+    assert.deepEqual([...run, ...again, ...kept].toSorted(), ["bad", "booked", "notified"]);
+    const before = server.effects().length;
+    await press(page, "Retry the run", "#retry-dialog");
+    // The page may show the end of the first try for a moment.
+    const effects = () => server.effects().slice(before).map(({ call }) => call.split(/[ /]/).at(-1)).filter((path) => path !== "back").toSorted();
+    for (let tries = 0; tries < 100 && effects().length < expected.length; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await ran();
+    const repeated = [...run, ...again].filter((path) => path !== "bad").toSorted();
+    assert.deepEqual(repeated, expected);
+    assert.deepEqual(effects(), expected);
+    // Nobody was asked, so no step has waited for an answer.
+    await page.click('#live [data-path="booked"] .box');
+    await says(page, "#step-details dl", "Took");
+    assert.doesNotMatch(await text(page, "#step-details dl"), /the wait for/);
+  }
   await close(page);
 }));

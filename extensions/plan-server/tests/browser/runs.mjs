@@ -393,8 +393,8 @@ await test("one source of times", () => stubbed({}, async (stub) => {
 }));
 
 await test("after a failure and after a cancellation", () => stubbed({}, async (stub) => {
-  const steps = [["booked", false, { undone_by: "back" }], ["told", false], ["looked", true], ["mailed", false], ["last", false], ["back", false, { undoes: "booked" }], ["closed", false, { always: true }], ["trip", false, { cleanup: ["trip.told", "trip.inner.back"] }]];
-  const events = [["booked", "completed", 1, 0, 10], ["told", "completed", 1, 10, 20], ["looked", "completed", 1, 20, 30], ["mailed", "failed", 1, 30, 40, "the mailbox is full"], ["last", "blocked", 0, null, null], ["back", "completed", 1, 50, 60], ["closed", "completed", 1, 60, 70], ["trip[0].booked", "completed", 1, 70, 80], ["trip[0].told", "completed", 1, 70, 80], ["trip.inner[2].back", "completed", 1, 70, 80]];
+  const steps = [["booked", false, { undone_by: "back" }], ["told", false, { needs: ["booked"], after: ["booked"] }], ["looked", true, { needs: ["told"] }], ["kept", true], ["mailed", false], ["last", false], ["back", false, { undoes: "booked" }], ["closed", false, { always: true }], ["trip", false, { cleanup: ["trip.told", "trip.inner.back"] }]];
+  const events = [["booked", "completed", 1, 0, 10], ["told", "completed", 1, 10, 20], ["looked", "completed", 1, 20, 30], ["kept", "completed", 1, 20, 30], ["mailed", "failed", 1, 30, 40, "the mailbox is full"], ["last", "blocked", 0, null, null], ["back", "completed", 1, 50, 60], ["closed", "completed", 1, 60, 70], ["trip[0].booked", "completed", 1, 70, 80], ["trip[0].told", "completed", 1, 70, 80], ["trip.inner[2].back", "completed", 1, 70, 80]];
   const undone = [{ path: "back", undoes: "booked", status: "completed" }];
   made(stub, "r0001", "failed", steps, events, { undone, error: { path: "mailed", message: "the mailbox is full" } });
   made(stub, "r0002", "cancelled", steps, events.filter(([path]) => path !== "last"), { undone, error: { message: "the run was cancelled" } });
@@ -422,7 +422,7 @@ await test("after a failure and after a cancellation", () => stubbed({}, async (
   // A retry lists its steps before it starts.
   const lists = () => page.$$eval("#retry-steps ul", (all) => all.map((it) => [...it.children].map((one) => one.textContent)));
   await press(page, "Retry from the failure…");
-  assert.deepEqual(await lists(), [["booked ✓completed, undone by back", "mailed ✗failed", "last ⊘blocked", "trip ·not started"], ["told", "looked", "closed"]]);
+  assert.deepEqual(await lists(), [["booked ✓completed, undone by back", "mailed ✗failed", "last ⊘blocked", "trip ·not started"], ["told, needs booked", "looked, needs told", "closed, at the end of every run"], ["kept"]]);
   await says(page, "#retry-steps .hint", "The run asks before each call");
   await show(page, "retry-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);

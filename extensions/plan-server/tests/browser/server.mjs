@@ -132,6 +132,7 @@ for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { a
     await page.click("#to-editor");
     await sample(page, "Book an event");
     await drawn(page, 4);
+    await page.click('[name=approve][value="none"]');
     await page.click("#start");
     await says(page, "#waits h3", "room");
     await kill();

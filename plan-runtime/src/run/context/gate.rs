@@ -7,8 +7,9 @@ use crate::shape::Secrets;
 use serde_json::Value;
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
+use std::task::Context;
 
 /// A decision about each call of a run, such as by a person, a rule or a budget.
 ///
@@ -232,7 +233,8 @@ pub(in crate::run) struct Question {
     answer: Answer,
 }
 
-type Answer = Arc<Mutex<Option<Decision>>>;
+/// The decision of all gates, and `true` if a gate needed time for its decision.
+type Answer = Arc<Mutex<Option<(Decision, bool)>>>;
 
 impl Question {
     /// Asks all gates. The future completes after all gates have decided.
@@ -247,9 +249,18 @@ impl Question {
         let context = call.context.clone();
         let asking = async move {
             let running = RunningCall::of(&context);
-            let decision = Polled::new(&context, ask_all(gates, call)).await;
+            let mut has_waited = false;
+            let decision = {
+                let mut asking = pin!(Polled::new(&context, ask_all(gates, call)));
+                let poll = |cx: &mut Context<'_>| {
+                    let polled = asking.as_mut().poll(cx);
+                    has_waited |= polled.is_pending();
+                    polled
+                };
+                poll_fn(poll).await
+            };
             running.end();
-            *locked(&answered) = Some(decision);
+            *locked(&answered) = Some((decision, has_waited));
         };
         let question = Self {
             arguments,
@@ -270,8 +281,8 @@ impl Question {
         }
     }
 
-    /// Takes the decision of all gates.
-    pub(in crate::run) fn take_answer(&self) -> Option<Decision> {
+    /// Takes the decision of all gates, with `true` if a gate needed time for its decision.
+    pub(in crate::run) fn take_answer(&self) -> Option<(Decision, bool)> {
         let mut answer = locked(&self.answer);
         answer.take()
     }

@@ -17,6 +17,7 @@ use crate::machine::{CallId, Event, Pause};
 use crate::resolve::bytes_of;
 use serde_json::Value;
 use std::future::{pending, ready};
+use std::time::Duration;
 
 /// Decides which calls of a run may start, and keeps the other calls waiting.
 pub(super) struct Admitting<'d, 'x> {
@@ -116,7 +117,7 @@ impl<'x> Admitting<'_, 'x> {
         let answer = match (known, &self.records) {
             (Known::Answered(recorded), Some(records)) => {
                 let turn = records.turn_of(&recorded);
-                Some((recorded.answer, turn))
+                Some((recorded.answer, recorded.since, turn))
             }
             _ => None,
         };
@@ -125,15 +126,19 @@ impl<'x> Admitting<'_, 'x> {
 
     /// Waits for the turn of an answer. An answer about all elements has only one record. So one call waits for the turn of the record, and the calls
     /// of the other elements wait for this call.
-    fn wait_for_turn(&mut self, it: Starting<'x>, answer: Option<(Decision, TimerFuture)>) {
-        let answer = answer.filter(|(answer, _)| !self.admission.is_answered(&it, answer));
-        let (answer, wait) = answer.map_or_else(
-            || (None, Box::pin(pending()) as TimerFuture),
-            |(answer, turn)| (Some(answer), turn),
-        );
-        self.wait_before(it, WaitReason::Answer, wait);
+    fn wait_for_turn(
+        &mut self,
+        it: Starting<'x>,
+        answer: Option<(Decision, Duration, TimerFuture)>,
+    ) {
+        let answer = answer.filter(|(answer, ..)| !self.admission.is_answered(&it, answer));
+        let Some((answer, since, turn)) = answer else {
+            return self.wait_before(it, WaitReason::Answer, Box::pin(pending()));
+        };
+        self.wait_before(it, WaitReason::Answer, turn);
         if let Some(waiting) = self.admission.waiting.get_mut(&it.of.call) {
-            waiting.answer = answer;
+            waiting.answer = Some(answer);
+            waiting.since = since;
         }
     }
 
@@ -152,6 +157,7 @@ impl<'x> Admitting<'_, 'x> {
             it,
             has_answers: reason == WaitReason::Turn,
             answer: None,
+            since: Duration::ZERO,
         };
         self.admission.waiting.insert(it.of.call, waiting);
         self.scene.tell(|watch| watch.wait(&it.of, reason));
@@ -224,34 +230,43 @@ impl<'x> Admitting<'_, 'x> {
             it,
             has_answers,
             answer: recorded,
+            since,
         } = waiting;
         if has_answers {
             self.scene.tell(|watch| watch.waited(&it.of));
             self.scene.machine.handle(Event::Allowed(call));
             return Ok(true);
         }
+        let is_recorded = recorded.is_some();
         let asked = self.admission.call(&it.of);
         let question = asked.and_then(|call| call.question.as_ref());
         let answer = question.and_then(|question| question.take_answer());
-        let answer = answer.unwrap_or_else(|| Decision::Refuse("the gate gave no answer".into()));
-        if self.records.is_some() && recorded.is_none() {
-            self.record_answer(it, answer);
+        let none = || (Decision::Refuse("the gate gave no answer".into()), true);
+        let (answer, waited) = answer.unwrap_or_else(none);
+        let (answer, since) = match recorded {
+            Some(recorded) => (recorded, since),
+            None if waited => (answer, self.scene.run.retried_at()),
+            // A gate that answers at once lets no call wait.
+            None => (answer, Duration::MAX),
+        };
+        if self.records.is_some() && !is_recorded {
+            self.record_answer(it, (answer, since));
             return Ok(true);
         }
-        match recorded.unwrap_or(answer) {
-            Decision::Allow => self.allow(&it),
+        match answer {
+            Decision::Allow => self.allow(&it, since),
             Decision::AllowWith(arguments) => {
                 self.change(&it, arguments)?;
-                self.allow(&it);
+                self.allow(&it, since);
             }
             Decision::AllowStep => {
                 self.scene.note_allowed(&it.of);
                 let step = self.admission.steps.entry(it.of.slot()).or_default();
                 step.allowed.push(it.number);
-                self.stop_asking(it);
+                self.stop_asking(it, since);
             }
             Decision::Refuse(reason) => {
-                self.scene.tell(|watch| watch.waited(&it.of));
+                self.scene.tell(|watch| watch.answered(&it.of, since));
                 self.admission
                     .forget_question(&mut self.scene.values, &it.of);
                 return Err(StepError::Refused(reason.into()));
@@ -260,8 +275,8 @@ impl<'x> Admitting<'_, 'x> {
         Ok(true)
     }
 
-    fn allow(&mut self, it: &Starting<'x>) {
-        self.scene.tell(|watch| watch.waited(&it.of));
+    fn allow(&mut self, it: &Starting<'x>, since: Duration) {
+        self.scene.tell(|watch| watch.answered(&it.of, since));
         self.scene.note_allowed(&it.of);
         self.admission.call_mut(&it.of).is_allowed = true;
         self.scene.machine.handle(Event::Allowed(it.of.call));
@@ -281,8 +296,8 @@ impl<'x> Admitting<'_, 'x> {
         Ok(())
     }
 
-    /// Records the answer of the gates about a call.
-    fn record_answer(&mut self, it: Starting<'x>, answer: Decision) {
+    /// Records the answer of the gates about a call, whose wait began at this time or later.
+    fn record_answer(&mut self, it: Starting<'x>, (answer, since): (Decision, Duration)) {
         if answer == Decision::AllowStep {
             for Starting { of, .. } in self.admission.asked(&it) {
                 self.drop_task(of.call);
@@ -293,14 +308,14 @@ impl<'x> Admitting<'_, 'x> {
         let is_answered = self.admission.is_answered(&it, &answer);
         let records = self.records.as_ref().filter(|_| !is_answered);
         let answer = records.map(|records| {
-            let turn = records.write_answer(self.scene, &it, &answer);
-            (answer, turn)
+            let turn = records.write_answer(self.scene, &it, (&answer, since));
+            (answer, since, turn)
         });
         self.wait_for_turn(it, answer);
     }
 
     /// Ends the questions about all calls of a step's action, after an answer that allows these calls.
-    fn stop_asking(&mut self, first: Starting<'x>) {
+    fn stop_asking(&mut self, first: Starting<'x>, since: Duration) {
         let mut asked = self.admission.asked(&first);
         for it in &asked {
             self.admission.drop_wait(&mut self.scene.values, it.of.call);
@@ -309,7 +324,7 @@ impl<'x> Admitting<'_, 'x> {
         asked.push(first);
         asked.sort_unstable_by_key(|it| it.of.element());
         for it in asked {
-            self.scene.tell(|watch| watch.waited(&it.of));
+            self.scene.tell(|watch| watch.answered(&it.of, since));
             self.scene.machine.handle(Event::Allowed(it.of.call));
         }
     }

@@ -162,6 +162,12 @@ impl Watching<'_, '_> {
         }
     }
 
+    /// Records the end of a wait for an answer. The wait began at this time of the outermost run or later.
+    pub(super) fn answered(&mut self, of: &Site, since: Duration) {
+        let since = self.clock.in_here(since);
+        self.watch.answered(of.spot(), since, self.now());
+    }
+
     /// Records the end of a wait.
     pub(super) fn waited(&mut self, of: &Site) {
         self.watch.waited(of.spot(), self.now());

@@ -29,6 +29,11 @@ impl LastingClock {
         }
     }
 
+    /// Returns the age of the run when this process took the run.
+    pub(in crate::run) fn before(&self) -> Duration {
+        self.before
+    }
+
     /// Returns the time since the start of the run, with the precision of a record.
     pub(super) fn now(&self) -> Duration {
         let here = self.timer.now().saturating_duration_since(self.start);

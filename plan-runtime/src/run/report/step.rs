@@ -108,6 +108,14 @@ impl StepReport {
         self.attempts.retain(|attempt| attempt.number > 0);
     }
 
+    /// Lets the step begin with its first call or wait. The replay of a retried run starts a repeated step before the retry.
+    pub(in crate::run) fn begin_with_call(&mut self) {
+        let calls = self.attempts.iter().map(|attempt| attempt.started);
+        let waits = self.waits.iter().map(|wait| wait.started);
+        let first = calls.chain(waits).min().or(self.ended);
+        self.started = self.started.max(first.filter(|_| self.started.is_some()));
+    }
+
     /// Adds the reports inside an attempt.
     pub(in crate::run) fn add_inside(&mut self, attempt: usize, reports: Vec<Report>) {
         if let Some(attempt) = self.attempts.get_mut(attempt) {

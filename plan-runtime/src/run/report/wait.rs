@@ -18,7 +18,7 @@ pub struct WaitReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitReason {
-    /// The call needs the answer of a [gate](crate::run::Gate), such as the approval of a person.
+    /// The call needs the answer of a [gate](crate::run::Gate), such as the approval of a person. There is no wait if the gate answers at once.
     Answer,
     /// The `await` needs its value from outside.
     Value,

@@ -82,6 +82,9 @@ impl Watch<'_> {
             report.add_inside(attempt, reports);
         }
         report.settle();
+        if self.run.times_retried() > 0 {
+            report.begin_with_call();
+        }
         report
     }
 }

@@ -33,6 +33,15 @@ impl Watch<'_> {
         }
     }
 
+    /// Records the end of a wait for an answer, which began at the time `since` or later.
+    pub(in crate::run) fn answered(&mut self, spot: Spot, since: Duration, now: Duration) {
+        if let Some((step, began)) = self.reported(spot) {
+            step.waits
+                .shorten(spot.element, since.saturating_sub(began));
+            step.waits.end(spot.element, now.saturating_sub(began));
+        }
+    }
+
     /// Returns the log of a step for the report, and the start of its scope.
     fn reported(&mut self, spot: Spot) -> Option<(&mut StepLog, Duration)> {
         if !self.keeps.report {

@@ -29,6 +29,13 @@ impl Waits {
         self.open.insert(element, wait);
     }
 
+    /// Lets an open wait begin at this time or later.
+    pub(super) fn shorten(&mut self, element: u32, since: Duration) {
+        if let Some(wait) = self.open.get_mut(&element) {
+            wait.started = wait.started.max(since);
+        }
+    }
+
     pub(super) fn end(&mut self, element: u32, now: Duration) {
         if let Some(wait) = self.open.remove(&element)
             && wait.started < now

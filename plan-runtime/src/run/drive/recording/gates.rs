@@ -10,6 +10,7 @@ use super::super::starting::Starting;
 use super::super::task::Site;
 use super::{Keys, Records};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The recorded facts about a call before the call starts.
 pub(in super::super) enum Known {
@@ -90,12 +91,12 @@ impl Records {
         Box::pin(held_back(Arc::clone(&self.durable), wait))
     }
 
-    /// Writes the answer of the gates about a call. The future is ready when the record has its turn.
+    /// Writes the answer of the gates about a call, whose wait began at this time or later. The future is ready when the record has its turn.
     pub(in super::super) fn write_answer(
         &self,
         scene: &Scene<'_>,
         it: &Starting<'_>,
-        answer: &Decision,
+        (answer, since): (&Decision, Duration),
     ) -> TimerFuture {
         let key = match answer {
             Decision::AllowStep => Keys(scene).of_answers(it),
@@ -104,7 +105,8 @@ impl Records {
             }
         };
         let now = self.durable.time();
-        write(&self.durable, key, answered::body(answer, now), now)
+        let body = answered::body(answer, (since, now));
+        write(&self.durable, key, body, now)
     }
 }
 
