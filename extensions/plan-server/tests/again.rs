@@ -98,6 +98,9 @@ fn a_plan_runs_again() {
     decide(&id, json!({"decision": "allow"}));
     decide(&id, json!({"decision": "refuse", "reason": "not now"}));
     assert_eq!(server.ended(&id)["state"], "failed");
+    let (_, list) = server.get("/api/runs?state=failed");
+    let error = "step `sent` (email_send): was refused: not now";
+    assert_eq!(list["runs"][0]["error"], error);
     let path = |what: &str| format!("/api/runs/{id}/{what}");
     // The plan is plan JSON, which is a plan of its own.
     let (_, plan) = server.get(&path("plan"));
