@@ -125,3 +125,17 @@ fn a_plan_runs_again() {
     assert_eq!((&run["inputs"], &run["approve"]), (&inputs, &json!("each")));
     assert_eq!(server.get("/api/runs/none/plan").0, 404);
 }
+
+#[test]
+fn the_age_of_a_question_outlives_the_server() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let inputs = json!({"to": "ada@example.org", "subject": "x"});
+    let id = server.begin(&sends(), &inputs, "each");
+    let first = server.until(&id, asks)["questions"][0].clone();
+    server.kill();
+    let server = Process::start(&folder);
+    let second = server.until(&id, asks)["questions"][0].clone();
+    assert_ne!(second["id"], first["id"]);
+    assert_eq!(second["asked"], first["asked"]);
+}
