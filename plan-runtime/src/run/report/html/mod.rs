@@ -10,12 +10,13 @@ use crate::Plan;
 use crate::plan::Role;
 use crate::print::MessageName;
 use crate::run::report::Status;
+use crate::run::report::{Status, StepReport};
 use crate::run::report::time::Time;
 use escape::escape;
 use plan_graph::Html;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::time::Duration;
 
 /// The largest number of steps inside steps on a page.
@@ -181,7 +182,17 @@ impl Page<'_> {
     /// Returns the text of a step for a screen reader.
     fn spoken(&self, step: usize) -> String {
         let report = &self.report.steps[step];
-        let mut text = format!("{}, {}", MessageName(&report.id), report.status.name());
+        let mut text = self.spoken_as(step, &MessageName(&report.id));
+        if let Some(took) = took(report) {
+            let _ = write!(text, ", {took}");
+        }
+        text
+    }
+
+    /// Returns the label of a step for screen readers without its times. The label begins with these visible words.
+    fn spoken_as(&self, step: usize, visible: &dyn Display) -> String {
+        let report = &self.report.steps[step];
+        let mut text = format!("{visible}, {}", report.status.name());
         if let Some(undo) = self.undone.get(&step) {
             let _ = write!(
                 text,
@@ -189,18 +200,21 @@ impl Page<'_> {
                 MessageName(&self.report.steps[*undo].id)
             );
         }
-        if let Some(took) = report.duration() {
-            let _ = write!(text, ", {}", Time(took));
-        }
-        if let Some(waits) = report.waits_in_words() {
-            let _ = write!(text, ", {waits}");
-        }
         if self.critical.contains(&step) {
             text.push_str(", on the critical path");
         }
         text
     }
 }
+/// Returns the duration of a step, with its waits.
+fn took(report: &StepReport) -> Option<String> {
+    let took = Time(report.duration()?).to_string();
+    Some(match report.waits_in_words() {
+        Some(waits) => format!("{took}, {waits}"),
+        None => took,
+    })
+}
+
 
 fn sign(status: &str) -> char {
     match status {
