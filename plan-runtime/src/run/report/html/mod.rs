@@ -9,9 +9,8 @@ use super::Report;
 use crate::Plan;
 use crate::plan::Role;
 use crate::print::MessageName;
-use crate::run::report::Status;
-use crate::run::report::{Status, StepReport};
 use crate::run::report::time::Time;
+use crate::run::report::{Status, StepReport};
 use escape::escape;
 use plan_graph::Html;
 use std::cell::Cell;
@@ -179,7 +178,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the text of a step for a screen reader.
+    /// Returns the label of a step for screen readers, which begins with the name of the step.
     fn spoken(&self, step: usize) -> String {
         let report = &self.report.steps[step];
         let mut text = self.spoken_as(step, &MessageName(&report.id));
@@ -206,6 +205,7 @@ impl Page<'_> {
         text
     }
 }
+
 /// Returns the duration of a step, with its waits.
 fn took(report: &StepReport) -> Option<String> {
     let took = Time(report.duration()?).to_string();
@@ -214,7 +214,6 @@ fn took(report: &StepReport) -> Option<String> {
         None => took,
     })
 }
-
 
 fn sign(status: &str) -> char {
     match status {
@@ -256,7 +255,7 @@ impl Page<'_> {
              <button type=\"button\" data-zoom=\"0.8\" aria-label=\"Smaller\">−</button>\
              <button type=\"button\" data-zoom=\"1.25\" aria-label=\"Larger\">+</button>\
              <input type=\"checkbox\" id=\"fit\"><label for=\"fit\">fit into the page</label></div>\
-             <div class=\"scroll\" tabindex=\"0\" aria-label=\"Graph\" role=\"region\">",
+             <div class=\"scroll\" tabindex=\"0\" aria-label=\"Scrollable graph\" role=\"region\">",
         );
         graph::write(&mut html, self);
         html.markup(
@@ -322,7 +321,9 @@ impl Page<'_> {
 }
 
 fn write_sign(html: &mut Html, sign: char) {
-    html.tag("span").attr("class", "sign").text(sign);
+    // Hidden from screen readers, since text beside the sign contains the status.
+    let tag = html.tag("span").attr("class", "sign");
+    tag.attr("aria-hidden", true).text(sign);
 }
 
 #[cfg(test)]
