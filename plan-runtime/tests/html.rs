@@ -304,7 +304,8 @@ fn bars_are_where_the_times_are() {
     );
     // Two calls of `all` run at a time, one drawn below the other.
     let (_, timeline) = html.split_once("class=\"timeline\"").unwrap();
-    let all = between(timeline, "aria-label=\"all,", "</a>");
+    let all = between(timeline, "aria-label=\"all ", "</a>");
+    assert!(!all.contains("The row shows"), "{all}");
     let mut rows = numbers(all, "rect class=\"good\"", "y");
     rows.sort_by(f64::total_cmp);
     assert_eq!((rows.len(), rows[0], rows[4]), (5, 0.0, 50.0));
@@ -319,8 +320,12 @@ fn an_undone_step_looks_undone() {
     let told = step("told", json!({"fail": "the line is busy"}), &["booked"]);
     let undone = plan(json!({"name": "undone", "steps": [booked, back, told]}));
     let html = page("undone", &run(&undone, false));
-    let spoken = "aria-label=\"booked, completed, undone by back, ";
-    assert_eq!(html.matches(spoken).count(), 3);
+    // A label begins with the visible words.
+    for visible in ["booked", "booked act"] {
+        let spoken = format!("aria-label=\"{visible}, completed, undone by back");
+        assert_eq!(html.matches(&spoken).count(), 1);
+    }
+    assert_eq!(html.matches(", completed, undone by back").count(), 4);
     assert_eq!(html.matches("completed undone").count(), 3);
     assert_eq!(html.matches('⤺').count(), 3);
     let section = between(&html, "id=\"step-0\"", "</section>");
@@ -396,6 +401,24 @@ fn many(count: usize) -> Plan {
         })
         .collect();
     plan(json!({"name": "many_steps", "steps": steps}))
+}
+
+/// A row with too many calls does not end in silence.
+#[test]
+fn a_row_of_many_calls_shows_how_many_it_leaves_out() {
+    for (count, is_cut) in [(400, false), (402, true)] {
+        let list: Vec<usize> = (0..count).collect();
+        let body = json!({"tool": {"name": "act"}, "arguments": {"object": {"give": 1}}});
+        let all = json!({"id": "all", "for": {"pattern": "n", "list": list, "body": body}});
+        let calls = plan(json!({"name": "calls", "steps": [all]}));
+        let html = page("calls", &run(&calls, false));
+        let (_, timeline) = html.split_once("class=\"timeline\"").unwrap();
+        let row = between(timeline, "aria-label=\"all", "</a>");
+        assert_eq!(row.matches("rect class=\"good\"").count(), 400);
+        let note = "The row shows the first 400 of 402 calls.";
+        // Once for people who see the row, and once for a screen reader.
+        assert_eq!(row.matches(note).count(), 2 * usize::from(is_cut), "{row}");
+    }
 }
 
 #[test]

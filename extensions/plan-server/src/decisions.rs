@@ -1,4 +1,4 @@
-//! The answers of people: who allowed or refused a call, or sent a value, when and why.
+//! The answers of people: who allowed or refused a call, or sent a value, when and why. The file also contains the times of questions.
 
 use crate::error::Problem;
 use crate::limits;
@@ -6,6 +6,7 @@ use crate::run_json::time;
 use crate::tools::Effects;
 use plan_graph::Line;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -91,6 +92,20 @@ impl Decisions {
         made.map(drop).map_err(|error| Problem::storage(&error))
     }
 
+    /// Returns the time of the first question about this call of a run since the last answer about the call. The time outlives the server.
+    pub(crate) fn asked(&self, run: &str, path: &str, key: &str) -> String {
+        let answers = self.of_run(run);
+        let count = answers.iter().filter(|it| it.path == path).count();
+        let now = time(SystemTime::now());
+        let make = |_| serde_json::to_value(&now);
+        let key = format!("{key} {count}");
+        match self.lines().have(key, String::new(), "asked", make) {
+            Ok(Value::String(asked)) => asked,
+            // The run asks, even if the file cannot be written.
+            _ => now,
+        }
+    }
+
     /// Returns the latest answers about a run, the oldest first.
     pub(crate) fn of_run(&self, run: &str) -> Vec<Answered> {
         let lines = self.lines();
@@ -122,8 +137,16 @@ mod tests {
         all.record("as-1", &answer("1", "Ada\u{202e}\n")).unwrap();
         all.record("as-2", &answer("2", "Bob")).unwrap();
         all.record("as-1", &answer("3", "")).unwrap();
+        let asked = |all: &Decisions| all.asked("as-2", "sent", "as-2/sent");
+        let first = asked(&all);
         drop(all);
-        let read = Decisions::open(&path).unwrap().of_run("as-1");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        // The time of a question outlives the process as well, and ends with the answer.
+        let all = Decisions::open(&path).unwrap();
+        assert_eq!(asked(&all), first);
+        all.record("as-2", &answer("4", "Bob")).unwrap();
+        assert_ne!(asked(&all), first);
+        let read = all.of_run("as-1");
         let names: Vec<Option<&str>> = read.iter().map(|it| it.by.as_deref()).collect();
         assert_eq!(names, [Some(r"Ada\u{202e}"), None]);
         let length = read[0].reason.as_ref().map(String::len);

@@ -1,5 +1,6 @@
 //! The questions before calls, which people answer over the API.
 
+use crate::decisions::Decisions;
 use crate::error::Problem;
 use crate::limits;
 use crate::live::Live;
@@ -12,7 +13,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 use tokio::sync::{Semaphore, oneshot};
 
 /// A call that waits for an approval.
@@ -27,7 +27,7 @@ pub(crate) struct Question {
     pub(crate) undone_by: Vec<String>,
     /// The arguments for people, with all digits of each number.
     pub(crate) text: String,
-    /// The time of the question, as in RFC 3339.
+    /// The time of the question, as in RFC 3339. A restart of the server does not change the time.
     pub(crate) asked: String,
 }
 
@@ -68,6 +68,7 @@ pub(crate) struct Desk {
     open: Mutex<BTreeMap<u64, Open>>,
     live: Arc<Live>,
     metrics: Arc<Metrics>,
+    decisions: Arc<Decisions>,
 }
 
 /// Returns the number of the first question of this process. The number is random, so that an answer to a question of
@@ -81,13 +82,14 @@ fn first() -> u64 {
 }
 
 impl Desk {
-    pub(crate) fn new(live: Arc<Live>, metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(live: Arc<Live>, metrics: Arc<Metrics>, decisions: Arc<Decisions>) -> Self {
         Self {
             next: AtomicU64::new(first()),
             places: Semaphore::new(limits::QUESTIONS),
             open: Mutex::default(),
             live,
             metrics,
+            decisions,
         }
     }
 
@@ -173,15 +175,17 @@ impl Gate for Desk {
         let _place = self.places.acquire().await;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, decided) = oneshot::channel();
+        let path = call.context().to_string();
+        let key = call.context().idempotency_key();
         let question = Question {
             id: number.to_string(),
-            path: call.context().to_string(),
+            asked: self.decisions.asked(&run, &path, &key),
+            path,
             tool: call.tool().to_owned(),
             description: call.description().to_owned(),
             arguments: call.arguments().clone(),
             undone_by: call.undone_by().to_vec(),
             text: text_of(call.arguments()),
-            asked: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
         };
         let open = Open {
             run: run.clone(),

@@ -5,6 +5,7 @@ use crate::limits;
 use crate::runs::{Answer, Shared};
 use crate::state::{State, now};
 use axum::extract::State as From;
+use plan_graph::MessageName;
 use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -142,14 +143,19 @@ fn contains(value: &Value, has: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Returns the first line of a failed run's error, or null. The line contains at most 200 characters.
+/// Returns the first line of a failed run's error without the name of the plan, or null. The line contains at most 200 characters.
 fn error(state: &State, run: &RunSummary) -> Result<Value, Problem> {
     if run.state != RunState::Failed {
         return Ok(Value::Null);
     }
     let error = now(state.server.error(&run.id)).map_err(|error| Problem::storage(&error))?;
-    let line =
-        |error: String| shortened(error.lines().next().unwrap_or_default(), LINE).into_owned();
+    let named = format!("plan `{}` ", MessageName(&run.plan));
+    let line = |error: String| {
+        let line = error.lines().next().unwrap_or_default();
+        let line = line.strip_prefix(&named).unwrap_or(line);
+        let line = line.strip_prefix("failed: ").unwrap_or(line);
+        shortened(line, LINE).into_owned()
+    };
     Ok(json!(error.map(line)))
 }
 

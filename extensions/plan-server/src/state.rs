@@ -44,7 +44,7 @@ fn bytes_of(info: &RunInfo) -> usize {
 pub(crate) struct State {
     pub(crate) server: Server<Sqlite, Office>,
     pub(crate) desk: Arc<Desk>,
-    pub(crate) decisions: Decisions,
+    pub(crate) decisions: Arc<Decisions>,
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) token: String,
@@ -108,6 +108,7 @@ impl State {
         token: String,
     ) -> Result<Self, JournalError> {
         let (live, metrics) = (Arc::new(Live::default()), Arc::new(Metrics::new()));
+        let decisions = Arc::new(decisions);
         let mut open = OpenRuns::default();
         let mut running = RunFilter::new().state(RunState::Running);
         loop {
@@ -120,7 +121,11 @@ impl State {
             }
         }
         Ok(Self {
-            desk: Arc::new(Desk::new(Arc::clone(&live), Arc::clone(&metrics))),
+            desk: Arc::new(Desk::new(
+                Arc::clone(&live),
+                Arc::clone(&metrics),
+                Arc::clone(&decisions),
+            )),
             decisions,
             server: Server::new(&db, toolbox, office),
             live,

@@ -98,6 +98,9 @@ fn a_plan_runs_again() {
     decide(&id, json!({"decision": "allow"}));
     decide(&id, json!({"decision": "refuse", "reason": "not now"}));
     assert_eq!(server.ended(&id)["state"], "failed");
+    let (_, list) = server.get("/api/runs?state=failed");
+    let error = "step `sent` (email_send): was refused: not now";
+    assert_eq!(list["runs"][0]["error"], error);
     let path = |what: &str| format!("/api/runs/{id}/{what}");
     // The plan is plan JSON, which is a plan of its own.
     let (_, plan) = server.get(&path("plan"));
@@ -121,4 +124,18 @@ fn a_plan_runs_again() {
     let run = server.until(second, asks);
     assert_eq!((&run["inputs"], &run["approve"]), (&inputs, &json!("each")));
     assert_eq!(server.get("/api/runs/none/plan").0, 404);
+}
+
+#[test]
+fn the_age_of_a_question_outlives_the_server() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let inputs = json!({"to": "ada@example.org", "subject": "x"});
+    let id = server.begin(&sends(), &inputs, "each");
+    let first = server.until(&id, asks)["questions"][0].clone();
+    server.kill();
+    let server = Process::start(&folder);
+    let second = server.until(&id, asks)["questions"][0].clone();
+    assert_ne!(second["id"], first["id"]);
+    assert_eq!(second["asked"], first["asked"]);
 }

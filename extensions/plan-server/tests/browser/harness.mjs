@@ -130,9 +130,9 @@ export const faint = (page) => page.evaluate(() => {
 
 // The findings of axe, an independent checker of accessibility, about the page as it is now, or about a part of it.
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-export const axe = async (page, within = null) => {
+export const axe = async (page, within = null, rules = {}) => {
   if (!(await page.evaluate(() => "axe" in self))) await page.evaluate(AXE);
-  const { violations } = await page.evaluate((within) => self.axe.run(within ?? document, { iframes: false }), within);
+  const { violations } = await page.evaluate((within, rules) => self.axe.run(within ?? document, { iframes: false, preload: false, rules }), within, rules);
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 5).map((node) => node.html.slice(0, 200)).join(" | ")}`);
 };
 

@@ -203,6 +203,7 @@ await test("the server, findings by keyboard, a refusal, and attempts", () => se
   await report.waitForSelector("header .error");
   assert.deepEqual(await report.$$eval(".row.failed rect:not(.bar, .frame)", (all) => all.map((it) => it.getAttribute("class"))), ["waits"]);
   assert.match(await report.$eval("header", (it) => it.textContent), /✗ failed.*not to her.*Input text"Well done\."/s);
+  assert.deepEqual(await axe(report, null, { "label-content-name-mismatch": { enabled: true } }), []);
   await show(page, "server-report-failed-light");
   await press(page, "Close", "#report-dialog");
   // The failed step runs again, and a person is asked again. The time of the person is not the time of the tool.

@@ -1,6 +1,6 @@
 //! The plan's graph as SVG, with a box for each step.
 
-use super::Page;
+use super::{Page, took};
 use crate::plan::{Body, Role, Source, path};
 use crate::print::{Line, MessageName};
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
@@ -59,7 +59,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
                 .attr("class", format_args!("node {}", page.class(step)))
                 .attr("href", format_args!("#step-{step}"))
                 .attr("data-step", step)
-                .attr("aria-label", page.spoken(step))
+                .attr("aria-label", spoken(page, step))
                 .inside(|node| write_box(node, page, layout.boxes[step], step, *size));
         }
     });
@@ -129,7 +129,7 @@ fn write_box(
     step: usize,
     (width, height): (f64, f64),
 ) {
-    node.tag("title").text(page.spoken(step));
+    node.tag("title").text(spoken(page, step));
     let (x, y) = (middle.0 - width / 2.0, middle.1 - height / 2.0);
     for (class, width, round) in [("box", width, 7), ("mark", 6.0, 3)] {
         let rect = node.tag("rect").attr("class", class);
@@ -145,11 +145,21 @@ fn write_box(
     let mut text = |class: &str, x: f64, y: f64, text: &dyn Display| {
         let element = node.tag("text").attr("class", class);
         element.attr("x", Tenths(x)).attr("y", Tenths(y)).text(text);
+        // Separates the words of the box.
+        node.markup(" ");
     };
     let id = MessageName(&page.report.steps[step].id).to_string();
     text("id", x + 15.0, y + 18.5, &cut(&id));
     text("what", x + 15.0, y + 34.5, &cut(&what(page, step)));
     text("sign", x + width - 9.0, y + 18.5, &page.sign(step));
+}
+
+/// Returns the label of a box for screen readers, which begins with the visible words.
+fn spoken(page: &Page<'_>, step: usize) -> String {
+    let report = &page.report.steps[step];
+    let visible = format!("{} {}", MessageName(&report.id), what(page, step));
+    let text = page.spoken_as(step, &visible);
+    took(report).map_or_else(|| text.clone(), |took| format!("{text}, {took}"))
 }
 
 /// A number with one decimal.

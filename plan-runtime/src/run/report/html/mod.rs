@@ -9,13 +9,13 @@ use super::Report;
 use crate::Plan;
 use crate::plan::Role;
 use crate::print::MessageName;
-use crate::run::report::Status;
 use crate::run::report::time::Time;
+use crate::run::report::{Status, StepReport};
 use escape::escape;
 use plan_graph::Html;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::time::Duration;
 
 /// The largest number of steps inside steps on a page.
@@ -178,10 +178,20 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the text of a step for a screen reader.
+    /// Returns the label of a step for screen readers, which begins with the name of the step.
     fn spoken(&self, step: usize) -> String {
         let report = &self.report.steps[step];
-        let mut text = format!("{}, {}", MessageName(&report.id), report.status.name());
+        let mut text = self.spoken_as(step, &MessageName(&report.id));
+        if let Some(took) = took(report) {
+            let _ = write!(text, ", {took}");
+        }
+        text
+    }
+
+    /// Returns the label of a step for screen readers without its times. The label begins with these visible words.
+    fn spoken_as(&self, step: usize, visible: &dyn Display) -> String {
+        let report = &self.report.steps[step];
+        let mut text = format!("{visible}, {}", report.status.name());
         if let Some(undo) = self.undone.get(&step) {
             let _ = write!(
                 text,
@@ -189,17 +199,20 @@ impl Page<'_> {
                 MessageName(&self.report.steps[*undo].id)
             );
         }
-        if let Some(took) = report.duration() {
-            let _ = write!(text, ", {}", Time(took));
-        }
-        if let Some(waits) = report.waits_in_words() {
-            let _ = write!(text, ", {waits}");
-        }
         if self.critical.contains(&step) {
             text.push_str(", on the critical path");
         }
         text
     }
+}
+
+/// Returns the duration of a step, with its waits.
+fn took(report: &StepReport) -> Option<String> {
+    let took = Time(report.duration()?).to_string();
+    Some(match report.waits_in_words() {
+        Some(waits) => format!("{took}, {waits}"),
+        None => took,
+    })
 }
 
 fn sign(status: &str) -> char {
@@ -242,7 +255,7 @@ impl Page<'_> {
              <button type=\"button\" data-zoom=\"0.8\" aria-label=\"Smaller\">−</button>\
              <button type=\"button\" data-zoom=\"1.25\" aria-label=\"Larger\">+</button>\
              <input type=\"checkbox\" id=\"fit\"><label for=\"fit\">fit into the page</label></div>\
-             <div class=\"scroll\" tabindex=\"0\" aria-label=\"Graph\" role=\"region\">",
+             <div class=\"scroll\" tabindex=\"0\" aria-label=\"Scrollable graph\" role=\"region\">",
         );
         graph::write(&mut html, self);
         html.markup(
@@ -308,7 +321,9 @@ impl Page<'_> {
 }
 
 fn write_sign(html: &mut Html, sign: char) {
-    html.tag("span").attr("class", "sign").text(sign);
+    // Hidden from screen readers, since text beside the sign contains the status.
+    let tag = html.tag("span").attr("class", "sign");
+    tag.attr("aria-hidden", true).text(sign);
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The timeline of the steps and their attempts: a row for each step, on one scale.
 
-use super::{Page, write_sign};
+use super::{Page, took, write_sign};
 use crate::print::MessageName;
-use crate::run::report::StepReport;
 use crate::run::report::time::Time;
 use crate::run::report::waited::{Span, in_attempt};
+use crate::run::report::{Attempt, StepReport, WaitReport};
 use plan_graph::Html;
-use std::fmt::{Display, Formatter, Result};
+use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
 
 /// The largest number of drawn attempts of a step.
@@ -38,7 +38,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
                 .attr("class", format_args!("row {}", page.class(step)))
                 .attr("href", format_args!("#step-{step}"))
                 .attr("data-step", step)
-                .attr("aria-label", page.spoken(step))
+                .attr("aria-label", spoken(page, step))
                 .inside(|row| write_row(row, page, step, whole));
         });
     }
@@ -53,12 +53,30 @@ fn order(page: &Page<'_>) -> Vec<usize> {
     order
 }
 
+/// Returns the label of a row for screen readers, which begins with the visible words.
+fn spoken(page: &Page<'_>, step: usize) -> String {
+    let report = &page.report.steps[step];
+    let mut visible = MessageName(&report.id).to_string();
+    let mut add = |words: &dyn Display| {
+        let _ = write!(visible, " {words}");
+    };
+    match took(report) {
+        Some(took) => add(&took),
+        None => add(&report.status),
+    }
+    if let Some(left_out) = left_out(report) {
+        add(&left_out);
+    }
+    page.spoken_as(step, &visible)
+}
+
 fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
     let report = &page.report.steps[step];
     row.tag("span").attr("class", "name").inside(|name| {
         write_sign(name, page.sign(step));
         name.text(MessageName(&report.id));
     });
+    row.text(" ");
     let (Some(started), Some(ended)) = (report.started, report.ended) else {
         row.tag("span").attr("class", "track").inside(|track| {
             track.tag("span").attr("class", "note").text(&report.status);
@@ -83,6 +101,10 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
         }
         write_took(track, report, (started, ended), whole);
     });
+    if let Some(left_out) = left_out(report) {
+        row.text(" ");
+        row.tag("span").attr("class", "note more").text(left_out);
+    }
 }
 
 /// Writes the duration of a step: after its bar, before its bar, or into its bar if there is no room beside the bar.
@@ -92,10 +114,7 @@ fn write_took(
     (started, ended): (Duration, Duration),
     whole: Duration,
 ) {
-    let mut took = Time(ended.saturating_sub(started)).to_string();
-    if let Some(waits) = report.waits_in_words() {
-        took = format!("{took}, {waits}");
-    }
+    let took = took(report).unwrap_or_default();
     let room = 20.0_f64.max(took.len() as f64 * LETTER);
     let (start, end) = (Share(started, whole), Share(ended, whole));
     let (class, x, dx) = if end.percent() <= 100.0 - room {
@@ -143,12 +162,31 @@ struct Piece {
     waits: Vec<Span>,
 }
 
+fn calls(report: &StepReport) -> impl Iterator<Item = &Attempt> {
+    let attempts = report.attempts.iter();
+    attempts.filter(|attempt| !report.is_wait(attempt))
+}
+
+fn waits(report: &StepReport) -> impl Iterator<Item = &WaitReport> {
+    report.waits.iter().filter(|wait| wait.is_shown())
+}
+
+/// Returns the note about the calls and waits that a row leaves out.
+fn left_out(report: &StepReport) -> Option<String> {
+    let kinds = [
+        (calls(report).count(), "calls"),
+        (waits(report).count(), "waits"),
+    ];
+    let kinds = kinds.iter().filter(|(count, _)| *count > ATTEMPTS);
+    let kinds = kinds.map(|(count, kind)| format!("the first {ATTEMPTS} of {count} {kind}"));
+    let kinds: Vec<String> = kinds.collect();
+    (!kinds.is_empty()).then(|| format!("The row shows {}.", kinds.join(" and ")))
+}
+
 /// Returns the attempts and the waits of a step, in the order of their starts.
 fn pieces(report: &StepReport, step_ended: Duration) -> Vec<Piece> {
-    let attempts = report.attempts.iter().take(ATTEMPTS);
-    let attempts = attempts.filter(|attempt| !report.is_wait(attempt));
     let mut pieces = Vec::new();
-    for attempt in attempts {
+    for attempt in calls(report).take(ATTEMPTS) {
         let class = match (&attempt.error, attempt.ended) {
             (Some(_), _) => "bad",
             (None, Some(_)) => "good",
@@ -161,9 +199,7 @@ fn pieces(report: &StepReport, step_ended: Duration) -> Vec<Piece> {
             waits: in_attempt(attempt),
         });
     }
-    let waits = report.waits.iter().filter(|wait| wait.is_shown());
-    let waits = waits.take(ATTEMPTS);
-    pieces.extend(waits.map(|wait| Piece {
+    pieces.extend(waits(report).take(ATTEMPTS).map(|wait| Piece {
         class: "waits",
         span: (wait.started, wait.ended.unwrap_or(step_ended)),
         waits: Vec::new(),
