@@ -104,9 +104,10 @@ fn no_call_waits_for_a_gate_that_answers_at_once() {
                 all
             };
             let run = plan.run(&timer).gate(Rule(decision.clone()));
-            let run = match is_durable {
-                true => run.durable(&journal, "r"),
-                false => run,
+            let run = if is_durable {
+                run.durable(&journal, "r")
+            } else {
+                run
             };
             let (_, report) = smol::block_on(run.with_report());
             for step in report.steps() {

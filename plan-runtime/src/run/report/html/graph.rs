@@ -145,7 +145,7 @@ fn write_box(
     let mut text = |class: &str, x: f64, y: f64, text: &dyn Display| {
         let element = node.tag("text").attr("class", class);
         element.attr("x", Tenths(x)).attr("y", Tenths(y)).text(text);
-        // Separates the words of the box.
+        // The space keeps the words apart.
         node.markup(" ");
     };
     let id = MessageName(&page.report.steps[step].id).to_string();
@@ -154,7 +154,7 @@ fn write_box(
     text("sign", x + width - 9.0, y + 18.5, &page.sign(step));
 }
 
-/// Returns the label of a box for screen readers, which begins with the visible words.
+/// Returns the label of a box: the visible words, the status and the times.
 fn spoken(page: &Page<'_>, step: usize) -> String {
     let report = &page.report.steps[step];
     let visible = format!("{} {}", MessageName(&report.id), what(page, step));
