@@ -24,7 +24,8 @@ use shop::{PlaceOrder, Shop, database, toolbox};
 use std::error::Error;
 use std::time::Duration;
 
-const USAGE: &str = "usage: runs [list | order ID | serve | show ID | signal ID PATH JSON | cancel ID
+const USAGE: &str =
+    "usage: runs [list | order ID | serve | show ID | signal ID PATH JSON | cancel ID
              | retry ID | delete DAYS]";
 
 #[tokio::main(flavor = "current_thread")]
