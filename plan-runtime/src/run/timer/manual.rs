@@ -45,6 +45,8 @@ struct Manual {
     /// The real time of the last use of the timer, and the real time after which an unused timer fails its sleeps.
     used: Instant,
     patience: Duration,
+    /// The number of futures that [`ManualTimer::skip_waits`] awaits. Their sleeps end without a use of the timer.
+    skips: usize,
 }
 
 #[derive(Default)]
@@ -66,6 +68,7 @@ impl ManualTimer {
             start,
             used: start,
             patience,
+            skips: 0,
             elapsed: Duration::ZERO,
             slept: 0,
             sleepers: BTreeMap::new(),
@@ -138,6 +141,7 @@ impl ManualTimer {
     /// assert_eq!(timer.elapsed(), Duration::from_secs(60 * 60));
     /// ```
     pub async fn skip_waits<F: Future>(&self, future: F) -> F::Output {
+        let _skip = Skip::of(self);
         let mut future = pin!(future);
         poll_fn(|cx| {
             let woken = Arc::new(WokenSleepers {
@@ -159,6 +163,14 @@ impl ManualTimer {
 }
 
 impl Manual {
+    /// Returns the real time that is left until an unused timer fails its sleeps.
+    fn left(&self) -> Duration {
+        if self.skips > 0 {
+            return self.patience;
+        }
+        self.patience.saturating_sub(self.used.elapsed())
+    }
+
     fn forget_dropped(&mut self) {
         while let Some(first) = self.sleepers.first_entry()
             && Arc::strong_count(first.get()) == 1
@@ -206,6 +218,22 @@ impl Timer for ManualTimer {
     }
 }
 
+/// A wait of [`ManualTimer::skip_waits`], which ends when it is dropped.
+struct Skip<'a>(&'a ManualTimer);
+
+impl<'a> Skip<'a> {
+    fn of(timer: &'a ManualTimer) -> Self {
+        timer.used().skips += 1;
+        Self(timer)
+    }
+}
+
+impl Drop for Skip<'_> {
+    fn drop(&mut self) {
+        self.0.used().skips -= 1;
+    }
+}
+
 struct Waiting {
     timer: ManualTimer,
     alarm: Arc<Mutex<Alarm>>,
@@ -231,7 +259,7 @@ impl Future for Waiting {
             WaitUntil::after(patience)
         });
         while Pin::new(&mut *wait).poll(cx).is_ready() {
-            let left = patience.saturating_sub(locked(&it.timer.0).used.elapsed());
+            let left = locked(&it.timer.0).left();
             assert!(
                 !left.is_zero(),
                 "nothing advances the `ManualTimer` on which this run waits: \
@@ -261,6 +289,7 @@ mod tests {
     use super::super::Timer;
     use super::ManualTimer;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::pin::pin;
     use std::time::Duration;
 
     fn ended(timer: &ManualTimer, skips: bool) -> Result<(), String> {
@@ -289,17 +318,32 @@ mod tests {
 
     #[test]
     fn a_used_timer_is_patient() {
-        let timer = ManualTimer::with_patience(Duration::from_millis(200));
+        let timer = ManualTimer::with_patience(Duration::from_secs(2));
         let uses = std::thread::spawn({
             let timer = timer.clone();
             move || {
-                for _ in 0..20 {
+                for _ in 0..110 {
                     std::thread::sleep(Duration::from_millis(20));
-                    timer.advance(Duration::from_secs(180));
+                    timer.advance(Duration::from_secs(33));
                 }
             }
         });
         assert_eq!(ended(&timer, false), Ok(()));
         uses.join().unwrap();
+    }
+
+    /// The thread is blocked between the polls, and so the timer has no use for longer than its patience.
+    #[test]
+    fn a_skipped_sleep_survives_a_blocked_thread() {
+        let timer = ManualTimer::with_patience(Duration::from_millis(20));
+        let sleep = timer.sleep(Duration::from_secs(1));
+        let blocks = async {
+            let mut sleep = pin!(sleep);
+            assert_eq!(smol::future::poll_once(&mut sleep).await, None);
+            std::thread::sleep(Duration::from_millis(60));
+            sleep.await;
+        };
+        smol::block_on(timer.skip_waits(blocks));
+        assert_eq!(timer.elapsed(), Duration::from_secs(1));
     }
 }
