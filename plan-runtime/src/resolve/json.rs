@@ -2,7 +2,7 @@
 
 use super::error::{Location, ResolveError};
 use super::members::are_named;
-use super::meter::{MEMBER, Meter, OBJECT, PART, charge, deeper};
+use super::meter::{MEMBER, Meter, PART, charge};
 use super::node::{At, Node};
 use crate::plan::{Entry, Key, Template};
 use serde::Deserialize as _;
@@ -15,7 +15,11 @@ impl<'a> Node<'_, 'a> {
     /// Returns the JSON of the node. A reader of a `Value` gets equal JSON, counts and errors.
     pub(super) fn json(self) -> Result<Value, ResolveError> {
         if let Some(value) = self.plain() {
-            return copy(value, self.meter, self.depth).map_err(|e| self.refused(e, value));
+            let unlimited = Meter::unlimited();
+            let meter = self.meter.unwrap_or(&unlimited);
+            if meter.counts_parts(value, self.depth) {
+                return Ok(value.clone());
+            }
         }
         match self.at {
             At::Template(Template::Object(entries)) if are_named(entries) => self.object(entries),
@@ -47,51 +51,6 @@ impl<'a> Node<'_, 'a> {
         }
         Ok(Value::Array(list))
     }
-}
-
-/// Copies and counts a value.
-fn copy(value: &Value, meter: Option<&Meter<'_>>, depth: u16) -> Result<Value, ResolveError> {
-    let copied = match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => return Ok(value.clone()),
-        Value::String(text) => charge(meter, text.len()).map(|()| Value::String(text.clone())),
-        Value::Array(items) => copy_items(items, meter, depth).map(Value::Array),
-        Value::Object(members) => copy_members(members, meter, depth).map(Value::Object),
-    };
-    copied.map_err(|error| error.found(value))
-}
-
-fn copy_items(
-    items: &[Value],
-    meter: Option<&Meter<'_>>,
-    depth: u16,
-) -> Result<Vec<Value>, ResolveError> {
-    let depth = deeper(depth)?;
-    let mut list = Vec::with_capacity(items.len().min(AT_ONCE));
-    for (index, item) in items.iter().enumerate() {
-        charge(meter, PART)?;
-        let item = copy(item, meter, depth);
-        list.push(item.map_err(|e| e.inside_value(Location::Index(index)))?);
-    }
-    Ok(list)
-}
-
-fn copy_members(
-    members: &Map<String, Value>,
-    meter: Option<&Meter<'_>>,
-    depth: u16,
-) -> Result<Map<String, Value>, ResolveError> {
-    if !members.is_empty() {
-        charge(meter, OBJECT)?;
-    }
-    let depth = deeper(depth)?;
-    let mut copies = Map::with_capacity(members.len());
-    for (name, value) in members {
-        charge(meter, MEMBER + name.len())?;
-        let value = copy(value, meter, depth);
-        let value = value.map_err(|e| e.inside_value(Location::Key(name.clone())))?;
-        copies.insert(name.clone(), value);
-    }
-    Ok(copies)
 }
 
 #[cfg(test)]

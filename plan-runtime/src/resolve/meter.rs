@@ -177,6 +177,19 @@ impl<'a> Meter<'a> {
         self.charge_part(value, 0)
     }
 
+    /// Counts the bytes of the parts of a value at this depth. Near a limit, the meter counts nothing and returns `false`. Then a
+    /// visitor finds the part that exceeds the limit.
+    pub(super) fn counts_parts(&self, value: &Value, depth: u16) -> bool {
+        let before = (self.spent.get(), self.next_look.get());
+        if self.charge_part(value, depth + 1).is_ok() {
+            self.spent.set(self.spent.get() - PART);
+            return true;
+        }
+        self.spent.set(before.0);
+        self.next_look.set(before.1);
+        false
+    }
+
     fn charge_part(&self, value: &Value, depth: u16) -> Result<(), ResolveError> {
         if depth > DEEPEST {
             return Err(ResolveError::of(ErrorDetail::TooDeep));

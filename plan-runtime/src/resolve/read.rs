@@ -78,7 +78,7 @@ impl<'a> Node<'_, 'a> {
 
     /// Completes an error about a value that was read without its token.
     #[cold]
-    pub(super) fn refused(&self, error: ResolveError, value: &Value) -> ResolveError {
+    fn refused(&self, error: ResolveError, value: &Value) -> ResolveError {
         self.complete(error.found(value))
     }
 
