@@ -334,3 +334,90 @@ fn a_later_gate_decides_about_changed_arguments() {
     let run = Around {}.run(&line).gate(Add(10));
     assert_eq!(smol::block_on(run).unwrap(), [110, 111, 112]);
 }
+
+/// Runs a plan until its questions are open, and returns the report of the journal.
+fn asked<O: DeserializeOwned + Send + 'static>(
+    run: Run<'_, Ends, O>,
+    toolbox: Toolbox<Ends>,
+) -> Report {
+    let folder = Folder::new();
+    let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
+    let ends = Ends([None; 3]);
+    let is_asked = Arc::new(AtomicBool::new(false));
+    let run = run.gate(Asked(is_asked.clone()));
+    let run = run.durable(&db, "asked");
+    smol::block_on(async {
+        let mut run = pin!(run.into_future());
+        poll_fn(|cx| {
+            assert!(run.as_mut().poll(cx).is_pending());
+            match is_asked.load(Ordering::Relaxed) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+    });
+    at(&db, &toolbox, &Arc::new(ends)).report("asked").unwrap()
+}
+
+/// Answers a question, so that the journal knows of the gate. Notes that the last question is open.
+struct Asked(Arc<AtomicBool>);
+
+impl Gate for Asked {
+    async fn ask(&self, call: PendingCall) -> Decision {
+        match call.arguments()["n"].as_u64() {
+            Some(0 | 9) => return Decision::Allow,
+            number => self.0.fetch_or(number == Some(2), Ordering::Relaxed),
+        };
+        pending().await
+    }
+}
+
+#[test]
+fn an_open_question_is_a_wait_and_no_call() {
+    let ends = Ends([None; 3]);
+    let report = asked(Apart {}.run(&ends), Toolbox::new().with::<Apart>());
+    for step in &report.steps()[1..3] {
+        assert!(matches!(step.status(), Status::Waiting), "{report}");
+        assert!(step.attempts().is_empty(), "{report}");
+        assert_eq!(step.waits().len(), 1, "{report}");
+    }
+    let report = asked(Each {}.run(&ends), Toolbox::new().with::<Each>());
+    let all = report.step("all").unwrap();
+    assert!(matches!(all.status(), Status::Waiting), "{report}");
+    assert_eq!((all.attempts().len(), all.waits().len()), (1, 2));
+    let report = asked(Inside {}.run(&ends), Toolbox::new().with::<Inside>());
+    let block = report.step("block").unwrap();
+    assert!(matches!(block.status(), Status::Waiting), "{report}");
+    assert_eq!(
+        steps(&report)[3..],
+        [
+            "block[]: waiting",
+            "block[]@1: false None",
+            "block[].all[]: waiting"
+        ]
+    );
+}
+
+/// Allows a call after a moment.
+struct Slow;
+
+impl Gate for Slow {
+    async fn ask(&self, _: PendingCall) -> Decision {
+        smol::Timer::after(std::time::Duration::from_millis(20)).await;
+        Decision::Allow
+    }
+}
+
+#[test]
+fn a_call_begins_after_its_answer() {
+    let ends = Ends([None; 3]);
+    let run = Apart {}.run(&ends).gate(Slow);
+    let (_, report) = smol::block_on(run.with_report());
+    for step in &report.steps()[..3] {
+        let ([wait], [call]) = (step.waits(), step.attempts()) else {
+            panic!("{report}");
+        };
+        assert!(wait.ended().unwrap() <= call.started(), "{report}");
+    }
+}

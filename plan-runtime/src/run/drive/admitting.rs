@@ -183,7 +183,8 @@ impl<'x> Admitting<'_, 'x> {
             return;
         };
         let Some(wait) = wait else {
-            self.scene.tell(|watch| watch.waited(&it.of));
+            self.scene
+                .tell(|watch| watch.waited(&it.of, Duration::ZERO));
             return self.scene.machine.handle(Event::Admitted(call));
         };
         if self.admission.is_full() {
@@ -233,7 +234,8 @@ impl<'x> Admitting<'_, 'x> {
             since,
         } = waiting;
         if has_answers {
-            self.scene.tell(|watch| watch.waited(&it.of));
+            self.scene
+                .tell(|watch| watch.waited(&it.of, Duration::ZERO));
             self.scene.machine.handle(Event::Allowed(call));
             return Ok(true);
         }
@@ -266,7 +268,7 @@ impl<'x> Admitting<'_, 'x> {
                 self.stop_asking(it, since);
             }
             Decision::Refuse(reason) => {
-                self.scene.tell(|watch| watch.answered(&it.of, since));
+                self.scene.tell(|watch| watch.waited(&it.of, since));
                 self.admission
                     .forget_question(&mut self.scene.values, &it.of);
                 return Err(StepError::Refused(reason.into()));
@@ -276,7 +278,7 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     fn allow(&mut self, it: &Starting<'x>, since: Duration) {
-        self.scene.tell(|watch| watch.answered(&it.of, since));
+        self.scene.tell(|watch| watch.waited(&it.of, since));
         self.scene.note_allowed(&it.of);
         self.admission.call_mut(&it.of).is_allowed = true;
         self.scene.machine.handle(Event::Allowed(it.of.call));
@@ -324,7 +326,7 @@ impl<'x> Admitting<'_, 'x> {
         asked.push(first);
         asked.sort_unstable_by_key(|it| it.of.element());
         for it in asked {
-            self.scene.tell(|watch| watch.answered(&it.of, since));
+            self.scene.tell(|watch| watch.waited(&it.of, since));
             self.scene.machine.handle(Event::Allowed(it.of.call));
         }
     }

@@ -156,21 +156,17 @@ impl Watching<'_, '_> {
     /// Records the start of a wait.
     pub(super) fn wait(&mut self, of: &Site, reason: WaitReason) {
         if self.watch.keeps.report {
-            self.values.held.add(size_of::<WaitReport>());
             let element = of.places(self.view);
-            self.watch.wait(of.spot(), element, reason, self.now());
+            if self.watch.wait(of.spot(), element, reason, self.now()) {
+                self.values.held.add(size_of::<WaitReport>());
+            }
         }
     }
 
-    /// Records the end of a wait for an answer. The wait began at this time of the outermost run or later.
-    pub(super) fn answered(&mut self, of: &Site, since: Duration) {
+    /// Records the end of a wait. The wait began at this time of the outermost run or later.
+    pub(super) fn waited(&mut self, of: &Site, since: Duration) {
         let since = self.clock.in_here(since);
-        self.watch.answered(of.spot(), since, self.now());
-    }
-
-    /// Records the end of a wait.
-    pub(super) fn waited(&mut self, of: &Site) {
-        self.watch.waited(of.spot(), self.now());
+        self.watch.waited(of.spot(), since, self.now());
     }
 
     /// Records the arguments of an attempt's call.

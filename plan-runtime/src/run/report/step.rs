@@ -5,6 +5,7 @@ use crate::error::StepError;
 use crate::plan::{Policy, Step, ToolInfo};
 use crate::resolve::bytes_of;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -106,6 +107,23 @@ impl StepReport {
     /// Removes the attempts that are marked as not made.
     pub(in crate::run) fn settle(&mut self) {
         self.attempts.retain(|attempt| attempt.number > 0);
+    }
+
+    /// Marks a running step as waiting if all its open calls wait for answers or values. A block waits if its steps wait.
+    pub(in crate::run) fn wait_with_calls(&mut self) {
+        let waits = self.waits.iter().filter(|wait| wait.ended.is_none());
+        let calls = self.attempts.iter().filter(|call| call.ended.is_none());
+        let elements: BTreeSet<&[usize]> = waits.clone().map(WaitReport::element).collect();
+        let is_wait = |call: &Attempt| {
+            let mut inside = call.inside.iter();
+            elements.contains(&call.element[..]) || inside.any(Report::only_waits)
+        };
+        let is_open = waits.clone().count() + calls.clone().count() > 0;
+        let is_outside = waits.clone().all(|wait| wait.reason.is_outside());
+        if matches!(self.status, Status::Running) && is_open && is_outside && { calls }.all(is_wait)
+        {
+            self.status = Status::Waiting;
+        }
     }
 
     /// Lets the step begin with its first call or wait. The replay of a retried run starts a repeated step before the retry.

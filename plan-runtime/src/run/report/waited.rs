@@ -2,7 +2,7 @@
 
 use super::time::Time;
 use super::wait::{LEAST, WaitReason, WaitReport};
-use super::{Attempt, Report, StepReport};
+use super::{Attempt, Report, Status, StepReport};
 use std::time::Duration;
 
 /// A time from a start to an end.
@@ -87,14 +87,15 @@ pub(super) fn in_all<'r>(steps: impl Iterator<Item = (&'r StepReport, Duration)>
     times.only_waits()
 }
 
-/// Returns the waits of the steps inside an attempt, outside the calls of these steps.
+/// Returns the waits of the steps inside an attempt, outside the calls of these steps. Short waits are left out.
 #[cfg(feature = "html")]
-pub(super) fn in_attempt(attempt: &Attempt) -> Vec<Span> {
+pub(super) fn in_attempt(attempt: &Attempt) -> impl Iterator<Item = Span> {
     let mut times = Times::default();
     for inside in &attempt.inside {
         times.add_plan(inside, attempt.started, &|_| true);
     }
-    times.only_waits()
+    let waits = times.only_waits().into_iter();
+    waits.filter(|(started, ended)| ended.saturating_sub(*started) >= LEAST)
 }
 
 fn total(spans: &[Span]) -> Duration {
@@ -158,6 +159,12 @@ impl StepReport {
 }
 
 impl Report {
+    /// Returns `true` if steps wait for answers or values, and no step runs.
+    pub(super) fn only_waits(&self) -> bool {
+        let has = |is: fn(&Status) -> bool| self.steps.iter().any(|step| is(&step.status));
+        has(|it| matches!(it, Status::Waiting)) && !has(|it| matches!(it, Status::Running))
+    }
+
     /// Returns the total time of the run's waits for answers of gates and for values from outside, outside all calls.
     pub fn waited(&self) -> Duration {
         let mut times = Times::default();

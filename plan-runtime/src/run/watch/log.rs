@@ -233,9 +233,6 @@ impl StepLog {
     pub(super) fn status(&self, shows_running: bool) -> Status {
         match (&self.status, self.started) {
             (Some(status), _) => status.clone(),
-            (None, Some(_)) if shows_running && self.waits.are_all(self.open.keys()) => {
-                Status::Waiting
-            }
             (None, Some(_)) if shows_running => Status::Running,
             (None, Some(_)) => Status::Cancelled,
             (None, None) => Status::NotStarted,

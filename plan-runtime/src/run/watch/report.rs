@@ -61,7 +61,6 @@ impl Watch<'_> {
             .into_iter()
             .map(|it| (it.attempt, it.within))
             .unzip();
-        let has_call = log.is_called || !matches!(status, Status::Cancelled);
         let is_refused = matches!(
             status,
             Status::Failed(StepError::Refused(_)) | Status::Recovered(StepError::Refused(_))
@@ -70,7 +69,9 @@ impl Watch<'_> {
         report.policy = log.policy;
         report.output = log.output;
         report.waits = log.waits.take();
-        if has_call && !is_refused {
+        // A step that has only waited has made no call.
+        let has_ended = report.waits.is_empty() && !matches!(report.status(), Status::Cancelled);
+        if (log.is_called || has_ended) && !is_refused {
             report.add_only_attempt(of);
         }
         for (attempt, within) in inside.into_iter().enumerate() {
@@ -82,6 +83,7 @@ impl Watch<'_> {
             report.add_inside(attempt, reports);
         }
         report.settle();
+        report.wait_with_calls();
         if self.run.times_retried() > 0 {
             report.begin_with_call();
         }

@@ -6,16 +6,16 @@ use super::log::{Spot, StepLog};
 use std::time::Duration;
 
 impl Watch<'_> {
-    /// Records the start of a wait. A wait for the reason of the open wait continues that wait.
+    /// Records the start of a wait. A wait for the reason of the open wait continues that wait. Returns `true` for a new wait.
     pub(in crate::run) fn wait(
         &mut self,
         spot: Spot,
         element: Vec<usize>,
         reason: WaitReason,
         now: Duration,
-    ) {
+    ) -> bool {
         let Some((step, began)) = self.reported(spot) else {
-            return;
+            return false;
         };
         let wait = WaitReport {
             element,
@@ -23,18 +23,11 @@ impl Watch<'_> {
             started: now.saturating_sub(began),
             ended: None,
         };
-        step.waits.begin(spot.element, wait);
+        step.waits.begin(spot.element, wait)
     }
 
-    /// Records the end of a wait, if a wait is open.
-    pub(in crate::run) fn waited(&mut self, spot: Spot, now: Duration) {
-        if let Some((step, began)) = self.reported(spot) {
-            step.waits.end(spot.element, now.saturating_sub(began));
-        }
-    }
-
-    /// Records the end of a wait for an answer, which began at the time `since` or later.
-    pub(in crate::run) fn answered(&mut self, spot: Spot, since: Duration, now: Duration) {
+    /// Records the end of a wait, if a wait is open. The wait began at the time `since` or later.
+    pub(in crate::run) fn waited(&mut self, spot: Spot, since: Duration, now: Duration) {
         if let Some((step, began)) = self.reported(spot) {
             step.waits
                 .shorten(spot.element, since.saturating_sub(began));

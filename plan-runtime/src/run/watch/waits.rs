@@ -13,11 +13,11 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Begins a wait. A wait for the reason of the open wait continues that wait.
-    pub(super) fn begin(&mut self, element: u32, wait: WaitReport) {
+    /// Begins a wait. A wait for the reason of the open wait continues that wait. Returns `true` for a new wait.
+    pub(super) fn begin(&mut self, element: u32, wait: WaitReport) -> bool {
         let open = self.open.get(&element);
         if open.is_some_and(|open| open.reason == wait.reason) {
-            return;
+            return false;
         }
         self.end(element, wait.started);
         let continues = |last: &mut WaitReport| {
@@ -25,8 +25,10 @@ impl Waits {
                 && last.element == wait.element
                 && last.ended == Some(wait.started)
         };
-        let wait = self.ended.pop_if(continues).unwrap_or(wait);
-        self.open.insert(element, wait);
+        let continued = self.ended.pop_if(continues);
+        let is_new = continued.is_none();
+        self.open.insert(element, continued.unwrap_or(wait));
+        is_new
     }
 
     /// Lets an open wait begin at this time or later.
@@ -51,14 +53,6 @@ impl Waits {
         while let Some((&element, _)) = self.open.first_key_value() {
             self.end(element, now);
         }
-    }
-
-    /// Returns `true` if all open calls, of these elements, wait for answers or values from outside.
-    pub(super) fn are_all<'e>(&self, mut open: impl Iterator<Item = &'e u32>) -> bool {
-        let mut waits = self.open.values();
-        !self.open.is_empty()
-            && waits.all(|wait| wait.reason.is_outside())
-            && open.all(|element| self.open.contains_key(element))
     }
 
     /// Returns all waits. The waits that have not ended come last.

@@ -196,7 +196,7 @@ fn pieces(report: &StepReport, step_ended: Duration) -> Vec<Piece> {
         pieces.push(Piece {
             class,
             span: (attempt.started, ended),
-            waits: in_attempt(attempt),
+            waits: in_attempt(attempt).take(ATTEMPTS).collect(),
         });
     }
     pieces.extend(waits(report).take(ATTEMPTS).map(|wait| Piece {
