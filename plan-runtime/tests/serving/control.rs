@@ -244,7 +244,7 @@ fn a_value_leads_into_inner_plans<P: Place>() {
     );
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
     let report = at(&db, &toolbox, &shop).report("a").unwrap();
-    assert_eq!(statuses(&report), [("bought", "running")]);
+    assert_eq!(statuses(&report), [("bought", "waiting")]);
     at(&db, &toolbox, &shop)
         .signal("a", "bought.sure", true)
         .unwrap();
