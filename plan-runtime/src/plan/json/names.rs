@@ -222,6 +222,15 @@ pub(crate) const BODIES: [&str; 7] = [
     step::AWAIT,
 ];
 
+/// Members of which an object has at most one.
+pub(crate) const EXCLUSIVE: [&[&str]; 5] = [
+    &BODIES,
+    &[branch::CONDITION, branch::CONDITIONS, branch::PATTERN],
+    &[branch::CONDITION, branch::VALUE],
+    &[branch::CONDITIONS, branch::VALUE],
+    &[block::TAIL, block::VALUE],
+];
+
 /// A body in another one.
 pub(crate) const BODY: &[&str] = &[
     step::TOOL,

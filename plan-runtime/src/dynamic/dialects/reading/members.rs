@@ -4,7 +4,7 @@ use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, Text, on_one_line};
 use crate::plan::Input;
-use crate::plan::json::names::input;
+use crate::plan::json::names::{self, input};
 use crate::print::short;
 use crate::shape::Secrets;
 use plan_graph::similar;
@@ -63,6 +63,13 @@ impl<'a> Members<'a> {
         self.list.iter().find(|member| member.name == name)
     }
 
+    /// Returns `true` if the object can have this member in addition to its members.
+    pub(crate) fn can_have(&self, name: &str) -> bool {
+        let mut exclusive = names::EXCLUSIVE.iter().filter(|all| all.contains(&name));
+        let is_given = |other: &&str| self.given(other).is_some();
+        self.member(name).is_none() && !exclusive.any(|all| all.iter().any(|it| is_given(&it)))
+    }
+
     /// Returns the members with other names than these.
     pub(crate) fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &Member<'a>> {
         let members = self.list.iter();
@@ -79,7 +86,7 @@ impl<'a> Members<'a> {
     ) -> Note {
         let help = is_listed.then(|| {
             let meant = similar(&member.name, known.iter().copied());
-            match meant.filter(|meant| self.member(meant).is_none()) {
+            match meant.filter(|meant| self.can_have(meant)) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => match known {
                     [only] => format!("the only member of {what} is `{only}`"),
