@@ -223,8 +223,20 @@ pub(crate) const BODIES: [&str; 7] = [
 ];
 
 /// Members of which an object has at most one.
-pub(crate) const EXCLUSIVE: [&[&str]; 5] = [
+#[cfg(feature = "dynamic")]
+pub(crate) const EXCLUSIVE: [&[&str]; 6] = [
     &BODIES,
+    // Only a tool takes arguments.
+    &[
+        step::ARGUMENTS,
+        "params",
+        step::VALUE,
+        step::IF,
+        step::FOR,
+        step::BLOCK,
+        step::LOOP,
+        step::AWAIT,
+    ],
     &[branch::CONDITION, branch::CONDITIONS, branch::PATTERN],
     &[branch::CONDITION, branch::VALUE],
     &[branch::CONDITIONS, branch::VALUE],

@@ -215,7 +215,10 @@ fn an_intent_declares_no_input() {
     };
     assert_eq!(read("Use {{PLACEHOLDER_reply}}.", ""), "");
     let told = read("", "{{PLACEHOLDER_reply}}");
-    assert!(told.contains("it names the input `reply`"), "{told}");
+    assert!(
+        told.contains("this is a reference of a tool plan"),
+        "{told}"
+    );
 }
 
 #[test]

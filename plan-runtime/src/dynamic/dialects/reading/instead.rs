@@ -48,7 +48,7 @@ pub(super) fn instead(
 ) -> Option<String> {
     let word = plain(&member.name);
     let mut same = known.iter().filter(|known| plain(known) == word).copied();
-    let same = same.next().filter(|same| members.can_have(same));
+    let same = same.next().filter(|same| members.can_have(same, member));
     if let Some(meant) = same.or_else(|| renamed(reader, members, member, known)) {
         return Some(format!("did you mean `{meant}`?"));
     }
@@ -57,7 +57,7 @@ pub(super) fn instead(
     }
     let has = |name: &str| known.iter().any(|it| *it == name);
     let in_part = |(part, words, added, _): &&(&str, &str, &str, &str)| {
-        has(part) && is_one(words, &word) && members.can_have(added)
+        has(part) && is_one(words, &word) && members.can_have(added, member)
     };
     if let Some((.., help)) = PARTS.iter().find(in_part) {
         return Some((*help).to_owned());
@@ -122,9 +122,11 @@ fn order(reader: &PlanReader, members: &Members<'_>, member: &Member<'_>, place:
     own.retain(|step| !given.contains(step));
     let all = on_one_line(&[given, own].concat().join(",")).filter(|all| !all.is_empty());
     let all = all.as_deref().unwrap_or(first);
-    format!(
-        "a step starts after the steps that it refers to; to wait for another step, write `\"{name}\": [{all}]`{place}"
-    )
+    let begin = match members.given(step::ALWAYS) {
+        Some(_) => "an always step starts after all other steps; to wait for another always step",
+        None => "a step starts after the steps that it refers to; to wait for another step",
+    };
+    format!("{begin}, write `\"{name}\": [{all}]`{place}")
 }
 
 /// Returns the names of steps in a short list, if all elements are such names.

@@ -4,7 +4,9 @@ use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, Text, on_one_line};
 use crate::plan::Input;
-use crate::plan::json::names::{self, input};
+#[cfg(feature = "dynamic")]
+use crate::plan::json::names::EXCLUSIVE;
+use crate::plan::json::names::input;
 use crate::print::short;
 use crate::shape::Secrets;
 use plan_graph::similar;
@@ -63,10 +65,11 @@ impl<'a> Members<'a> {
         self.list.iter().find(|member| member.name == name)
     }
 
-    /// Returns `true` if the object can have this member in addition to its members.
-    pub(crate) fn can_have(&self, name: &str) -> bool {
-        let mut exclusive = names::EXCLUSIVE.iter().filter(|all| all.contains(&name));
-        let is_given = |other: &&str| self.given(other).is_some();
+    /// Returns `true` if the object can have a member of this name in place of another member.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn can_have(&self, name: &str, replaced: &Member<'_>) -> bool {
+        let is_given = |other: &&str| **other != *replaced.name && self.given(other).is_some();
+        let mut exclusive = EXCLUSIVE.iter().filter(|all| all.contains(&name));
         self.member(name).is_none() && !exclusive.any(|all| all.iter().any(|it| is_given(&it)))
     }
 
@@ -86,7 +89,7 @@ impl<'a> Members<'a> {
     ) -> Note {
         let help = is_listed.then(|| {
             let meant = similar(&member.name, known.iter().copied());
-            match meant.filter(|meant| self.can_have(meant)) {
+            match meant.filter(|meant| self.member(meant).is_none()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => match known {
                     [only] => format!("the only member of {what} is `{only}`"),

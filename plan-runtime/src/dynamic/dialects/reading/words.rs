@@ -157,18 +157,17 @@ pub(super) fn renamed(
     member: &Member<'_>,
     known: &[&'static str],
 ) -> Option<&'static str> {
-    // Plan JSON cannot read the arguments of another dialect under any name. Only a tool takes arguments.
+    // Plan JSON cannot read the arguments of another dialect under any name.
     let is_foreign = reader.dialect.rules().wraps() && is_arguments(&member.name);
-    let calls = members.given(step::TOOL).is_some() || !members.has(&names::BODIES);
     let is_list = member.value.kind() == JsonType::List;
     let word = plain(&member.name);
     let meanings = meanings(&word, member.value.kind());
     let mut found = meanings.filter_map(|(meaning, form)| match meaning {
-        step::ARGUMENTS => (!is_foreign && calls).then_some(reader.syntax.arguments()),
+        step::ARGUMENTS => (!is_foreign).then_some(reader.syntax.arguments()),
         plan::OUTPUT if is_list && known.contains(&"output_steps") => Some("output_steps"),
         looped::TAIL if is_list => Some(looped::STEPS),
         looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),
         _ => form.is_empty().then_some(meaning),
     });
-    found.find(|meaning| known.contains(meaning) && members.can_have(meaning))
+    found.find(|meaning| known.contains(meaning) && members.can_have(meaning, member))
 }
