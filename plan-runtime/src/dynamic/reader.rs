@@ -132,18 +132,18 @@ impl Reader<'_> {
             return Err(findings);
         }
         let mut notes = Notes::default();
-        let builder = match self.builder(text, &mut notes) {
-            Some((dialect, builder, plan)) => {
+        let read = match self.plan_reader(text, &mut notes) {
+            Some((dialect, reader, plan)) => {
                 let mut spans;
                 // The names of all steps are freed before the list of positions is copied to its exact size.
-                (notes, spans) = builder.end();
+                (notes, spans) = reader.end();
                 spans.shrink_to_fit();
                 plan.map(|plan| (dialect, plan, spans))
             }
             None => None,
         };
         let failed = notes.has_errors();
-        match builder {
+        match read {
             Some((dialect, plan, spans)) if !failed => Ok(Document {
                 text,
                 plan: match self.tools {
@@ -210,7 +210,7 @@ impl Reader<'_> {
         Some(notes.into_findings(text))
     }
 
-    pub(super) fn builder(
+    pub(super) fn plan_reader(
         &self,
         text: &str,
         notes: &mut Notes,
@@ -238,32 +238,32 @@ impl Reader<'_> {
             },
         };
         let syntax = dialect.rules().syntax;
-        let mut builder = PlanReader::new((dialect, syntax), self.profile, self.limits);
-        inputs::expect(&mut builder, json);
-        builder.allow_values(text.len());
-        let plan = syntax.document(&mut builder, node);
+        let mut reader = PlanReader::new((dialect, syntax), self.profile, self.limits);
+        inputs::expect(&mut reader, node);
+        reader.allow_values(text.len());
+        let plan = syntax.document(&mut reader, node);
         let plan = plan.map(|mut plan| {
             if plan.name.is_empty() {
                 plan.name = self.name.clone().map_or("plan".into(), Into::into);
             }
-            if builder.is_over() {
+            if reader.is_over() {
                 return plan;
             }
-            cycle::check(&mut builder, &plan);
-            roles::check(&mut builder, &plan);
+            cycle::check(&mut reader, &plan);
+            roles::check(&mut reader, &plan);
             if let Some(tools) = self.tools {
                 let types = check::check(
                     &plan,
-                    (text, &builder.here.spans),
+                    (text, &reader.here.spans),
                     (dialect, self.profile),
                     tools,
-                    &mut builder.notes,
+                    &mut reader.notes,
                 );
                 self.type_inputs(&mut plan, types);
             }
             plan
         });
-        Some((dialect, builder, plan))
+        Some((dialect, reader, plan))
     }
 
     fn type_inputs(&self, plan: &mut Plan, types: Vec<(usize, String)>) {

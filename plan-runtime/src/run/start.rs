@@ -10,6 +10,8 @@ use super::storing::{Calling, Storing, once};
 pub use super::storing::{StepFuture, StepResult};
 use crate::error::Cause;
 use crate::plan::{Action, Executable, Keep, Plan, Template};
+#[cfg(feature = "dynamic")]
+use crate::resolve::look;
 use crate::resolve::{
     HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly,
     from_json, resolve, resolve_json, settle, take,
@@ -114,6 +116,12 @@ impl Request<'_> {
             Err(error) => Err(StepError::output(serde::de::Error::custom(error))),
         };
         Some(Started::Ended(fits))
+    }
+
+    /// Returns `true` if a value is null.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn is_null(&self, template: &Template) -> bool {
+        look(template, self.scope).is_ok_and(|value| value.is_null())
     }
 
     /// Returns the call to a tool, for the gates.

@@ -1,7 +1,7 @@
 //! Contracts of tools, by name.
 #![cfg(feature = "macros")]
 
-use plan_runtime::dynamic::{Contract, Contracts, Toolbox};
+use plan_runtime::dynamic::{Contract, Contracts, Profile, Reader, Toolbox};
 use plan_runtime::{Result, Shape, Tool, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -51,6 +51,35 @@ fn contracts() {
     assert_eq!(before.description, "");
     assert_eq!(contracts.names().nth(1), Some("cut"));
     assert_eq!((contracts.len(), contracts.get("saw")), (3, None));
+}
+
+/// Null for an optional argument is equivalent to a missing argument, in the plan and in an output.
+#[test]
+fn null_for_an_argument_with_a_default() {
+    let found = json!({"type": "object", "properties": {"length": {"type": ["integer", "null"]}}, "required": ["length"]});
+    let found = Contract::new("found").output(found);
+    let toolbox = toolbox().with_fn(found, |_| async { Ok(json!({"length": null})) });
+    let output = |length: &str, profile: Profile| {
+        let steps = json!({"steps": [
+            {"id": "a", "tool": "found", "arguments": {}},
+            {"id": "b", "tool": "cut", "arguments": {"part": "x", "length": "LENGTH"}},
+        ], "output": "$ref:b"});
+        let text = steps.to_string().replace("\"LENGTH\"", length);
+        let reader = Reader::new().tools(toolbox.contracts()).profile(profile);
+        let document = reader.read(&text);
+        let document = document.unwrap_or_else(|found| panic!("{found}"));
+        smol::block_on(toolbox.run(&document, (), &()))
+    };
+    for length in ["null", r#""$ref:a.length""#] {
+        for profile in [Profile::Strict, Profile::Compat] {
+            assert_eq!(output(length, profile).unwrap(), "x:0", "{length}");
+        }
+    }
+    // In the compat profile, a missing field is null.
+    assert_eq!(
+        output(r#""$ref:a.missing""#, Profile::Compat).unwrap(),
+        "x:0"
+    );
 }
 
 #[test]

@@ -194,7 +194,6 @@ fn what_could_not_be_read_is_no_second_mistake() {
     let expected = [
         Code::MalformedReference,
         Code::WrongKind,
-        Code::MissingArgument,
         Code::MissingMember,
     ];
     assert_eq!(codes, expected);

@@ -239,7 +239,7 @@ error[unknown-step]: `b` is a step outside of this block
 
 error[unknown-step]: `a` is a step outside of this block
   --> 2:86 in step `b.c`
-   = help: `after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block
+   = help: write the undo step outside of the block, beside the step to undo
 "#,
             ),
             (
@@ -428,7 +428,7 @@ error[wrong-kind]: `attempts` is a string, but must be a number of attempts: 1, 
 
 error[unknown-member]: unknown member `tries` in `policy`
   --> 2:75 in step `b`
-   = help: write `"attempts": 3`
+   = help: remove `tries`, because the `policy` has `attempts`
 "#,
             ),
             (

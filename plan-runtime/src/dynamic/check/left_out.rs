@@ -4,47 +4,57 @@ use crate::dynamic::Contracts;
 use crate::dynamic::schema::{Presence, Type, Work};
 use crate::plan::{Action, Entry, Key, Template};
 
+/// Returns `true` for a reference whose value is null.
+type IsNull<'f> = &'f dyn Fn(&Template) -> bool;
+
 /// Returns the call without nulls for optional members whose types do not name null. Returns `None` for a call without null.
-pub(in crate::dynamic) fn without_nulls(action: &Action, contracts: &Contracts) -> Option<Action> {
-    if !has_null(&action.args) {
+pub(in crate::dynamic) fn without_nulls(
+    action: &Action,
+    contracts: &Contracts,
+    is_null: IsNull<'_>,
+) -> Option<Action> {
+    if !has_null(&action.args, is_null) {
         return None;
     }
     let tool = action.tool.clone()?;
     let schema = contracts.get(&tool.name)?.arguments.as_ref()?;
     let work = Work::for_values(1);
-    let args = kept(&action.args, &Type::of(schema, &work), &work);
+    let args = kept(&action.args, &Type::of(schema, &work), &work, is_null);
     Some(Action {
         tool: Some(tool),
         args,
     })
 }
 
-fn has_null(template: &Template) -> bool {
+fn has_null(template: &Template, is_null: IsNull<'_>) -> bool {
     match template {
         Template::Null => true,
-        Template::List(items) => items.iter().any(has_null),
-        Template::Object(entries) => entries.iter().any(|entry| has_null(&entry.value)),
+        Template::Reference(_) => is_null(template),
+        Template::List(items) => items.iter().any(|item| has_null(item, is_null)),
+        Template::Object(entries) => entries.iter().any(|it| has_null(&it.value, is_null)),
         _ => false,
     }
 }
 
-fn kept(template: &Template, ty: &Type<'_>, work: &Work) -> Template {
+fn kept(template: &Template, ty: &Type<'_>, work: &Work, is_null: IsNull<'_>) -> Template {
     let is_known = work.spend(1 + ty.cost()).is_ok() && ty.beyond().is_none();
     match template {
         Template::List(items) if is_known => {
             let element = ty.element();
-            let items = items.iter().map(|item| kept(item, &element, work));
+            let items = items.iter().map(|item| kept(item, &element, work, is_null));
             Template::List(items.collect())
         }
         Template::Object(entries) if is_known => {
-            let entries = entries.iter().filter_map(|entry| entry_of(entry, ty, work));
+            let entries = entries
+                .iter()
+                .filter_map(|entry| entry_of(entry, ty, work, is_null));
             Template::Object(entries.collect())
         }
         other => other.clone(),
     }
 }
 
-fn entry_of(entry: &Entry, ty: &Type<'_>, work: &Work) -> Option<Entry> {
+fn entry_of(entry: &Entry, ty: &Type<'_>, work: &Work, is_null: IsNull<'_>) -> Option<Entry> {
     let Key::Name(name) = &entry.key else {
         return Some(entry.clone());
     };
@@ -53,9 +63,10 @@ fn entry_of(entry: &Entry, ty: &Type<'_>, work: &Work) -> Option<Entry> {
     };
     let mut forms = ty.forms().iter();
     let is_optional = forms.all(|form| form.presence(name) != Presence::Sure);
-    if is_optional && matches!(entry.value, Template::Null) && !member.says_null() {
+    let is_scalar = matches!(entry.value, Template::Null | Template::Reference(_));
+    if is_optional && is_scalar && !member.says_null() && has_null(&entry.value, is_null) {
         return None;
     }
-    let value = kept(&entry.value, &member, work);
+    let value = kept(&entry.value, &member, work, is_null);
     Some(Entry::new(entry.key.clone(), value))
 }

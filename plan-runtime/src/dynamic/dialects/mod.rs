@@ -106,7 +106,7 @@ pub enum Profile {
     /// a warning.
     ///
     /// Malformed references remain literal. Unknown members of a document and of its steps, such as `depends_on` or `retry`, are ignored with a
-    /// warning. A member whose name usually stands for a condition, a repetition or further steps remains an error. An unknown member inside of a body or
+    /// warning. A member whose name usually stands for a condition, an approval, a repetition or further steps remains an error. An unknown member inside of a body or
     /// a policy remains an error as well. In tool plans, a missing field is null. In action plans, a reference to a missing step, field or input remains literal.
     Compat,
 }

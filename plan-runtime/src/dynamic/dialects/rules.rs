@@ -6,7 +6,7 @@ use super::recognize::{Outline, Sign};
 use super::references::{
     Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target, quote,
 };
-use crate::dynamic::json_node::JsonType;
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Reference, Segment};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
@@ -35,7 +35,7 @@ pub(crate) struct Rules {
     /// Returns the target at a position of a string, in the notation of only this dialect, and the end of its name.
     pub(crate) target: fn(&str, usize) -> Option<(Target, usize)>,
     /// Returns the names of inputs in all references of a document, except names with more bytes than the number.
-    pub(crate) inputs_in: fn(&str, usize) -> HashSet<Box<str>>,
+    pub(crate) inputs_in: fn(JsonNode<'_>, usize) -> HashSet<Box<str>>,
     /// The exceptions of the compat profile.
     pub(crate) compat: Compat,
 

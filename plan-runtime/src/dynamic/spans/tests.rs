@@ -134,11 +134,11 @@ fn agree(text: &str, dialect: Dialect, spans: &Spans, plan: &Plan) {
 fn read(text: &str, dialect: Dialect, profile: Profile) {
     let reader = Reader::new().dialect(dialect).profile(profile);
     let mut notes = Notes::default();
-    let Some((dialect, builder, Some(plan))) = reader.builder(text, &mut notes) else {
+    let Some((dialect, read, Some(plan))) = reader.plan_reader(text, &mut notes) else {
         panic!("it is not read at all: {text}");
     };
     // A broken part has a position as well, since a cycle may lead through the rest.
-    agree(text, dialect, &builder.here.spans, &plan);
+    agree(text, dialect, &read.here.spans, &plan);
 }
 
 /// Strings with references of a dialect, and some that are wrong or not references.

@@ -110,7 +110,7 @@ impl<App: ?Sized> Implementation<App> {
         contracts: &Contracts,
     ) -> Started<'x> {
         let action = request.action();
-        let replaced = check::without_nulls(action, contracts);
+        let replaced = check::without_nulls(action, contracts, &|it| request.is_null(it));
         let request = match &replaced {
             Some(action) => request.with_action(action),
             None => request,

@@ -222,6 +222,27 @@ pub(crate) const BODIES: [&str; 7] = [
     step::AWAIT,
 ];
 
+/// Members of which an object has at most one.
+#[cfg(feature = "dynamic")]
+pub(crate) const EXCLUSIVE: [&[&str]; 6] = [
+    &BODIES,
+    // Only a tool takes arguments.
+    &[
+        step::ARGUMENTS,
+        "params",
+        step::VALUE,
+        step::IF,
+        step::FOR,
+        step::BLOCK,
+        step::LOOP,
+        step::AWAIT,
+    ],
+    &[branch::CONDITION, branch::CONDITIONS, branch::PATTERN],
+    &[branch::CONDITION, branch::VALUE],
+    &[branch::CONDITIONS, branch::VALUE],
+    &[block::TAIL, block::VALUE],
+];
+
 /// A body in another one.
 pub(crate) const BODY: &[&str] = &[
     step::TOOL,

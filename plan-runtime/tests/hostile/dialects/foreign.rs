@@ -166,6 +166,61 @@ fn what_looks_like_the_name_of_an_input_is_none() {
     assert_eq!(told.matches("warning[").count(), 0, "{told}");
 }
 
+/// The dialect of a document is shown at a member of this dialect.
+#[test]
+fn a_foreign_member_does_not_show_the_dialect() {
+    let foreign = json!({"tool": "t", "arguments": {}});
+    let own = json!({"tool": "t", "params": {"x": "{{step0.result.y}}"}});
+    for (steps, shows) in [
+        (json!([foreign, own]), true),
+        (json!([own, foreign]), true),
+        (json!([foreign]), false),
+    ] {
+        let text = json!({"requestId": "p", "steps": steps}).to_string();
+        let text = if shows {
+            text
+        } else {
+            text.replace("{}", r#"{"x": "{{step0.result.y}}"}"#)
+        };
+        let findings = Reader::new().read(&text).unwrap_err();
+        let of_dialect = |it: &&plan_runtime::dynamic::Finding| {
+            it.message.contains("reference of an action plan")
+        };
+        for finding in findings.iter().filter(of_dialect) {
+            for related in &finding.related {
+                assert_eq!(&text[related.span.clone()], r#""params""#, "{findings}");
+            }
+        }
+        assert!(
+            !shows || findings.iter().any(|it| !it.related.is_empty()),
+            "{findings}"
+        );
+    }
+}
+
+/// An intent contains no references, so a name in an intent is not an input.
+#[test]
+fn an_intent_declares_no_input() {
+    let read = |intent: &str, more: &str| {
+        let text = json!([
+            {"id": "a", "intent": intent, "tool": "t", "arguments": {"intent": "$ref:reply"}},
+            {"id": "b", "if": [{"condition": true, "then": {"tool": "t", "arguments": {"description": more}}}]},
+        ]);
+        let text = text.to_string();
+        let reader = Reader::new().dialect(Dialect::ActionPlan);
+        match reader.read(&text) {
+            Ok(read) => read.warnings().to_string(),
+            Err(findings) => findings.to_string(),
+        }
+    };
+    assert_eq!(read("Use {{PLACEHOLDER_reply}}.", ""), "");
+    let told = read("", "{{PLACEHOLDER_reply}}");
+    assert!(
+        told.contains("this is a reference of a tool plan"),
+        "{told}"
+    );
+}
+
 #[test]
 fn the_whole_of_it() {
     assert_eq!(

@@ -2,5 +2,6 @@
 
 mod bytes;
 mod foreign;
+mod places;
 mod promises;
 mod words;

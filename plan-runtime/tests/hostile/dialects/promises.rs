@@ -51,14 +51,22 @@ fn a_step_never_runs_that_its_author_made_conditional() {
         ("Skip-If", &test, "if"),
         ("enabled", &json!(false), "if"),
         ("else", &test, "if"),
+        ("else if", &json!(true), "if"),
+        ("otherwise", &json!(false), "if"),
         ("for_each", &test, "for"),
         ("loop over", &test, "for"),
+        ("iterateOver", &test, "for"),
+        ("map_over", &test, "for"),
         ("loop", &test, "loop"),
         ("while", &json!(true), "loop"),
         ("repeat", &json!(3), "loop"),
+        ("times", &json!(3), "loop"),
         ("until", &test, "loop"),
+        ("until", &json!(false), "loop"),
+        ("do_while", &json!(false), "loop"),
         ("block", &steps, "block"),
         ("sub_steps", &steps, "block"),
+        ("sequence", &steps, "block"),
         ("parallel", &steps, "block"),
     ] {
         for text in in_steps(name, value) {
@@ -83,6 +91,309 @@ fn a_step_never_runs_that_its_author_made_conditional() {
     help(&Reader::new(), text, "repeat", Severity::Error);
 }
 
+/// Returns a plan of each other dialect with a member beside its steps.
+fn beside_steps(name: &str, value: &Value) -> [String; 3] {
+    let call = json!({"id": "s", "tool": "pay", "arguments": {}});
+    [
+        json!({"steps": [call], "output_steps": ["s"], (name): value}),
+        json!({"plan": [call], (name): value}),
+        json!({"requestId": "p", "steps": [{"tool": "pay", "params": {}}], (name): value}),
+    ]
+    .map(|document| document.to_string())
+}
+
+/// Each word with a value of each kind, in the compat profile. Only null, the empty string and the boolean without an effect are ignored.
+#[test]
+fn no_word_is_ignored_with_an_effect() {
+    const BOTH: [bool; 2] = [true, true];
+    let values = [
+        json!(null),
+        json!(true),
+        json!(false),
+        json!(0),
+        json!(3),
+        json!(""),
+        json!("x"),
+        json!([]),
+        json!(["x"]),
+        json!({}),
+        json!({"x": 1}),
+    ];
+    let conditions = ["if", "when", "condition", "runIf", "only_if", "enabled"];
+    let others = [
+        "unless",
+        "skip",
+        "skipIf",
+        "disabled",
+        "approval",
+        "requires_approval",
+    ];
+    let repeats = [
+        "for",
+        "for_each",
+        "forAll",
+        "iterate",
+        "iterate_over",
+        "loop over",
+        "mapOver",
+        "loop",
+        "repeat",
+        "times",
+        "max_iterations",
+    ];
+    let never_inert = [
+        "else",
+        "elif",
+        "else_if",
+        "otherwise",
+        "while",
+        "until",
+        "doWhile",
+    ];
+    let blocks = ["block", "sub_steps", "parallel", "sequence"];
+    let all = conditions.iter().map(|word| (word, [false, true]));
+    let all = all.chain(
+        others
+            .iter()
+            .chain(&repeats)
+            .map(|word| (word, [true, false])),
+    );
+    let all = all.chain(never_inert.iter().map(|word| (word, BOTH)));
+    let all = all.chain(blocks.iter().map(|word| (word, [false, false])));
+    let reader = Reader::new().profile(Profile::Compat);
+    for (word, with_bool) in all {
+        for value in &values {
+            let has_effect = match value {
+                Value::Null => false,
+                Value::Bool(given) => with_bool[usize::from(!given)],
+                Value::Array(_) | Value::Object(_) => true,
+                _ if blocks.contains(word) => false,
+                // The original systems ignore this text beside a tool.
+                Value::String(text) => !text.is_empty(),
+                _ => true,
+            };
+            let in_steps = in_steps(word, value).map(|text| (text, *word == "for"));
+            let beside = beside_steps(word, value).map(|text| (text, false));
+            for (text, may_be_text) in in_steps.into_iter().chain(beside) {
+                if *word == "parallel" && text.contains("requestId") {
+                    continue;
+                }
+                let has_effect = has_effect && !(may_be_text && value.is_string());
+                let read = reader.read(&text);
+                assert_eq!(read.is_err(), has_effect, "{text}: {:?}", read.err());
+            }
+        }
+    }
+    // A reference is no text.
+    for (text, value) in in_steps("for", &json!("HERE")).iter().zip([
+        "$ref:s.list",
+        "{{s.result.list}}",
+        "${step[0].data.list}",
+    ]) {
+        let text = text.replace("HERE", value);
+        help(&reader, &text, "for", Severity::Error);
+    }
+}
+
+/// Returns the only help for a member of a step in each dialect, plan JSON last.
+fn helps(name: &str, value: &Value) -> [String; 4] {
+    let own = json!({"name": "p", "inputs": [], "steps": [{"id": "s", "tool": {"name": "pay"}, (name): value}]});
+    let [tool_plan, action_plan, blueprint] = in_steps(name, value);
+    [tool_plan, action_plan, blueprint, own.to_string()]
+        .map(|text| help(&Reader::new(), &text, name, Severity::Error))
+}
+
+#[test]
+fn helps_keep_the_values_of_the_document() {
+    for (name, value, by_id, by_place) in [
+        // A retry is a further attempt.
+        (
+            "retries",
+            json!(5),
+            r#""attempts": 6"#,
+            r#""retryCount": 5"#,
+        ),
+        (
+            "max_retries",
+            json!(0),
+            r#""attempts": 1"#,
+            r#""retryCount": 0"#,
+        ),
+        (
+            "maxAttempts",
+            json!(5),
+            r#""attempts": 5"#,
+            r#""retryCount": 4"#,
+        ),
+        ("tries", json!(1), r#""attempts": 1"#, r#""retryCount": 0"#),
+        (
+            "timeout_ms",
+            json!(500),
+            r#""timeout": "500ms""#,
+            r#""timeout": 500"#,
+        ),
+        (
+            "timeoutSeconds",
+            json!(3),
+            r#""timeout": "3s""#,
+            r#""timeout": 3000"#,
+        ),
+        (
+            "timeLimit",
+            json!("1m 30s"),
+            r#""timeout": "1m 30s""#,
+            r#""timeout": 90000"#,
+        ),
+        (
+            "deadline",
+            json!("9s"),
+            r#""deadline": "9s""#,
+            r#""deadline": "9s""#,
+        ),
+        (
+            "retry_delay",
+            json!("2s"),
+            r#""attempts": 3, "backoff": "2s""#,
+            r#""backoff": "2s""#,
+        ),
+        (
+            "continue_on_error",
+            json!(true),
+            r#""optional": "whole""#,
+            r#""optional": true"#,
+        ),
+        (
+            "continue_on_error",
+            json!(false),
+            r#""optional": "no""#,
+            r#""optional": false"#,
+        ),
+        (
+            "required",
+            json!(true),
+            r#""optional": "no""#,
+            r#""optional": false"#,
+        ),
+        ("default", json!(7), r#""fallback": 7"#, r#""fallback": 7"#),
+        (
+            "onError",
+            json!(false),
+            r#""catch": false"#,
+            r#""catch": false"#,
+        ),
+        (
+            "max_concurrency",
+            json!(9),
+            r#""concurrency": 9"#,
+            r#""concurrency": 9"#,
+        ),
+        (
+            "depends_on",
+            json!(["x", "y"]),
+            r#""after": ["x", "y"]"#,
+            r#""dependsOn": [0]"#,
+        ),
+        (
+            "depends_on",
+            json!([3, 4]),
+            r#""after": ["a"]"#,
+            r#""dependsOn": [3, 4]"#,
+        ),
+        // Only values that the member can have are repeated.
+        (
+            "depends_on",
+            json!(["x", 1]),
+            r#""after": ["a"]"#,
+            r#""dependsOn": [0]"#,
+        ),
+        (
+            "depends_on",
+            json!([1, "x"]),
+            r#""after": ["a"]"#,
+            r#""dependsOn": [0]"#,
+        ),
+        (
+            "depends_on",
+            json!([1, -1.5]),
+            r#""after": ["a"]"#,
+            r#""dependsOn": [0]"#,
+        ),
+        (
+            "depends_on",
+            json!([]),
+            r#""after": ["a"]"#,
+            r#""dependsOn": [0]"#,
+        ),
+        (
+            "retries",
+            json!("5"),
+            r#""attempts": 3"#,
+            r#""retryCount": 2"#,
+        ),
+        (
+            "retries",
+            json!(4_294_967_295_u32),
+            r#""attempts": 3"#,
+            r#""retryCount": 2"#,
+        ),
+        (
+            "retries",
+            json!(1_000_000_000),
+            r#""attempts": 3"#,
+            r#""retryCount": 2"#,
+        ),
+        (
+            "maxAttempts",
+            json!(0),
+            r#""attempts": 3"#,
+            r#""retryCount": 2"#,
+        ),
+        (
+            "timeout_ms",
+            json!(0),
+            r#""timeout": "10s""#,
+            r#""timeout": 10000"#,
+        ),
+        (
+            "timeout_ms",
+            json!(u64::MAX),
+            r#""timeout": "10s""#,
+            r#""timeout": 10000"#,
+        ),
+        (
+            "backoff",
+            json!("exponential"),
+            r#""backoff": "200ms""#,
+            r#""backoff": "200ms""#,
+        ),
+        (
+            "default",
+            json!({"x": 1}),
+            r#""fallback": "none""#,
+            r#""fallback": "none""#,
+        ),
+        (
+            "max_concurrency",
+            json!(0),
+            r#""concurrency": 4"#,
+            r#""concurrency": 4"#,
+        ),
+    ] {
+        let helps = helps(name, &value);
+        for (at, help) in helps.iter().enumerate() {
+            let kept = if at == 2 { by_place } else { by_id };
+            assert!(help.contains(kept), "{name}: {value}: {help}");
+        }
+    }
+    // A number of parallel elements is no order, which lists and booleans mean.
+    for (value, kept) in [(json!(6), "concurrency\": 6"), (json!(true), "after\": [")] {
+        for text in &in_steps("parallel", &value)[..2] {
+            let help = help(&Reader::new(), text, "parallel", Severity::Error);
+            assert!(help.contains(kept), "{help}");
+        }
+    }
+}
+
 /// The help of a word that changes a policy or an order has the member of the dialect.
 #[test]
 fn an_order_or_a_policy_is_never_ignored() {
@@ -102,7 +413,6 @@ fn an_order_or_a_policy_is_never_ignored() {
         ("max_concurrency", json!(4), "concurrency", "concurrency"),
         ("rollback", json!({"tool": "refund"}), "undo", "undo"),
         ("finally", json!(true), "always", "always"),
-        ("requires_approval", json!(true), "await", "await"),
     ] {
         let own = json!({"name": "p", "inputs": [], "steps": [{"id": "s", "tool": {"name": "pay"}, (name): value}]}).to_string();
         let told = help(&Reader::new(), &own, name, Severity::Error);

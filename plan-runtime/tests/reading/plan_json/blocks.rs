@@ -85,7 +85,7 @@ fn what_is_wrong_in_a_block() {
 "),
             (r#""steps": [{"id": "a", "undo": "page", "tool": {"name": "t"}}]"#, "error[unknown-step]: `page` is a step outside of this block
   --> 3:55 in step `b.a`
-   = help: `after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block
+   = help: write the undo step outside of the block, beside the step to undo
 "),
             (r#""steps": [{"id": "a", "always": true, "value": 1}], "value": {"reference": {"step": "a", "pointer": ""}}"#, "error[role]: the value of the block refers to `a`, which runs later
   --> 3:86 in step `b`

@@ -109,7 +109,7 @@ error[unknown-member]: unknown member `valeu` in a condition
                 r#""if": [{"then": {"value": 1, "policy": {}}}]"#,
                 "error[unknown-member]: unknown member `policy` in the `then` of a branch
   --> 3:44 in step `b`
-   = help: the members of the `then` of a branch are `tool`, `arguments`, `value`, `if`, `for`, `block`
+   = help: write the `policy` in the step
 ",
             ),
             (
@@ -219,7 +219,7 @@ error[wrong-kind]: `backoff` is `200`, but must be a duration as a string
 
 error[unknown-member]: unknown member `retries` in `policy`
   --> 3:59 in step `b`
-   = help: write `"attempts": 3`
+   = help: write `"attempts": 4`
 "#,
         ),
         (

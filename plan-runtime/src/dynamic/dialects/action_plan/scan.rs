@@ -5,6 +5,7 @@ use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
     escaped, is_wrapped, named, no_part, quote,
 };
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Segment, Selector};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -267,10 +268,31 @@ pub(super) fn input(text: &str, at: usize) -> Option<(Target, usize)> {
     Some((Target::Input(input.to_owned()), end))
 }
 
-/// Returns the names of inputs in all references of a document. A name with escapes is not found, so strings before its first reference
-/// lack its finding.
-pub(super) fn inputs(json: &str, longest: usize) -> HashSet<Box<str>> {
+/// Returns the names of inputs in all references of a document. Intents and descriptions contain no references. A name with escapes is not
+/// found, so strings before its first reference lack its finding.
+pub(super) fn inputs(document: JsonNode<'_>, longest: usize) -> HashSet<Box<str>> {
     let mut inputs = HashSet::new();
+    let mut nodes = vec![document];
+    while let Some(node) = nodes.pop() {
+        match node.kind() {
+            JsonType::String => inputs_in(node.slice(), longest, &mut inputs),
+            JsonType::List => nodes.extend(node.each_item()),
+            _ => {}
+        }
+        for (key, value) in node.members() {
+            match (key.slice().trim_matches('"'), value.kind()) {
+                ("intent" | "description" | "tool_description", JsonType::String) => {}
+                // The names in these values are names of the author.
+                ("arguments" | "value" | "fallback" | "output", _)
+                | ("inputs", JsonType::Object) => inputs_in(value.slice(), longest, &mut inputs),
+                _ => nodes.push(value),
+            }
+        }
+    }
+    inputs
+}
+
+fn inputs_in(json: &str, longest: usize, inputs: &mut HashSet<Box<str>>) {
     for (at, mark) in json.match_indices(INPUT) {
         let rest = &json[at + mark.len()..];
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
@@ -281,5 +303,4 @@ pub(super) fn inputs(json: &str, longest: usize) -> HashSet<Box<str>> {
             inputs.insert(rest[..end].into());
         }
     }
-    inputs
 }

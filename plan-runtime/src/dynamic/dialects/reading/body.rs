@@ -1,6 +1,7 @@
 //! The bodies of steps.
 
 use super::counts::depth_fits;
+use super::names::TO_UNDO;
 use super::{Member, Members, PlanReader, block, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
@@ -26,7 +27,7 @@ pub(super) fn role(reader: &mut PlanReader, members: &Members<'_>) -> Role {
         let help = "remove `undo` or `always`";
         reader.report(Code::NotAllowed, node.place(), message, help);
     }
-    let Some(undone) = reader.syntax.own_step(reader, node, "the step to undo") else {
+    let Some(undone) = reader.syntax.own_step(reader, node, TO_UNDO) else {
         return Role::Work;
     };
     if let Some((index, _)) = reader.here.current {
@@ -113,7 +114,7 @@ pub(crate) fn body(
             let message = format!("{what} has both `{}` and `{}`", first.name, second.name);
             let note = Note::error(Code::WrongKind, second.key.place(), message);
             let note = note.related(first.key.place(), format!("`{}` is here", first.name));
-            let help = one_branch(members, second, name);
+            let help = one_branch(reader, members, second);
             let other = || "remove one, or split this into two steps".to_owned();
             reader.note(note.help(help.unwrap_or_else(other)));
         }
@@ -134,7 +135,7 @@ fn of_kind(
             args: reader.template(kind.value, None, 0),
         }),
         step::IF => {
-            if let Some(help) = one_branch(members, kind, reader.syntax.arguments()) {
+            if let Some(help) = one_branch(reader, members, kind) {
                 return reader.error(wrong_kind(kind.value, "`if`", "a list").help(help));
             }
             let branches = reader.items(kind.value, "`if`")?;
@@ -358,12 +359,13 @@ fn part(reader: &mut PlanReader, node: JsonNode<'_>, what: &str, depth: usize) -
 
 /// Returns the help for an `if` that is one branch, or only a condition beside a call.
 pub(super) fn one_branch(
+    reader: &PlanReader,
     members: &Members<'_>,
     member: &Member<'_>,
-    arguments: &str,
 ) -> Option<String> {
     let given = member.value;
-    if member.name != step::IF || given.kind() != JsonType::Object {
+    let is_branch = member.name == step::IF && given.kind() == JsonType::Object;
+    if !is_branch || !reader.notes.has_room(true) {
         return None;
     }
     let branch = Members::split(given, &mut |_| {});
@@ -378,7 +380,7 @@ pub(super) fn one_branch(
             format!(r#"{{"condition": {condition}, "then": {then}}}, {{"then": {other}}}"#)
         }
         (Some(condition), None, []) if calls => {
-            let names = [step::TOOL, arguments, "tool_description"];
+            let names = [step::TOOL, reader.syntax.arguments(), "tool_description"];
             let parts = members.list.iter().filter(|it| names.contains(&&*it.name));
             let parts = parts.map(|it| format!("{}: {}", it.key.slice(), it.value.slice()));
             let call = parts.collect::<Vec<_>>().join(", ");

@@ -4,20 +4,14 @@
 //! beside a tool counts only if the systems never ignored it.
 
 use super::layout::{EXTENSIONS, Layout, form, is_arguments};
-use super::{Member, Members, PlanReader, unknown, words};
+use super::words::renamed;
+use super::{Member, Members, PlanReader, unknown};
 use crate::dynamic::Profile;
 use crate::dynamic::json_node::JsonType;
-use crate::plan::json::names::step;
+use crate::plan::json::names::{self, step};
 
 /// The members that are the body of a step without a tool.
-pub(super) const BODIES: &[&str] = &[
-    step::VALUE,
-    step::IF,
-    step::FOR,
-    step::BLOCK,
-    step::LOOP,
-    step::AWAIT,
-];
+pub(super) const BODIES: &[&str] = names::BODIES.split_at(1).1;
 
 /// Returns the members of a step to read, and reports the others. The second value is `true` if one of the reported members was meant as the
 /// body.
@@ -60,7 +54,7 @@ pub(super) fn known<'a>(
         }
         let is_error = unknown::unknown_in_step(reader, &members, member, layout);
         is_meant |= is_error && BODIES.contains(&&*member.name);
-        let meant = words::renamed(reader, member, &[layout.body[1]]);
+        let meant = renamed(reader, &members, member, &[layout.body[1]]);
         let meant = meant.filter(|_| is_error && !has_own);
         arguments = arguments.or(meant.map(|meant| (index, meant)));
     }

@@ -4,6 +4,7 @@ use super::PlanReader;
 use super::counts::count_input;
 use crate::dynamic::Profile;
 use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::json_node::JsonNode;
 use crate::plan::{Block, Input};
 use crate::print::short;
 use crate::shape::Secrets;
@@ -13,8 +14,8 @@ use std::ops::Range;
 const VALUES_OF_INPUT: usize = 3;
 
 /// Looks through a document for the names of inputs that references have.
-pub(crate) fn expect(reader: &mut PlanReader, json: &str) {
-    let names = (reader.dialect.rules().inputs_in)(json, reader.limits.name);
+pub(crate) fn expect(reader: &mut PlanReader, document: JsonNode<'_>) {
+    let names = (reader.dialect.rules().inputs_in)(document, reader.limits.name);
     reader.input_names = names.into_iter().map(|name| (name, None)).collect();
 }
 

@@ -43,7 +43,7 @@ impl Syntax for Layout {
         }
         let arguments = |(key, _): (JsonNode<'_>, JsonNode<'_>)| {
             let name = key.text().ok()?.value;
-            is_arguments(&name).then(|| key.place())
+            (name == self.arguments()).then(|| key.place())
         };
         let mut steps = nodes.iter().filter(|it| it.kind() == JsonType::Object);
         reader.shows = steps.find_map(|step| step.members().find_map(arguments));
@@ -135,9 +135,10 @@ impl Syntax for Layout {
     fn gives(&self, reader: &PlanReader, node: JsonNode<'_>) -> bool {
         match node.kind() {
             JsonType::Object => true,
-            JsonType::String => node.text().is_ok_and(|text| {
-                text.value.len() <= reader.limits.string && strings::refers(reader, &text.value)
-            }),
+            JsonType::String => {
+                let text = node.text();
+                text.is_ok_and(|text| strings::refers(reader, &text.value))
+            }
             _ => false,
         }
     }
@@ -148,7 +149,7 @@ impl Syntax for Layout {
             return inputs::indexed(reader, index, node.place());
         }
         let name = reader.text(node, what)?;
-        names::own_step(reader, &name.value, node.place())
+        names::own_step(reader, (&name.value, what), node.place())
     }
 
     fn names_steps(&self) -> bool {

@@ -4,6 +4,8 @@ use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, Text, on_one_line};
 use crate::plan::Input;
+#[cfg(feature = "dynamic")]
+use crate::plan::json::names::EXCLUSIVE;
 use crate::plan::json::names::input;
 use crate::print::short;
 use crate::shape::Secrets;
@@ -61,6 +63,14 @@ impl<'a> Members<'a> {
 
     pub(crate) fn member(&self, name: &str) -> Option<&Member<'a>> {
         self.list.iter().find(|member| member.name == name)
+    }
+
+    /// Returns `true` if the object can have a member of this name in place of another member.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn can_have(&self, name: &str, replaced: &Member<'_>) -> bool {
+        let is_given = |other: &&str| **other != *replaced.name && self.given(other).is_some();
+        let mut exclusive = EXCLUSIVE.iter().filter(|all| all.contains(&name));
+        self.member(name).is_none() && !exclusive.any(|all| all.iter().any(|it| is_given(&it)))
     }
 
     /// Returns the members with other names than these.

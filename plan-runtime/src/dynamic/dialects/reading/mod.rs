@@ -11,6 +11,8 @@ pub(crate) mod foreign;
 #[cfg(feature = "dynamic")]
 pub(crate) mod inputs;
 #[cfg(feature = "dynamic")]
+mod instead;
+#[cfg(feature = "dynamic")]
 pub(crate) mod layout;
 #[cfg(feature = "dynamic")]
 pub(crate) mod listing;

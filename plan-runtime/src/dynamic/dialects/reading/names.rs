@@ -9,6 +9,9 @@ use crate::print::short;
 use plan_graph::similar;
 use std::ops::Range;
 
+/// The description of a step with an undo step, for messages.
+pub(crate) const TO_UNDO: &str = "the step to undo";
+
 /// The help for two things with one name.
 pub(crate) const RENAME: &str = "rename one of the two names, because a reference could mean both";
 
@@ -211,11 +214,20 @@ pub(crate) fn listed<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> Op
 }
 
 /// Returns the step with this name in the block itself, or in the plan.
-pub(crate) fn own_step(reader: &mut PlanReader, name: &str, place: Range<usize>) -> Option<usize> {
+pub(crate) fn own_step(
+    reader: &mut PlanReader,
+    (name, what): (&str, &str),
+    place: Range<usize>,
+) -> Option<usize> {
     let step = reader.here.step_of(name);
     if step.is_none() && id_around(reader, name).is_some() {
         let message = format!("`{}` is a step outside of this block", short(name));
-        let help = "`after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block";
+        let help = match what {
+            TO_UNDO => "write the undo step outside of the block, beside the step to undo",
+            _ => {
+                "`after` can name only steps of the same block; to wait for a step outside, put `after` on the step that contains the block"
+            }
+        };
         return reader.fail(Code::UnknownStep, place, message, help);
     }
     step.or_else(|| no_step(reader, name, place))

@@ -22,6 +22,8 @@ pub(super) fn declare(reader: &mut PlanReader, index: usize, node: JsonNode<'_>)
             let text = reader.text(given, WHAT);
             let text = text.filter(|text| reader.name_fits(&text.value, WHAT, given.place()));
             let Some(text) = text else {
+                // Other parts may mean this step.
+                reader.here.spans.steps[index].broken = true;
                 return;
             };
             (text.value.into_owned(), given.place())

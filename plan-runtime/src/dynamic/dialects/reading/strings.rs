@@ -45,14 +45,14 @@ fn no_reference(reader: &mut PlanReader, key: JsonNode<'_>, name: &str) {
 }
 
 /// Finds the references in a string.
-pub(crate) fn scan<'t>(reader: &PlanReader, text: &'t str) -> Scan<'t> {
+fn scan<'t>(reader: &PlanReader, text: &'t str) -> Scan<'t> {
     (reader.dialect.rules().scan)(text, &|id| knows(reader, id))
 }
 
 /// Returns `true` if a string contains references or malformed references.
 pub(crate) fn refers(reader: &PlanReader, text: &str) -> bool {
-    let scan = scan(reader, text);
-    !scan.scan_errors.is_empty() || scan.has_reference()
+    let scan = (text.len() <= reader.limits.string).then(|| scan(reader, text));
+    scan.is_some_and(|scan| !scan.scan_errors.is_empty() || scan.has_reference())
 }
 
 /// Reads a string as the template with the index `at`.
@@ -111,7 +111,7 @@ pub(crate) fn string(reader: &mut PlanReader, node: JsonNode<'_>, at: usize) -> 
 }
 
 /// Reports a malformed reference. Returns `true` if it can stay literal.
-pub(crate) fn malformed(reader: &mut PlanReader, text: &Text<'_>, scan_error: ScanError) -> bool {
+fn malformed(reader: &mut PlanReader, text: &Text<'_>, scan_error: ScanError) -> bool {
     let place = text.place(&scan_error.range);
     let start = scan_error.range.start;
     let meant = if scan_error.is_general {

@@ -1,11 +1,13 @@
 //! Unknown members.
 
 use super::body::one_branch;
+use super::instead::instead;
 use super::layout::{EXTENSIONS, Layout, form};
-use super::words::{self, changes_runs};
-use super::{Member, Members, PlanReader, wrong_kind};
+use super::words::{changes_runs, renamed};
+use super::{Member, Members, PlanReader, strings, wrong_kind};
 use crate::dynamic::Profile;
 use crate::dynamic::finding::Note;
+use crate::dynamic::json_node::JsonType;
 use crate::plan::json::names::step;
 
 /// Reports unknown members: as errors, or in the compat profile as warnings for members that the original systems ignore.
@@ -30,20 +32,18 @@ pub(super) fn unknown_in_step(
     layout: &Layout,
 ) -> bool {
     let known = known_in_step(layout);
-    // The systems ignore a member with this name beside a tool.
-    let was_ignored = member.name == step::FOR
-        && reader.profile == Profile::Compat
-        && members.given(step::TOOL).is_some();
+    let was_ignored = reader.profile == Profile::Compat && is_beside_tool(reader, members, member);
     let is_error = is_error(reader, member, &known) && !was_ignored;
     let is_own = known.contains(&&*member.name);
     let form = form(&member.name, layout);
     let form = form.filter(|(kind, _)| is_own && member.value.kind() != *kind);
     if let Some((_, expected)) = form {
         let note = wrong_kind(member.value, &format!("`{}`", member.name), expected);
-        let arguments = reader.syntax.arguments();
-        let help = one_branch(members, member, arguments);
-        let help = help.or_else(|| words::instead(reader, members, member, &known));
-        let note = note.at(member.key.place()).help(help);
+        let help = reader.notes.has_room(is_error).then(|| {
+            let help = one_branch(reader, members, member);
+            help.or_else(|| instead(reader, members, member, ("a step", &known)))
+        });
+        let note = note.at(member.key.place()).help(help.flatten());
         reader.note(note.warn_if(!is_error));
         return is_error;
     }
@@ -56,6 +56,21 @@ pub(super) fn unknown_in_step(
     };
     reader.note(note);
     is_error
+}
+
+/// Returns `true` for text or a wait beside a tool, which the systems ignore.
+fn is_beside_tool(reader: &PlanReader, members: &Members<'_>, member: &Member<'_>) -> bool {
+    let is_text = || {
+        let text = member.value.text().ok();
+        let text = text.filter(|_| member.value.kind() == JsonType::String);
+        text.is_some_and(|text| !strings::refers(reader, &text.value))
+    };
+    let is_ignored = match &*member.name {
+        step::AWAIT => true,
+        step::FOR => is_text(),
+        _ => false,
+    };
+    is_ignored && members.given(step::TOOL).is_some()
 }
 
 /// Returns `true` if the unknown member is an error.
@@ -73,7 +88,7 @@ fn unknown_member(
     is_error: bool,
 ) -> Note {
     let is_listed = reader.notes.has_room(is_error);
-    let help = is_listed.then(|| words::instead(reader, members, member, known));
+    let help = is_listed.then(|| instead(reader, members, member, (what, known)));
     let help = help.flatten();
     let note = members.unknown_note(member, what, known, is_listed && help.is_none());
     match help {
@@ -93,8 +108,7 @@ impl PlanReader {
             }
             let note = unknown_member(self, members, member, what, known, true);
             self.note(note);
-            let meant = words::renamed(self, member, known);
-            if let Some(meant) = meant.filter(|meant| members.member(meant).is_none()) {
+            if let Some(meant) = renamed(self, members, member, known) {
                 members.list[index].name = meant.into();
             }
         }

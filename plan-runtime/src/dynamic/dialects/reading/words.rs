@@ -2,86 +2,61 @@
 
 use super::layout::is_arguments;
 use super::{Member, Members, PlanReader};
-use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
-use crate::plan::json::names::{branch, each, looped, plan, policy, step};
+use crate::dynamic::json_node::JsonType;
+use crate::plan::json::names::{self, branch, each, looped, plan, policy, step};
 
-/// The words, with the member of this meaning. A word stands once for each object that may contain the word. The last column is the notation of
-/// a member that another object contains, or whose value differs from the value of the word.
+/// The words, with the member of this meaning. A word stands once for each object that may contain the word. The last column is empty for a
+/// member of the object that contains the word. Otherwise, it is the notation of the member, or the usual value of a policy's member.
 const WORDS: &[(&str, &str, &str)] = &[
     ("args arguments params parameters", step::ARGUMENTS, ""),
     ("outputs result results return", plan::OUTPUT, ""),
     ("in over items", each::LIST, ""),
     ("do action", each::BODY, ""),
     ("as item var", each::PATTERN, ""),
-    ("if when", branch::CONDITION, ""),
+    ("if when runif onlyif enabled", branch::CONDITION, ""),
     ("do action body", branch::THEN, ""),
     ("do body action", looped::TAIL, ""),
     ("result output return", looped::VALUE, ""),
-    ("condition", looped::WHILE, ""),
+    ("condition dowhile", looped::WHILE, ""),
     ("previous", looped::LAST, ""),
-    ("if when condition runif onlyif", step::IF, IF),
-    ("else elif otherwise enabled", step::IF, IF),
+    ("if when condition runif onlyif enabled", step::IF, IF),
+    (ELSE, step::IF, IF),
     (UNLESS, step::IF, IF),
     (
-        "for foreach loopover",
+        "for foreach forall iterate iterateover loopover mapover",
         step::FOR,
-        r#"in place of its `tool`, a step can have `"for": {"pattern": "x", "list": …, "body": …}`"#,
+        r#""for": {"pattern": "x", "list": …, "body": …}"#,
     ),
+    ("maxiterations times repeat", policy::AT_MOST, "100"),
     (
-        "loop while until repeat",
+        "loop repeat while until dowhile maxiterations times",
         step::LOOP,
-        r#"in place of its `tool`, a step can have `"loop": {"steps": [], "tail": …, "while": …}`, with `"policy": {"at_most": 100}`"#,
+        r#""loop": {"steps": [], "tail": …, "while": …}`, with `"policy": {"at_most": 100}"#,
     ),
     (
-        "block steps substeps parallel",
+        "block steps substeps parallel sequence",
         step::BLOCK,
-        r#"in place of its `tool`, a step can have `"block": {"steps": [], "tail": …}`"#,
+        r#""block": {"steps": [], "tail": …}"#,
+    ),
+    (
+        "concurrency maxconcurrency parallel",
+        policy::CONCURRENCY,
+        "4",
     ),
     ("dependson dependencies needs after", step::AFTER, "after"),
     ("requires waitfor runafter", step::AFTER, "after"),
     ("sequential parallel", step::AFTER, "after"),
-    (
-        "retry retries maxretries retrypolicy",
-        policy::ATTEMPTS,
-        ATTEMPTS,
-    ),
-    (
-        "retrycount attempts maxattempts tries",
-        policy::ATTEMPTS,
-        ATTEMPTS,
-    ),
-    (
-        "retrydelay backoff",
-        policy::BACKOFF,
-        r#""attempts": 3, "backoff": "200ms""#,
-    ),
-    (
-        "timeout timeoutms timelimit",
-        policy::TIMEOUT,
-        r#""timeout": "10s""#,
-    ),
-    (
-        "timeoutseconds deadline",
-        policy::TIMEOUT,
-        r#""timeout": "10s""#,
-    ),
-    (
-        "optional continueonerror ignoreerrors required",
-        policy::OPTIONAL,
-        r#""optional": "whole""#,
-    ),
-    (
-        "fallback default",
-        policy::FALLBACK,
-        r#""fallback": "none""#,
-    ),
-    ("onerror onfailure catch", policy::CATCH, r#""catch": true"#),
-    (
-        "concurrency maxconcurrency",
-        policy::CONCURRENCY,
-        r#""concurrency": 4"#,
-    ),
-    ("maxiterations times", policy::AT_MOST, r#""at_most": 100"#),
+    (RETRIES, policy::ATTEMPTS, "3"),
+    ("attempts maxattempts tries", policy::ATTEMPTS, "3"),
+    ("retrydelay backoff", policy::BACKOFF, r#""200ms""#),
+    ("timeout timeoutms timelimit", policy::TIMEOUT, r#""10s""#),
+    ("timeoutseconds", policy::TIMEOUT, r#""10s""#),
+    ("deadline", policy::DEADLINE, r#""10s""#),
+    ("optional continueonerror", policy::OPTIONAL, r#""whole""#),
+    ("ignoreerrors required", policy::OPTIONAL, r#""whole""#),
+    ("fallback default", policy::FALLBACK, r#""none""#),
+    ("onerror onfailure catch", policy::CATCH, "true"),
+    ("policy", step::POLICY, "write the `policy` in the step"),
     (
         "undo rollback compensate",
         step::UNDO,
@@ -100,28 +75,21 @@ const WORDS: &[(&str, &str, &str)] = &[
 ];
 
 /// The words of a condition that excludes a step.
-const UNLESS: &str = "unless skip skipif disabled";
+pub(super) const UNLESS: &str = "unless skip skipif disabled";
 
-const IF: &str =
-    r#"in place of its `tool`, a step can have `"if": [{"condition": …, "then": …}, {"then": …}]`"#;
-const ATTEMPTS: &str = r#""attempts": 3"#;
+/// The words of the other cases of a condition.
+pub(super) const ELSE: &str = "else elif elseif otherwise";
 
-/// The members with another notation in a step of a blueprint.
-const BY_PLACE: [(&str, &str); 4] = [
-    (policy::ATTEMPTS, r#"write `"retryCount": 2`"#),
-    (
-        policy::TIMEOUT,
-        r#"write `"timeout": 10000`, in milliseconds"#,
-    ),
-    (policy::OPTIONAL, r#"write `"optional": true`"#),
-    (
-        step::UNDO,
-        r#"the step that undoes another step has `"undo": 0`"#,
-    ),
-];
+/// The words for the number of attempts after the first one.
+pub(super) const RETRIES: &str = "retry retries maxretries retrypolicy retrycount";
 
-/// The members that mark an object of the document whose words of other systems get such a notation.
-const OWNERS: [&str; 6] = [
+/// The words that have an effect with each boolean.
+const NEVER_INERT: &str = "else elif elseif otherwise while until dowhile";
+
+const IF: &str = r#""if": [{"condition": …, "then": …}, {"then": …}]"#;
+
+/// The members that mark an object of the document whose words of other systems get a notation.
+pub(super) const OWNERS: [&str; 6] = [
     step::TOOL,
     plan::STEPS,
     "plan",
@@ -131,49 +99,61 @@ const OWNERS: [&str; 6] = [
 ];
 
 /// Returns a name without case, `_`, `-` and spaces. A long name is truncated.
-fn plain(name: &str) -> String {
-    let letters = name.chars().take(40);
-    let letters = letters.filter(|c| !matches!(c, '_' | '-' | ' '));
-    letters.flat_map(char::to_lowercase).collect()
+pub(super) fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+    letters.take(40).flat_map(char::to_lowercase).collect()
 }
 
 /// Returns `true` if a word is one of these.
-fn is_one(words: &str, word: &str) -> bool {
+pub(super) fn is_one(words: &str, word: &str) -> bool {
     words.split(' ').any(|it| it == word)
 }
 
-/// Returns the members with the meaning of a word, and their notations. Only a list or an object contains steps.
-fn meanings(word: &str, kind: JsonType) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let has_steps = matches!(kind, JsonType::List | JsonType::Object);
-    let words = WORDS.iter().filter(move |(words, member, _)| {
-        is_one(words, word) && (has_steps || *member != step::BLOCK)
-    });
-    words.map(|(_, member, form)| (*member, *form))
+/// Returns the members with the meaning of a word, and the last column of their rows.
+pub(super) fn meanings(
+    word: &str,
+    kind: JsonType,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let fits = move |meaning| match meaning {
+        // Only a list or an object contains steps.
+        step::BLOCK => matches!(kind, JsonType::List | JsonType::Object),
+        // A number of parallel elements is no order.
+        step::AFTER => word != "parallel" || kind != JsonType::Number,
+        policy::CONCURRENCY => word != "parallel" || kind == JsonType::Number,
+        _ => true,
+    };
+    let words = WORDS.iter();
+    let words = words.filter(move |(words, meaning, _)| is_one(words, word) && fits(*meaning));
+    words.map(|(_, meaning, form)| (*meaning, *form))
 }
 
 /// Returns `true` if an ignored member would make a step run that its author made conditional, or run once instead of repeatedly. The
 /// dialects' original systems ignore other members, and the compat profile does as well.
 pub(super) fn changes_runs(member: &Member<'_>, known: &[&str]) -> bool {
     let word = plain(&member.name);
-    let bodies = [step::IF, step::FOR, step::LOOP, step::BLOCK];
     let mut meanings = meanings(&word, member.value.kind());
-    let Some((body, _)) = meanings.find(|(meaning, _)| bodies.contains(meaning)) else {
+    let is_body =
+        |(meaning, form): &(&str, &str)| !form.is_empty() && names::BODIES.contains(meaning);
+    let Some((body, _)) = meanings.find(is_body) else {
         return false;
     };
     // The boolean with which the member has no effect.
     let is_inert = body == step::IF && !is_one(UNLESS, &word);
     let has_effect = match member.value.kind() {
         JsonType::Null => false,
-        JsonType::Bool => member.value.slice() != is_inert.to_string(),
+        JsonType::Bool => {
+            is_one(NEVER_INERT, &word) || member.value.slice() != is_inert.to_string()
+        }
         JsonType::String => member.value.slice() != r#""""#,
         _ => true,
     };
     has_effect && known.iter().any(|it| OWNERS.contains(it))
 }
 
-/// Returns the member with the meaning of a word in other systems.
+/// Returns the member of the object with the meaning of a word in other systems, if the object can have this member as well.
 pub(super) fn renamed(
     reader: &PlanReader,
+    members: &Members<'_>,
     member: &Member<'_>,
     known: &[&'static str],
 ) -> Option<&'static str> {
@@ -189,62 +169,5 @@ pub(super) fn renamed(
         looped::VALUE => known.contains(&looped::TAIL).then_some(meaning),
         _ => form.is_empty().then_some(meaning),
     });
-    found.find(|meaning| known.contains(meaning))
-}
-
-/// Returns the help for a member with a word of another system, or with another spelling of a name.
-pub(super) fn instead(
-    reader: &PlanReader,
-    members: &Members<'_>,
-    member: &Member<'_>,
-    known: &[&'static str],
-) -> Option<String> {
-    let word = plain(&member.name);
-    let mut same = known.iter().filter(|known| plain(known) == word).copied();
-    let meant = same.next().or_else(|| renamed(reader, member, known));
-    if let Some(meant) = meant.filter(|meant| members.member(meant).is_none()) {
-        return Some(format!("did you mean `{meant}`?"));
-    }
-    if !known.iter().any(|it| OWNERS.contains(it)) {
-        return None;
-    }
-    let by_id = reader.syntax.names_steps();
-    let is_policy = known.contains(&policy::ATTEMPTS);
-    let has_policy = members.given(step::POLICY).is_some();
-    let is_step = known.contains(&step::ID);
-    let place = if is_step || is_policy {
-        ""
-    } else {
-        " in the step"
-    };
-    let mut meanings = meanings(&word, member.value.kind());
-    let (meaning, form) = meanings.find(|(_, form)| !form.is_empty())?;
-    let mut own = BY_PLACE.iter().filter(|_| !by_id && !is_policy);
-    Some(match own.find(|(member, _)| *member == meaning) {
-        _ if meaning == step::AFTER => order(member.value, by_id),
-        Some((_, own)) => format!("{own}{place}"),
-        None if !policy::ALL.contains(&meaning) => form.to_owned(),
-        None if is_policy => format!("write `{form}`"),
-        None if has_policy => format!("write `{form}` in the `policy`"),
-        None => format!("write `\"policy\": {{{form}}}`{place}"),
-    })
-}
-
-/// Returns the help for a member that orders steps. A short list of steps keeps its steps.
-fn order(value: JsonNode<'_>, by_id: bool) -> String {
-    let (name, kind, first) = if by_id {
-        (step::AFTER, JsonType::String, r#""a""#)
-    } else {
-        ("dependsOn", JsonType::Number, "0")
-    };
-    let is_own = match value.kind() {
-        JsonType::List => value.each_item().next().is_some_and(|it| it.kind() == kind),
-        other => other == kind,
-    };
-    let steps = on_one_line(value.slice()).filter(|_| is_own);
-    let steps = steps.map(|it| it.trim_matches(['[', ']']).to_owned());
-    let steps = steps.unwrap_or_else(|| first.to_owned());
-    format!(
-        "a step starts after the steps that it refers to; to wait for another step, write `\"{name}\": [{steps}]`"
-    )
+    found.find(|meaning| known.contains(meaning) && members.can_have(meaning, member))
 }

@@ -107,7 +107,7 @@ impl Syntax for PlanJson {
 
     fn own_step(&self, reader: &mut PlanReader, node: JsonNode<'_>, what: &str) -> Option<usize> {
         let name = reader.text(node, what)?;
-        own_step(reader, &name.value, node.place())
+        own_step(reader, (&name.value, what), node.place())
     }
 
     fn names_steps(&self) -> bool {
