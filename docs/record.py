@@ -59,7 +59,8 @@ class Recording:
     """The lines of the terminal, each with the time of its first appearance."""
 
     def __init__(self):
-        self.lines, self.now, self.servers = [], 0.5, []
+        # The first frame shows the first command, since some viewers show no other frame.
+        self.lines, self.now, self.servers = [], 0.0, []
 
     def add(self, text):
         text = re.sub(r"\x1b\[K|\r", "", text).replace(str(WORK), "~/shop")
@@ -167,7 +168,7 @@ def draw(lines, end):
     top = BAR + MARGIN / 2
     out.append(f'<svg y="{top}" width="{width:.0f}" height="{ROWS * CELL[1] + 4}"><g>')
     times = sorted({at for at, _ in lines})
-    scrolls = [(0, 0)] + [(at, max(0, sum(it <= at for it, _ in lines) - ROWS)) for at in times]
+    scrolls = [(0, 0)] + [(at, max(0, sum(it <= at for it, _ in lines) - ROWS)) for at in times if at]
     keys = ";".join(f"{at / end:.4f}" for at, _ in scrolls)
     values = ";".join(f"0 {-rows * CELL[1]}" for _, rows in scrolls)
     out.append(f'<animateTransform attributeName="transform" type="translate" values="{values}" keyTimes="{keys}" {loop}/>')
@@ -182,7 +183,7 @@ def draw(lines, end):
                 weight = ' font-weight="bold"' if bold else ""
                 parts.append(f'<text x="{x:.1f}" y="{row * CELL[1] + FONT}" textLength="{len(word[0]) * CELL[0]:.1f}" '
                              f'fill="{color}"{weight}>{html.escape(word[0])}</text>')
-        shown = f'<animate attributeName="opacity" values="0;1" keyTimes="0;{at / end:.4f}" {loop}/>'
+        shown = f'<animate attributeName="opacity" values="0;1" keyTimes="0;{at / end:.4f}" {loop}/>' if at else ""
         out.append(f"<g>{shown}{''.join(parts)}</g>")
     out.append("</g></svg>\n</svg>")
     return "\n".join(out) + "\n"

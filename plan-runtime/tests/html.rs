@@ -191,6 +191,13 @@ fn a_page_of_each_status() {
         .into_iter()
         .all(class)
     );
+    // A link at the top leads to the failure.
+    let failures = between(&html, "<p class=\"failures\">", "</p>");
+    let link = "<a href=\"#step-5\" data-step=\"5\">broken</a>";
+    assert!(
+        failures.ends_with(&format!("Go to the failure: {link}")),
+        "{failures}"
+    );
     // `first` is needed by four, `all` and `flaky` by `last`, which is after `extra`, and `blocked` needs `broken`.
     assert_eq!(html.matches("<path class=\"edge").count(), 8);
     assert_eq!(html.matches("<path class=\"edge after").count(), 2);

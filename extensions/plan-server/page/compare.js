@@ -22,7 +22,7 @@ const sorted = (value) => {
   if (value === null || typeof value !== "object" || JSON.isRawJSON?.(value)) return value;
   return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
 };
-const differ = (a, b) => JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
+export const differ = (a, b) => JSON.stringify(sorted(a)) !== JSON.stringify(sorted(b));
 const valueOf = (value, label) => (value === undefined || value === null ? h("span", { class: "none" }, "none")
   : h("pre", { tabindex: "0", "aria-label": label }, block(typeof value === "string" ? value : show(value), LIMITS.words)));
 

@@ -44,8 +44,9 @@ export const say = (element, text) => {
   const shown = lines(text);
   if (element.textContent !== shown) element.textContent = shown;
 };
-// JSON as text. A string that is written from right to left does not turn what is around it.
-export const json = (text) => text.split(/("(?:[^"\\]|\\.)*")/).filter(Boolean).map((part) => (part.startsWith('"') ? h("bdi", {}, part) : part));
+// JSON as text with colors. A string that is written from right to left does not turn what is around it.
+export const json = (text) => text.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?|-?\b\d[\d.eE+-]*|\b(?:true|false|null)\b)/).filter(Boolean).map((part) =>
+  (part.startsWith('"') ? h("bdi", { class: part.endsWith(":") ? "key" : "string" }, part) : /^[-\dtfn]/.test(part) ? h("span", { class: "number" }, part) : part));
 
 export const stateOf = (state) => {
   const known = ["running", "waiting", "done", "failed", "cancelled"].includes(state) ? state : "not-started";

@@ -15,7 +15,7 @@ const setLost = (name, isBroken) => {
   lost = isLost ? new Date() : null;
   clearTimeout(banner);
   banner = isLost ? setTimeout(() => {
-    say($("lost"), `Not connected since ${lost.toLocaleTimeString()}. This page may be out of date, and sends nothing until the connection is back.`);
+    say($("lost"), `Not connected since ${lost.toLocaleTimeString()}. This page may be out of date. The page contacts the server every 3 seconds. Until the server answers, the buttons of runs and questions are off.`);
     hide($("lost"), false);
   }, 1000) : 0;
   if (!isLost) hide($("lost"), true);

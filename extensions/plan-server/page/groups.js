@@ -39,15 +39,15 @@ const placesOf = (groups, edges, columns) => {
   }
   return { places, rows: row };
 };
-// An edge to the next row is a short curve. Other edges go around the nodes.
-const curve = (from, to, wide) => {
+// An edge to the next row is a short curve. Other edges go through the space between the rows to a lane at the right of all nodes.
+const curve = (from, to, wide, right) => {
+  const [x, y, u, v] = [from.x + wide / 2, from.y + HIGH, to.x + wide / 2, to.y];
   if (to.row === from.row + 1) {
-    const [x, y, u, v] = [from.x + wide / 2, from.y + HIGH, to.x + wide / 2, to.y];
     return `M${x} ${y}C${x} ${y + DOWN / 2} ${u} ${v - DOWN / 2} ${u} ${v}`;
   }
-  const [x, y, u, v] = [from.x + wide, from.y + HIGH / 2, to.x + wide, to.y + HIGH / 2];
-  const side = Math.max(x, u) + Math.min(16 + 6 * Math.abs(to.row - from.row), SIDE);
-  return `M${x} ${y}C${side} ${y} ${side} ${v} ${u} ${v}`;
+  const side = right + Math.min(16 + 6 * (to.row - from.row), SIDE - 4);
+  const [r, first, last] = [DOWN / 2, y + DOWN / 2, v - DOWN / 2];
+  return `M${x} ${y}Q${x} ${first} ${x + r} ${first}H${side - r}Q${side} ${first} ${side} ${first + r}V${last - r}Q${side} ${last} ${side - r} ${last}H${u + r}Q${u} ${last} ${u} ${v}`;
 };
 
 export class Groups {
@@ -79,8 +79,9 @@ export class Groups {
     this.place.style.height = `${height}px`;
     this.groups.forEach(({ button }, at) => Object.assign(button.style, { left: `${spots[at].x}px`, top: `${spots[at].y}px`, width: `${wide}px`, height: `${HIGH}px` }));
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.svg.setAttribute(name, value);
+    const right = Math.max(...spots.map(({ x }) => x)) + wide;
     this.svg.replaceChildren(...this.edges.map(({ from, to, count }) => {
-      const edge = make("path", { class: "edge", d: curve(spots[from], spots[to], wide) });
+      const edge = make("path", { class: "edge", d: curve(spots[from], spots[to], wide, right) });
       edge.style.strokeWidth = String(Math.min(1.3 + Math.log2(count) * 0.4, 4));
       return edge;
     }));

@@ -1,4 +1,4 @@
-// The questions and the waiting steps of all runs.
+// The questions of all runs, and the runs that wait for a value. Nobody can help a run that waits for a time.
 
 import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
@@ -8,14 +8,14 @@ import { api, noticed, token } from "./server.js";
 import { since, time } from "./time.js";
 
 const FIRST = 3;
-// The first questions and waiting runs, above the list of runs.
-const firstAsks = (questions, others) => {
+// The first questions, and the first runs that wait for a value, above the list of runs.
+const firstAsks = (questions, others, count) => {
   const all = [...questions.map(({ run, plan, asked, path, tool }) => ({ run, plan, asked, path, tool })), ...others.map(({ id, plan, began }) => ({ run: id, plan, asked: began }))];
   hide($("asks-card"), !all.length);
-  put($("asks"), all, () => [h("ul", { class: "items" }, all.slice(0, FIRST).map(({ run, plan, asked, path, tool }) => h("li", {},
-    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Open the waiting run"])),
+  put($("asks"), [all, count], () => [h("ul", { class: "items" }, all.slice(0, FIRST).map(({ run, plan, asked, path, tool }) => h("li", {},
+    h("a", { href: `#/runs/${encodeURIComponent(run)}` }, ...(path ? ["May ", h("code", {}, cut(tool, 200)), " run in the step ", h("code", {}, cut(path, 300)), "?"] : ["Send a value to the run"])),
     " ", h("span", { class: "hint" }, "Run of ", bdi(plan || "a plan without a name", 200), path ? ", asked " : ", began ", since(asked), " ago")))),
-    all.length > FIRST ? h("p", {}, h("a", { href: "#/waiting" }, `Show all ${all.length.toLocaleString()}`)) : null]);
+    count > FIRST ? h("p", {}, h("a", { href: "#/waiting" }, `Show all ${count.toLocaleString()}`)) : null]);
 };
 let timer = 0;
 let asking = null;
@@ -24,21 +24,20 @@ const loadInbox = async (quiet = false) => {
   asking?.abort();
   const { signal } = (asking = new AbortController());
   try {
-    const [asked, waiting] = await Promise.all([api("/api/questions", { signal }), api("/api/runs?state=waiting&limit=100", { signal })]);
+    const [asked, waiting] = await Promise.all([api("/api/questions", { signal }), api("/api/runs?waits_for=value&limit=100", { signal })]);
     if (signal.aborted) return;
     const questions = list(asked?.questions).filter((one) => one && typeof one === "object");
-    const known = new Set(questions.map(({ run }) => run));
-    const others = list(waiting?.runs).filter((run) => !known.has(run?.id));
+    const others = list(waiting?.runs).filter((run) => run && typeof run === "object");
     inboxQuestions(questions, () => loadInbox(true));
-    firstAsks(questions, others);
     const open = Number(asked?.count) || questions.length;
     const count = open + others.length;
+    firstAsks(questions, others, count);
     say($("waiting-count"), count ? ` (${count.toLocaleString()}${waiting?.next ? "+" : ""})` : "");
     $("inbox-title").closest("section").classList.toggle("attention", count > 0);
-    say($("inbox-count"), [open ? plural(open, "question") : "", others.length ? `${plural(others.length, "run")} ${others.length === 1 ? "waits" : "wait"} without a question` : ""].filter(Boolean).join(", ") || "Nothing is waiting.");
+    say($("inbox-count"), [open ? plural(open, "question") : "", others.length ? `${plural(others.length, "run")} ${others.length === 1 ? "waits" : "wait"} for a value` : ""].filter(Boolean).join(", ") || "Nothing is waiting.");
     say($("inbox-more"), open > LIMITS.cards ? `${open - LIMITS.cards} more questions follow when these are answered.` : "");
     hide($("inbox-runs-card"), !others.length);
-    put($("inbox-runs"), others, () => table("Runs that wait without a question", ["Plan", "State", "Began", "Age"], others.map((run) => ({ cells: [
+    put($("inbox-runs"), others, () => table("Runs that wait for a value", ["Plan", "State", "Began", "Age"], others.map((run) => ({ cells: [
       h("a", { href: `#/runs/${encodeURIComponent(run.id)}` }, bdi(run.plan || "without a name", 200)), stateOf(run.state), time(run.began), since(run.began)] }))));
   } catch (error) {
     if (!quiet) noticed(error);

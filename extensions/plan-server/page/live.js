@@ -61,7 +61,7 @@ const moment = (value) => {
   if (ms === null) return null;
   return ms < 1e11 ? (instant(live.run?.began)?.getTime() ?? 0) + ms : ms;
 };
-const stepHappened = ({ path, status, attempt, started_ms, ended_ms, error }) => {
+const stepHappened = ({ path, status, attempt, elements, started_ms, ended_ms, error }) => {
   if (typeof path !== "string" || !STATUSES.includes(status)) return;
   let step = live.steps.get(path);
   if (!step) {
@@ -74,6 +74,7 @@ const stepHappened = ({ path, status, attempt, started_ms, ended_ms, error }) =>
   }
   // An event that was under way when the whole state was asked for says less than the state.
   if (step.settled && !ENDED.includes(status)) return;
+  if (number_(elements) !== null) step.elements = elements;
   const before = step.status;
   const [started, ended] = [moment(started_ms), moment(ended_ms)];
   step.status = status;

@@ -1,6 +1,7 @@
 import "./again.js";
 import "./complete.js";
 import "./start.js";
+import { showBegin } from "./begin.js";
 import { $, hide } from "./dom.js";
 import { check, editor, found, loadSamples, measure, number, text } from "./editor.js";
 import { openCompare } from "./compare.js";
@@ -44,8 +45,7 @@ const route = (focus = false) => {
     $("token").focus();
   } else if (view === "editor-view") {
     document.title = "Plan – plan!";
-    loadSamples();
-    loadTools();
+    Promise.all([loadSamples(), loadTools()]).then(showBegin);
     measure();
     number();
     if (!editor.plan && text.value.trim()) check();

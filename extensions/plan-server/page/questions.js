@@ -1,9 +1,10 @@
 import { $, announce, bdi, block, cut, h, hide, json, list, prose, say, show } from "./dom.js";
+import { fieldsOf } from "./arguments.js";
 import { changing } from "./change.js";
 import { field } from "./field.js";
 import { LIMITS } from "./limits.js";
 import { happened, live, runPath } from "./live.js";
-import { api, told } from "./server.js";
+import { api, exact, told } from "./server.js";
 import { since, time } from "./time.js";
 import { who } from "./who.js";
 
@@ -113,12 +114,10 @@ const decisions = (key, name, all, answer, change, isElement) => {
 const questionPath = (run, question) => `/api/runs/${encodeURIComponent(run)}/questions/${encodeURIComponent(question.id)}`;
 const given = (question) => (typeof question.text === "string" ? question.text : show(question.arguments ?? null));
 const undone = (question) => list(question?.undone_by).map(String);
-const keyOf = ({ run, id, path, tool, arguments: given, text, undone_by: by }) => show([id, path, tool, given, text, by, ...(run ? [run] : [])]);
+const keyOf = ({ run, id, path, tool, intent, arguments: given, text, undone_by: by }) => show([id, path, tool, intent, given, text, by, ...(run ? [run] : [])]);
 // The tools that an answer permits as well. No tool is left out.
 const undoing = (question) => undone(question).length > 0 && h("p", { class: "hint" }, "If the run fails or is cancelled later, the undo steps of this step may call ",
   ...undone(question).flatMap((tool, at) => [at ? ", " : "", h("code", {}, tool)]), " without another question.");
-// The intent is a claim of the plan, and the description comes from the tool.
-const intentOf = ({ run, path, intent }) => intent ?? (run ? "" : list(live.run?.steps).findLast((step) => step?.path === path || `${path}`.startsWith(`${step?.path}[`) || `${path}`.startsWith(`${step?.path}.`))?.intent) ?? "";
 // A question with all arguments of its call. Long arguments are shortened until somebody asks for the rest.
 const questionCard = (run, question, after, from) => {
   const nth = (ids += 1);
@@ -133,7 +132,7 @@ const questionCard = (run, question, after, from) => {
   const fails = (problem) => say(card.querySelector(".failed-to-send"), told(problem));
   const whole = () => api(questionPath(run, question));
   const buttons = () => card.querySelector(".choices");
-  const form = changing(key, `arguments-${nth}`, { load: async () => (await whole()).json, allow: (text) => {
+  const form = changing(key, `arguments-${nth}`, { load: async () => (await whole()).json, original: question.arguments, allow: (text) => {
     const reason = reasons.get(key)?.text.trim();
     send(`{"decision":"allow",${reason ? `"reason":${JSON.stringify(reason)},` : ""}"arguments":${text}}`, "Allowed with changes");
   }, back: () => {
@@ -141,18 +140,21 @@ const questionCard = (run, question, after, from) => {
     buttons().querySelector("button").focus();
   } });
   const change = { ...form, open: () => form.open().then(() => hide(buttons(), true), fails) };
-  const shown = h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(given(question), LIMITS.shown)));
-  const all = /… and \d+ more characters, which are not shown$/.test(given(question)) && h("button", { type: "button", class: "link", onclick: async () => {
+  const isCut = /… and \d+ more characters, which are not shown$/.test(given(question));
+  // The list of all questions leaves long arguments out.
+  const shown = h("div", {}, question.arguments === undefined ? h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(given(question), LIMITS.shown))) : fieldsOf(question.arguments, isCut ? LIMITS.words : LIMITS.shown));
+  const all = isCut && h("button", { type: "button", class: "link", onclick: async () => {
     try {
-      const { text } = await whole();
-      shown.replaceChildren(...json(block(text, LIMITS.text)));
+      const { json: text } = await whole();
+      shown.replaceChildren(fieldsOf(exact(text), LIMITS.text));
       all.remove();
     } catch (problem) {
       fails(problem);
     }
   } }, "Show all arguments");
   card.append(h(from ? "h2" : "h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
-    from ?? "", question.asked ? h("p", { class: "hint" }, "Asked ", time(question.asked), ", ", since(question.asked), " ago.") : "", intentOf(question) ? h("p", { class: "intent" }, h("span", { class: "hint" }, "The plan states: "), bdi(intentOf(question))) : "",
+    from ?? "", question.asked ? h("p", { class: "hint" }, "Asked ", time(question.asked), ", ", since(question.asked), " ago.") : "", // The intent is a claim of the plan, and the description comes from the tool.
+    question.intent ? h("p", { class: "intent" }, h("span", { class: "hint" }, "The plan states: "), bdi(question.intent)) : "",
     question.description ? h("p", {}, h("span", { class: "hint" }, "The tool: "), prose(question.description)) : "", h("p", { class: "hint" }, "Arguments:"), shown, all || "", undoing(question) || "",
     ...decisions(key, `reason-${nth}`, 0, answer, change, /\]$/.test(question.path)), h("p", { class: "wrong failed-to-send", role: "alert" }));
   announce(`A question: may ${question.tool} run?`);

@@ -34,11 +34,12 @@ const load = async (quiet = false) => {
     if (isEmpty) showSamples();
     put($("runs"), [all, filtered, runs.next === null], () => {
       const hasErrors = all.some((run) => run?.error);
-      const error = (run) => h("span", { class: "one-line", title: run?.error || null }, run?.error ? bdi(String(run.error).replaceAll("`", ""), 200) : "–");
+      const line = (text) => h("span", { class: "one-line", title: text || null }, text ? bdi(text, 200) : "–");
+      const error = (run) => line(String(run?.error ?? "").replaceAll("`", ""));
       const rows = all.map((run) => ({ cells: [
-        h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, bdi(run?.plan || "without a name", 200)), stateOf(run?.state), time(run?.began),
+        h("a", { href: `#/runs/${encodeURIComponent(run?.id)}` }, bdi(run?.plan || "without a name", 200)), stateOf(run?.state), line(String(run?.inputs_text ?? "")), time(run?.began),
         run?.ended ? took(instant(run.ended) - instant(run.began)) : h("span", {}, since(run?.began), " so far"), ...(hasErrors ? [error(run)] : []), h("code", {}, cut(run?.id, 80))] }));
-      return rows.length ? table("Runs, the latest first", ["Plan", "State", "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], rows)
+      return rows.length ? table("Runs, the latest first", ["Plan", "State", "Inputs", "Began", "Took", ...(hasErrors ? ["Error"] : []), "Run"], rows)
         : h("p", { class: "none" }, runs.next !== null ? "None of the latest runs matches. Choose “Older runs” to search earlier runs." : filtered ? "No run matches these filters." : "There are no runs yet.");
     });
     if (focused) [...$("runs").querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
@@ -75,7 +76,8 @@ const showFilters = () => {
   // An address may have another duration.
   if ($("filter-time").selectedIndex < 0) $("filter-time").append(h("option", { value: runs.since, selected: true }, "In the last ", cut(runs.since, 20)));
   hide($("filter-range"), !hasRange);
-  for (const name of ["from", "to"]) $(`filter-${name}`).value = local(runs[name]);
+  // A field in which somebody types keeps its text.
+  for (const field of ["from", "to"].map((name) => $(`filter-${name}`))) if (document.activeElement !== field) field.value = local(runs[field.id.slice("filter-".length)]);
   hide($("filter-clear"), !FILTERS.some((name) => runs[name]));
   showPlans();
 };
@@ -99,7 +101,9 @@ $("filters").addEventListener("submit", (event) => {
   const range = (name) => (choice === "range" ? instant($(`filter-${name}`).value)?.toISOString() ?? "" : "");
   location.hash = address({ state: $("filter-state").value, plan: $("filter-plan").value, since: choice === "range" ? "" : choice, from: range("from"), to: range("to"), text: $("filter-text").value.trim() });
 });
-for (const name of ["state", "plan", "from", "to"]) $(`filter-${name}`).addEventListener("change", () => $("filters").requestSubmit());
+for (const name of ["state", "plan"]) $(`filter-${name}`).addEventListener("change", () => $("filters").requestSubmit());
+// A browser reports each digit of a year as a change, so a time applies when the focus leaves its field.
+for (const name of ["from", "to"]) $(`filter-${name}`).addEventListener("blur", () => !$("runs-view").hidden && $(`filter-${name}`).value !== local(runs[name]) && $("filters").requestSubmit());
 $("filter-time").addEventListener("change", () => {
   const isRange = $("filter-time").value === "range";
   hide($("filter-range"), !isRange);

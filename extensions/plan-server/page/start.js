@@ -1,3 +1,4 @@
+import { showBegin } from "./begin.js";
 import { $, cut, h, hide, list, say, show } from "./dom.js";
 import { check, editor, found, steps, text } from "./editor.js";
 import { field } from "./field.js";
@@ -41,6 +42,7 @@ const ready = () => {
   return !why;
 };
 editor.changed = () => {
+  showBegin();
   showInputs();
   ready();
 };

@@ -138,6 +138,17 @@ const attempt = (one, began, over, only, stateOfCall) => {
 // The answers to the questions of a step, and of its elements, the latest first.
 const answersOf = (path) => decisions(live.run).filter((one) => one.path === path || one.path.startsWith(`${path}[`)).reverse();
 
+// The attempts of a step, and of its elements, before each retry of the run, the latest retry first.
+const earlierOf = (path) => list(live.run?.earlier).toReversed().flatMap(({ at, attempts }) => {
+  const some = list(attempts).filter((one) => one?.path === path || `${one?.path}`.startsWith(`${path}[`) || `${one?.path}`.startsWith(`${path}.`));
+  if (!some.length) return [];
+  const began = instant(live.run.began)?.getTime() ?? 0;
+  const one = ({ path: of, attempt, started_ms: started, ended_ms: ended, error }) => h("li", {}, h("p", {}, h("strong", {}, [of === path ? null : cut(of, 200), attempt && `attempt ${attempt}`].filter(Boolean).join(", ")), " ",
+    stateLike(error ? "failed" : ended >= 0 ? "completed" : "cancelled"), started >= 0 ? [" ", time(began + started)] : "", ended >= started ? `, took ${took(ended - started)}` : ""), error ? h("p", { class: "error" }, prose(error)) : null);
+  return [h("h3", {}, "Before the retry"), h("p", { class: "hint" }, "The run was retried ", time(at), "."), h("ol", { class: "items earlier" }, some.slice(0, LIMITS.cards).map(one)),
+    some.length > LIMITS.cards ? h("p", { class: "hint" }, `${(some.length - LIMITS.cards).toLocaleString()} more are not shown.`) : null];
+});
+
 const details = (path, status, stateOfStep) => {
   const { run } = live;
   const over = isOver(run);
@@ -181,6 +192,7 @@ const details = (path, status, stateOfStep) => {
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
       h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
       ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
+    earlierOf(path),
     attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The arguments of these calls are too large for this page, or the run could not compute them. The report contains the times of the calls.") : null,
     steps("Needed by, directly or indirectly", planned?.affects, stateOfStep, planned?.affects_count),
   ].flat(3).filter(Boolean);
@@ -197,7 +209,7 @@ export const showStep = (stateOfStep) => {
   put($("step-state"), status ?? null, () => stateLike(status ?? "not started"));
   const { step } = recorded(path);
   const planned = list(run.steps).find((one) => one?.path === path);
-  put($("step-details"), [path, status, answersOf(path), step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
+  put($("step-details"), [path, status, answersOf(path), run.earlier ?? null, step ?? null, live.steps.get(path)?.error ?? null, run.approve, isOver(run), [planned?.needs, planned?.affects].flat().map(stateOfStep)], () => details(path, status, stateOfStep));
 };
 $("step-close").addEventListener("click", () => {
   const { chosen } = live;

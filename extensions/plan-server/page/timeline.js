@@ -107,6 +107,13 @@ const makeRow = (path) => {
   return row;
 };
 
+// The number of ended elements of a list that runs, such as ", 168 of 500, 2 failed".
+const progressOf = (path, step, all, of) => {
+  if (step?.elements === undefined || live.skipped.size) return "";
+  const ended = all.filter((one) => /^\[\d+\]$/.test(one.slice(path.length))).map(of).filter((status) => ENDED.includes(status));
+  const failed = ended.filter((status) => status === "failed").length;
+  return `, ${ended.length.toLocaleString()} of ${step.elements.toLocaleString()}${failed ? `, ${failed.toLocaleString()} failed` : ""}`;
+};
 const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, to, now, over }) => {
   const step = live.steps.get(path);
   const status = of(path);
@@ -121,7 +128,7 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, from, span, t
   // Without a report, the events tell how long the step has taken.
   const spent = isEnded ? lasted(report) : ENDED.includes(status) && attempts.length ? (attempts.at(-1).ended ?? to) - attempts[0].started : null;
   const parts = isEnded ? times(report) : "";
-  say(row.said, `${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
+  say(row.said, `${ENDED.includes(status) ? "" : progressOf(path, step, all, of)}${spent === null ? "" : `, ${took(spent)}`}${parts ? ` (${parts})` : nth > 1 ? `, attempt ${nth}` : ""}${step?.error ? ": " : ""}`);
   say(row.why, step?.error ?? "");
   // The elements of a list, and the steps of a block, are in one row that opens.
   hide(row.open, !all.length);

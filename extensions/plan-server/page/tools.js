@@ -31,7 +31,7 @@ export const places = (schema, root = schema, depth = 0) => {
 };
 
 // Writes a step at the end of the plan, or a plan with one step.
-const add = (tool) => {
+export const add = (tool) => {
   const { steps, end, dialect } = scan(text.value);
   const step = JSON.stringify(stepOf(tool, dialect, steps), null, 1).replaceAll(/\n\s*/g, " ");
   if (!text.value.trim()) insert(0, text.value.length, `[\n  ${step}\n]\n`);

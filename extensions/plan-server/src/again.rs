@@ -4,17 +4,27 @@ use crate::answer::Text;
 use crate::error::{Path, Problem};
 use crate::run_id::Start;
 use crate::runs::{Answer, Shared, start};
+use crate::title::{NO_NAME, title};
 use axum::extract::State as From;
 use axum::response::Response;
+use plan_runtime::Plan;
 use serde_json::json;
+
+/// Returns the plan JSON of a plan. A title from the server does not remain as the name, because a changed plan gets another title.
+fn text_of(plan: &Plan) -> serde_json::Result<String> {
+    let mut plan = plan.clone();
+    if title(&plan).is_some_and(|title| title == plan.name) {
+        plan.name = NO_NAME.into();
+    }
+    serde_json::to_string_pretty(&plan)
+}
 
 /// `GET /api/runs/{id}/plan`.
 pub(crate) async fn plan(From(state): Shared, Path(id): Path<String>) -> Answer<Response> {
     state
         .blocking(move |state| {
             let (plan, inputs) = state.plan(&id)?;
-            let text = serde_json::to_string_pretty(&plan);
-            let text = text.map_err(|error| Problem::storage(&error))?;
+            let text = text_of(&plan).map_err(|error| Problem::storage(&error))?;
             let answer = json!({"text": text, "inputs": inputs});
             let text = Text::new(&state.answers, "", &answer, "")?;
             Ok(text.response("application/json"))

@@ -1,9 +1,10 @@
-//! The answers of people: who allowed or refused a call, or sent a value, when and why. The file also contains the times of questions.
+//! The answers of people: who allowed or refused a call, or sent a value, when and why. Other files contain the times of questions, and the attempts before each retry of a run.
 
 use crate::error::Problem;
 use crate::limits;
+use crate::live::StepEvent;
 use crate::run_json::time;
-use crate::tools::Effects;
+use crate::tools::{Effect, Effects};
 use plan_graph::Line;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,22 +62,81 @@ impl Answered {
     }
 }
 
+/// A retry of a run, with the attempts that the journal no longer contains.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Retried {
+    pub(crate) at: String,
+    pub(crate) attempts: Vec<Earlier>,
+}
+
+/// An attempt before a retry, or a step that failed without an attempt.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Earlier {
+    pub(crate) path: String,
+    pub(crate) attempt: Option<u32>,
+    /// Milliseconds since the run began.
+    started_ms: Option<u64>,
+    ended_ms: Option<u64>,
+    pub(crate) error: Option<String>,
+}
+
+impl Earlier {
+    /// Returns `true` if both are one attempt. The start differs, because a step of a resumed run starts with its first call.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let of = |it: &Self| (it.attempt, it.ended_ms);
+        self.path == other.path && of(self) == of(other) && self.ended_ms.is_some()
+    }
+
+    /// Describes the attempt, such as `sent, attempt 1: failed: the mailbox is full`.
+    pub(crate) fn sentence(&self) -> String {
+        let nth = self.attempt.map(|nth| format!(", attempt {nth}"));
+        let nth = nth.unwrap_or_default();
+        match (&self.error, self.ended_ms) {
+            (Some(error), _) => format!("{}{nth}: failed: {error}", self.path),
+            (None, Some(_)) => format!("{}{nth}: completed", self.path),
+            (None, None) => format!("{}{nth}: cancelled", self.path),
+        }
+    }
+}
+
+impl From<StepEvent> for Earlier {
+    fn from(event: StepEvent) -> Self {
+        Self {
+            path: event.path,
+            attempt: event.attempt,
+            started_ms: event.started_ms,
+            ended_ms: event.ended_ms,
+            error: event.error,
+        }
+    }
+}
+
 /// Returns the first characters of a string on one line, or `None` for an empty string.
 fn line(text: Option<&str>, most: usize) -> Option<String> {
     let text: String = text?.trim().chars().take(most).collect();
     (!text.is_empty()).then(|| Line(text).to_string())
 }
 
-/// The answers to the questions of all runs, in the same two files as effects: a full file replaces the old file.
-pub(crate) struct Decisions(Mutex<Effects>);
+/// The answers to the questions of all runs, the times of the questions, and the attempts before retries. All are stored like effects: a full file replaces the old file.
+pub(crate) struct Decisions {
+    answers: Mutex<Effects>,
+    asked: Mutex<Effects>,
+    retried: Mutex<Effects>,
+}
 
 impl Decisions {
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Effects::open(path, limits::DECISIONS).map(|it| Self(Mutex::new(it)))
+    /// Reads the files in a folder.
+    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
+        let open = |name, most| Effects::open(&folder.join(name), most).map(Mutex::new);
+        Ok(Self {
+            answers: open("decisions.jsonl", limits::DECISIONS)?,
+            asked: open("asked.jsonl", limits::ASKED)?,
+            retried: open("retried.jsonl", limits::RETRIED)?,
+        })
     }
 
-    fn lines(&self) -> MutexGuard<'_, Effects> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn answers(&self) -> MutexGuard<'_, Effects> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records an answer about a run.
@@ -87,29 +147,60 @@ impl Decisions {
         };
         let make = |_| serde_json::to_value(answered);
         let made = self
-            .lines()
+            .answers()
             .have(key, run.to_owned(), &answered.decision, make);
         made.map(drop).map_err(|error| Problem::storage(&error))
     }
 
     /// Returns the time of the first question about this call of a run since the last answer about the call. The time outlives the server.
     pub(crate) fn asked(&self, run: &str, path: &str, key: &str) -> String {
-        let answers = self.of_run(run);
-        let count = answers.iter().filter(|it| it.path == path).count();
+        let key = {
+            let answers = self.answers();
+            let is_about = |line: &&Effect| line.call == run && line.output["path"] == *path;
+            let last = answers.made().rev().find(is_about);
+            format!("{key} {}", last.map_or("", |line| &line.key))
+        };
+        let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(asked) = all.find(&key).and_then(Value::as_str) {
+            return asked.to_owned();
+        }
         let now = time(SystemTime::now());
         let make = |_| serde_json::to_value(&now);
-        let key = format!("{key} {count}");
-        match self.lines().have(key, String::new(), "asked", make) {
-            Ok(Value::String(asked)) => asked,
-            // The run asks, even if the file cannot be written.
-            _ => now,
+        // The run asks, even if the file cannot be written.
+        if let Err(error) = all.have(key, run.to_owned(), "asked", make) {
+            tracing::warn!(%error, run, "the time of a question was not stored");
         }
+        now
+    }
+
+    /// Records the attempts of a run that a retry has removed from the journal. Failed attempts come first, because the number of attempts is limited.
+    pub(crate) fn retried(&self, run: &str, mut attempts: Vec<Earlier>) {
+        attempts.sort_by_key(|attempt| attempt.error.is_none());
+        attempts.truncate(limits::ATTEMPTS_BEFORE);
+        let at = time(SystemTime::now());
+        let key = format!("{run} {at}");
+        let make = |_| serde_json::to_value(Retried { at, attempts });
+        let mut all = self.retried.lock().unwrap_or_else(PoisonError::into_inner);
+        // The run continues, even if the file cannot be written.
+        if let Err(error) = all.have(key, run.to_owned(), "retry", make) {
+            tracing::warn!(%error, run, "the attempts before a retry were not stored");
+        }
+    }
+
+    /// Returns the latest retries of a run with the earlier attempts, the oldest first.
+    pub(crate) fn earlier(&self, run: &str) -> Vec<Retried> {
+        let all = self.retried.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_run = all.made().rev().filter(|line| line.call == run);
+        let read = of_run.filter_map(|line| Retried::deserialize(&line.output).ok());
+        let mut latest: Vec<Retried> = read.take(limits::RETRIES_OF_RUN).collect();
+        latest.reverse();
+        latest
     }
 
     /// Returns the latest answers about a run, the oldest first.
     pub(crate) fn of_run(&self, run: &str) -> Vec<Answered> {
-        let lines = self.lines();
-        let of_run = lines.made().rev().filter(|line| line.call == run);
+        let answers = self.answers();
+        let of_run = answers.made().rev().filter(|line| line.call == run);
         let read = of_run.filter_map(|line| Answered::deserialize(&line.output).ok());
         let mut latest: Vec<Answered> = read.take(limits::DECISIONS_OF_RUN).collect();
         latest.reverse();
@@ -120,20 +211,53 @@ impl Decisions {
 #[cfg(test)]
 mod tests {
     use super::{Answered, Decisions};
+    use crate::limits;
+    use std::path::PathBuf;
+
+    fn folder(name: &str) -> PathBuf {
+        let name = format!("plan-server-decisions-{}-{name}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// Each answer about a call ends the time of the question, and a known time is written once.
+    #[test]
+    fn a_question_after_many_answers_has_its_own_time() {
+        let folder = folder("many");
+        let all = Decisions::open(&folder).unwrap();
+        let answer = |number: usize| Answered {
+            question: Some(number.to_string()),
+            path: "sent".to_owned(),
+            ..Answered::new("allow", None, None)
+        };
+        for number in 0..=limits::DECISIONS_OF_RUN {
+            all.record("as-1", &answer(number)).unwrap();
+        }
+        let asked = || {
+            std::thread::sleep(std::time::Duration::from_millis(3));
+            all.asked("as-1", "sent", "as-1/sent")
+        };
+        let first = asked();
+        assert_eq!([asked(), asked()], [first.clone(), first.clone()]);
+        all.record("as-1", &answer(1_000)).unwrap();
+        assert_ne!(asked(), first);
+        let lines = |name| std::fs::read_to_string(folder.join(name)).unwrap();
+        assert_eq!(lines("asked.jsonl").lines().count(), 2);
+        assert!(!lines("decisions.jsonl").contains("as-1/sent"));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn answers_outlive_the_process() {
-        let name = format!("plan-server-decisions-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("decisions.jsonl");
+        let folder = folder("outlive");
         let long = "x".repeat(5_000);
         let answer = |question: &str, by| Answered {
             question: Some(question.to_owned()),
             path: "sent".to_owned(),
             ..Answered::new("allow", Some(by), Some(&long))
         };
-        let all = Decisions::open(&path).unwrap();
+        let all = Decisions::open(&folder).unwrap();
         all.record("as-1", &answer("1", "Ada\u{202e}\n")).unwrap();
         all.record("as-2", &answer("2", "Bob")).unwrap();
         all.record("as-1", &answer("3", "")).unwrap();
@@ -142,7 +266,7 @@ mod tests {
         drop(all);
         std::thread::sleep(std::time::Duration::from_millis(5));
         // The time of a question outlives the process as well, and ends with the answer.
-        let all = Decisions::open(&path).unwrap();
+        let all = Decisions::open(&folder).unwrap();
         assert_eq!(asked(&all), first);
         all.record("as-2", &answer("4", "Bob")).unwrap();
         assert_ne!(asked(&all), first);
@@ -150,7 +274,7 @@ mod tests {
         let names: Vec<Option<&str>> = read.iter().map(|it| it.by.as_deref()).collect();
         assert_eq!(names, [Some(r"Ada\u{202e}"), None]);
         let length = read[0].reason.as_ref().map(String::len);
-        assert_eq!(length, Some(crate::limits::REASON));
+        assert_eq!(length, Some(limits::REASON));
         let sentence = read[1].sentence();
         assert!(sentence.starts_with("allowed by a person without a name at 2"));
         std::fs::remove_dir_all(&folder).unwrap();

@@ -5,6 +5,7 @@ use crate::error::Problem;
 use crate::limits;
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::plans::Plans;
 use crate::run_id::Start;
 use plan_graph::Lines;
 use plan_runtime::run::{Decision, Gate, PendingCall};
@@ -22,11 +23,16 @@ pub(crate) struct Question {
     pub(crate) path: String,
     pub(crate) tool: String,
     pub(crate) description: String,
+    /// The intent of the step, or of the nearest enclosing step with an intent.
+    pub(crate) intent: String,
     pub(crate) arguments: Value,
     /// The tools that undo the call without another question.
     pub(crate) undone_by: Vec<String>,
     /// The arguments for people, with all digits of each number.
     pub(crate) text: String,
+    /// `true` if `text` contains all arguments.
+    #[serde(skip)]
+    pub(crate) is_whole: bool,
     /// The time of the question, as in RFC 3339. A restart of the server does not change the time.
     pub(crate) asked: String,
 }
@@ -39,17 +45,18 @@ pub(crate) fn whole_text(arguments: &Value) -> String {
     Lines(format_args!("{arguments:#}")).to_string()
 }
 
-/// Returns the arguments as a string for people, with the number of characters after the limit.
-fn text_of(arguments: &Value) -> String {
+/// Returns the arguments as a string for people, with the number of characters after the limit, and `true` without such characters.
+fn text_of(arguments: &Value) -> (String, bool) {
     let text = whole_text(arguments);
     match text.char_indices().nth(READ) {
-        None => text,
+        None => (text, true),
         Some((end, _)) => {
             let more = text[end..].chars().count();
-            format!(
+            let text = format!(
                 "{}\n… and {more} more characters, which are not shown",
                 &text[..end]
-            )
+            );
+            (text, false)
         }
     }
 }
@@ -69,6 +76,7 @@ pub(crate) struct Desk {
     live: Arc<Live>,
     metrics: Arc<Metrics>,
     decisions: Arc<Decisions>,
+    plans: Arc<Plans>,
 }
 
 /// Returns the number of the first question of this process. The number is random, so that an answer to a question of
@@ -82,14 +90,20 @@ fn first() -> u64 {
 }
 
 impl Desk {
-    pub(crate) fn new(live: Arc<Live>, metrics: Arc<Metrics>, decisions: Arc<Decisions>) -> Self {
+    pub(crate) fn new(
+        live: &Arc<Live>,
+        metrics: &Arc<Metrics>,
+        decisions: &Arc<Decisions>,
+        plans: &Arc<Plans>,
+    ) -> Self {
         Self {
             next: AtomicU64::new(first()),
             places: Semaphore::new(limits::QUESTIONS),
             open: Mutex::default(),
-            live,
-            metrics,
-            decisions,
+            live: Arc::clone(live),
+            metrics: Arc::clone(metrics),
+            decisions: Arc::clone(decisions),
+            plans: Arc::clone(plans),
         }
     }
 
@@ -142,21 +156,42 @@ impl Desk {
             return Ok(false);
         };
         record(&open.question)?;
+        // An open question has a receiver until its removal, so the recorded answer arrives.
         let open = all.remove(&number);
-        drop(all);
         Ok(open.is_some_and(|open| open.answer.send(decision).is_ok()))
+    }
+
+    /// Opens a question about a run. The question is open until the drop of the return value.
+    fn open_question(&self, run: String, number: u64, question: Question) -> Asked<'_> {
+        let (answer, decided) = oneshot::channel();
+        let open = Open {
+            run: run.clone(),
+            question: question.clone(),
+            answer,
+        };
+        self.open().insert(number, open);
+        self.metrics.questions.inc();
+        self.live.asked(&run, question);
+        Asked {
+            desk: self,
+            run,
+            number,
+            decided,
+        }
     }
 }
 
-/// Removes a question whose answer is no longer awaited.
+/// A question whose answer is awaited.
 struct Asked<'d> {
     desk: &'d Desk,
     run: String,
     number: u64,
+    decided: oneshot::Receiver<Decision>,
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
+        // The receiver is dropped after this removal, which waits for an answer that is being recorded.
         self.desk.open().remove(&self.number);
         self.desk.metrics.questions.dec();
         self.desk.live.changed(&self.run);
@@ -174,36 +209,70 @@ impl Gate for Desk {
         // The semaphore is never closed, so `acquire` cannot fail.
         let _place = self.places.acquire().await;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let (answer, decided) = oneshot::channel();
         let path = call.context().to_string();
         let key = call.context().idempotency_key();
+        let (text, is_whole) = text_of(call.arguments());
         let question = Question {
             id: number.to_string(),
             asked: self.decisions.asked(&run, &path, &key),
+            intent: self.plans.intent(&run, &path).await,
             path,
             tool: call.tool().to_owned(),
             description: call.description().to_owned(),
             arguments: call.arguments().clone(),
             undone_by: call.undone_by().to_vec(),
-            text: text_of(call.arguments()),
+            text,
+            is_whole,
         };
-        let open = Open {
-            run: run.clone(),
-            question: question.clone(),
-            answer,
-        };
-        self.open().insert(number, open);
-        self.metrics.questions.inc();
-        let _asked = Asked {
-            desk: self,
-            run: run.clone(),
-            number,
-        };
-        self.live.asked(&run, question);
-        match decided.await {
+        let mut asked = self.open_question(run, number, question);
+        match (&mut asked.decided).await {
             Ok(decision) => decision,
             // The server stops, and asks again after its restart.
             Err(_) => std::future::pending().await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Question;
+    use crate::state::tests::Fixture;
+    use plan_runtime::run::Decision;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    /// A run that ends while an answer is recorded takes the answer first, because a recorded answer is not rejected.
+    #[tokio::test]
+    async fn a_recorded_answer_arrives() {
+        let fixture = Fixture::new("desk").await;
+        let desk = &fixture.state.desk;
+        let question = Question {
+            id: "7".into(),
+            path: "sent".into(),
+            tool: "email_send".into(),
+            description: String::new(),
+            intent: String::new(),
+            arguments: serde_json::Value::Null,
+            undone_by: Vec::new(),
+            text: String::new(),
+            is_whole: true,
+            asked: String::new(),
+        };
+        let asked = desk.open_question("as-1".into(), 7, question);
+        let (ends, ended) = mpsc::channel();
+        let is_answered = thread::scope(|scope| {
+            scope.spawn(move || {
+                ended.recv().unwrap();
+                drop(asked);
+            });
+            desk.answer("as-1", "7", Decision::Allow, |_| {
+                ends.send(()).unwrap();
+                thread::sleep(Duration::from_millis(200));
+                Ok(())
+            })
+        });
+        assert!(is_answered.unwrap());
+        assert!(desk.questions("as-1").is_empty());
     }
 }

@@ -17,6 +17,7 @@ mod live;
 mod metrics;
 mod page;
 mod picture;
+mod plans;
 mod questions;
 mod report;
 mod routes;

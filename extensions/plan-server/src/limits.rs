@@ -106,6 +106,9 @@ pub const DATABASE_FOR_ENDED: u64 = DATABASE / 2;
 /// Bytes of a file with effects of the tools. A full file replaces the old file. A call has no second effect as long as one of the two files has the key of the call.
 pub const EFFECTS: u64 = 16 << 20;
 
+/// Bytes of the texts of the plans that the server keeps parsed.
+pub const PLANS: usize = 2 << 20;
+
 /// Characters of the title of a plan without a name.
 pub const TITLE: usize = 60;
 
@@ -123,6 +126,18 @@ pub const REASON: usize = 2_000;
 
 /// Bytes of a file with the answers of people. A full file replaces the old file.
 pub const DECISIONS: u64 = 8 << 20;
+
+/// Bytes of a file with the times of questions. A full file replaces the old file.
+pub const ASKED: u64 = 4 << 20;
+
+/// Bytes of a file with the attempts before retries. A full file replaces the old file.
+pub const RETRIED: u64 = 8 << 20;
+
+/// Stored attempts of a run before one retry.
+pub const ATTEMPTS_BEFORE: usize = 200;
+
+/// Retries of one run, with their earlier attempts, in one response.
+pub const RETRIES_OF_RUN: usize = 20;
 
 /// Answers of people about one run in one response.
 pub const DECISIONS_OF_RUN: usize = 200;

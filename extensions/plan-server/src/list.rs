@@ -5,20 +5,24 @@ use crate::limits;
 use crate::runs::{Answer, Shared};
 use crate::state::{State, now};
 use axum::extract::State as From;
-use plan_graph::MessageName;
+use plan_graph::{Line, MessageName};
 use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Instant, SystemTime};
 
-/// The most characters of an error in the list.
+/// The most characters of an error, and of the inputs, in the list.
 const LINE: usize = 200;
+
+/// The things that waiting runs wait for.
+const WAITS: [&str; 4] = ["answer", "value", "time", "server"];
 
 /// `GET /api/runs`.
 #[derive(Deserialize)]
 pub(crate) struct List {
     state: Option<String>,
+    waits_for: Option<String>,
     plan: Option<String>,
     text: Option<String>,
     /// The age of the oldest run.
@@ -86,8 +90,16 @@ impl List {
     /// Returns the filter of the journal, which supports no waiting runs and no search words.
     fn filter(&self, period: Period, now: SystemTime) -> Result<RunFilter, Problem> {
         let mut filter = RunFilter::new().newest_first();
-        filter = match self.state.as_deref() {
-            None | Some("") => filter,
+        if let Some(other) = given(self.waits_for.as_ref()).filter(|it| !WAITS.contains(it)) {
+            let message = format!("a run waits for no `{}`", short(other));
+            return Err(Problem::bad(
+                message,
+                "Write `answer`, `value`, `time` or `server`.",
+            ));
+        }
+        let waiting = given(self.waits_for.as_ref()).map(|_| "waiting");
+        filter = match given(self.state.as_ref()).or(waiting) {
+            None => filter,
             Some("running" | "waiting") => filter.state(RunState::Running),
             Some("done") => filter.state(RunState::Done),
             Some("failed") => filter.state(RunState::Failed),
@@ -113,6 +125,10 @@ impl List {
     fn matches(&self, state: &State, run: &RunSummary) -> Result<bool, Problem> {
         let wanted = self.state.as_deref().unwrap_or_default();
         if !wanted.is_empty() && wanted != state.state_of(run) {
+            return Ok(false);
+        }
+        let wanted = given(self.waits_for.as_ref());
+        if wanted.is_some() && wanted != state.waits_for(run) {
             return Ok(false);
         }
         let text = self.text.as_deref().unwrap_or_default().to_lowercase();
@@ -159,6 +175,20 @@ fn error(state: &State, run: &RunSummary) -> Result<Value, Problem> {
     Ok(json!(error.map(line)))
 }
 
+/// Returns the names and values of a run's inputs on one line of at most 200 characters.
+fn inputs(state: &State, run: &RunSummary) -> Result<String, Problem> {
+    let (_, inputs) = state.document(&run.id)?;
+    let inputs = inputs.as_object().into_iter().flatten();
+    let inputs: Vec<String> = inputs
+        .map(|(name, value)| match value {
+            Value::String(text) => format!("{name}: {text}"),
+            value => format!("{name}: {value}"),
+        })
+        .collect();
+    let inputs = inputs.join(", ");
+    Ok(Line(shortened(&inputs, LINE)).to_string())
+}
+
 pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answer {
     state
         .blocking(move |state| {
@@ -189,6 +219,7 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
                         if count <= limit {
                             let mut json = state.run_json(&run);
                             json["error"] = error(state, &run)?;
+                            json["inputs_text"] = inputs(state, &run)?.into();
                             runs.push(json);
                         } else if !asked.count {
                             is_whole = false;

@@ -24,6 +24,9 @@ pub(crate) struct StepEvent {
     pub(crate) status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attempt: Option<u32>,
+    /// The number of elements of the step's list, after the step has read the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) elements: Option<usize>,
     /// Milliseconds since the run began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started_ms: Option<u64>,
@@ -52,6 +55,8 @@ struct Channels {
     subscribers: usize,
     /// Runs in which a plan has finished: the plan of the run itself or a called plan.
     finished: HashSet<String>,
+    /// The lengths of the lists of open runs, by the steps that iterate over the lists.
+    lists: HashMap<String, HashMap<String, usize>>,
 }
 
 /// The channel of a run.
@@ -107,6 +112,17 @@ impl Live {
     /// put back.
     pub(crate) fn take_finished(&self) -> HashSet<String> {
         std::mem::take(&mut self.channels().finished)
+    }
+
+    /// Returns the lengths of the lists of a run, by the steps that iterate over the lists.
+    pub(crate) fn lists(&self, run: &str) -> HashMap<String, usize> {
+        self.channels().lists.get(run).cloned().unwrap_or_default()
+    }
+
+    /// Forgets the lists of a run that has ended.
+    pub(crate) fn ended(&self, run: &str) {
+        self.channels().lists.remove(run);
+        self.changed(run);
     }
 
     /// Puts back runs that have not ended yet.
@@ -266,6 +282,18 @@ impl Observer for Watch {
         if matches!(step.step().body, Body::Await(_)) {
             self.live.changed(&self.run);
         }
+    }
+
+    fn list_started(&self, step: &StepRef<'_>, length: usize) {
+        // The page counts the elements of the outermost lists.
+        if step.is_nested() || !step.element().is_empty() {
+            return;
+        }
+        let mut channels = self.live.channels();
+        let lists = channels.lists.entry(self.run.clone()).or_default();
+        lists.insert(step.to_string(), length);
+        drop(channels);
+        self.step(step, "running", |event| event.elements = Some(length));
     }
 
     fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {

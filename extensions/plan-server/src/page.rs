@@ -32,8 +32,10 @@ macro_rules! files {
     };
 }
 
-const MODULES: [(&str, &str, &str); 29] = files![
+const MODULES: [(&str, &str, &str); 31] = files![
     "again.js",
+    "arguments.js",
+    "begin.js",
     "change.js",
     "compare.js",
     "complete.js",

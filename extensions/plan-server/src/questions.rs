@@ -7,7 +7,6 @@ use crate::error::{Json, Path, Problem, short};
 use crate::limits;
 use crate::runs::{Answer, Shared};
 use crate::state::State;
-use crate::view;
 use axum::extract::State as From;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -15,7 +14,6 @@ use plan_runtime::run::Decision;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::time::Instant;
 
 /// `POST /api/runs/{id}/questions/{question}`.
 #[derive(Deserialize)]
@@ -152,26 +150,20 @@ pub(crate) async fn questions(From(state): Shared) -> Answer<Response> {
     state
         .blocking(move |state| {
             let (count, first) = state.desk.first(limits::QUESTIONS_ON_PAGE);
-            let mut plans = HashMap::new();
+            let mut names = HashMap::new();
             let mut questions = Vec::new();
-            let began = Instant::now();
             for (run, question) in first {
-                if !plans.contains_key(&run) {
-                    let name = state.find(&run)?.map(|run| run.plan);
-                    // The intents of many large plans would take too long.
-                    let is_late = began.elapsed() > limits::LIST_TIME;
-                    let plan = (name.is_some() && !is_late).then(|| state.plan(&run));
-                    let plan = plan.transpose()?.map(|(plan, _)| plan);
-                    plans.insert(run.clone(), (name, plan));
+                if !names.contains_key(&run) {
+                    names.insert(run.clone(), state.find(&run)?.map(|run| run.plan));
                 }
-                let (name, plan) = &plans[&run];
-                let intent = plan.as_ref().map(|plan| view::intent(plan, &question.path));
-                // The list has each member that the run has, except arguments that can be large.
+                // The list has each member that the run has, except long arguments.
+                let is_whole = question.is_whole;
                 let mut asked = json!(question);
                 if let Some(asked) = asked.as_object_mut() {
-                    asked.remove("arguments");
-                    asked.insert("plan".to_owned(), json!(name));
-                    asked.insert("intent".to_owned(), json!(intent.unwrap_or_default()));
+                    if !is_whole {
+                        asked.remove("arguments");
+                    }
+                    asked.insert("plan".to_owned(), json!(names[&run]));
                     asked.insert("run".to_owned(), run.into());
                 }
                 questions.push(asked);

@@ -82,6 +82,12 @@ fn head(state: &State, run: &RunSummary, error: Option<&str>, inputs: &Value) ->
                 .text(format_args!("Answer for {}", answered.path));
             list.tag("dd").text(answered.sentence());
         }
+        for retried in state.decisions.earlier(&run.id) {
+            list.tag("dt")
+                .text(format_args!("Before the retry at {}", retried.at));
+            let tries = retried.attempts.iter().map(|it| it.sentence());
+            list.tag("dd").text(tries.collect::<Vec<_>>().join("; "));
+        }
         for (input, value) in inputs.as_object().into_iter().flatten() {
             list.tag("dt")
                 .text(format_args!("Input {}", MessageName(input)));

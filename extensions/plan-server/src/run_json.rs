@@ -1,5 +1,6 @@
 //! Runs in the form of the API.
 
+use crate::decisions::Earlier;
 use crate::error::Problem;
 use crate::limits;
 use crate::live::{StepEvent, millis};
@@ -14,6 +15,7 @@ use plan_runtime::plan::Role;
 use plan_runtime::run::{Attempt, RunErrorKind, SignalError, Status};
 use plan_runtime::{Plan, Report};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 pub(crate) fn time(at: SystemTime) -> String {
@@ -23,8 +25,20 @@ pub(crate) fn time(at: SystemTime) -> String {
 impl State {
     pub(crate) fn state_of(&self, run: &RunSummary) -> &'static str {
         match run.state {
-            RunState::Running if !run.is_owned || self.desk.asks(&run.id) => "waiting",
+            _ if self.waits_for(run).is_some() => "waiting",
             state => state_name(state),
+        }
+    }
+
+    /// Returns the thing that a waiting run waits for: an answer to a question, a value, a time, or a server that can continue the run.
+    pub(crate) fn waits_for(&self, run: &RunSummary) -> Option<&'static str> {
+        match run.state {
+            RunState::Running if self.desk.asks(&run.id) => Some("answer"),
+            RunState::Running if run.is_owned => None,
+            RunState::Running if run.waits => Some("value"),
+            RunState::Running if run.refusal.is_some() => Some("server"),
+            RunState::Running => Some("time"),
+            _ => None,
         }
     }
 
@@ -37,6 +51,7 @@ impl State {
             "approve": if start.asks { "each" } else { "none" },
             "profile": reading(start.profile),
             "state": self.state_of(run),
+            "waits_for": self.waits_for(run),
             "began": time(run.began),
             "ended": run.ended.map(time),
             "refusal": run.refusal,
@@ -83,13 +98,9 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     let steps = view::steps(&plan, state.server.toolbox().contracts());
     json["svg"] = json!(crate::picture::svg(&steps));
     json["steps"] = json!(steps);
-    let mut questions = json!(state.desk.questions(id));
-    for question in questions.as_array_mut().into_iter().flatten() {
-        let intent = view::intent(&plan, question["path"].as_str().unwrap_or_default());
-        question["intent"] = intent.into();
-    }
-    json["questions"] = questions;
+    json["questions"] = json!(state.desk.questions(id));
     json["decisions"] = json!(state.decisions.of_run(id));
+    json["earlier"] = json!(state.decisions.earlier(id));
     json["waits"] = json!([]);
     json["undone"] = json!([]);
     json["error"] = Value::Null;
@@ -102,6 +113,10 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
             }
             let mut steps = Vec::new();
             progress(&report, "", Duration::ZERO, &mut steps);
+            let lists = state.live.lists(id);
+            for step in steps.iter_mut().filter(|step| step.attempt.is_none()) {
+                step.elements = lists.get(&step.path).copied();
+            }
             json["progress"] = json!(steps);
             json["undone"] = undone(&plan, &report);
             json["error"] = json!(cause(state, &run, &report)?);
@@ -156,6 +171,22 @@ fn waiting(plan: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<V
 /// The maximum number of attempts and steps in the progress of a run. The report has no maximum.
 const PROGRESS: usize = 2_000;
 
+/// Returns the attempts of a run, and the failed steps without attempts.
+pub(crate) fn attempts(state: &State, id: &str) -> Result<Vec<Earlier>, Problem> {
+    let mut events = Vec::new();
+    progress(&report(state, id, false)?, "", Duration::ZERO, &mut events);
+    let tried: HashSet<String> = events
+        .iter()
+        .filter(|event| event.attempt.is_some())
+        .map(|event| event.path.clone())
+        .collect();
+    let is_shown = |event: &StepEvent| {
+        event.attempt.is_some() || event.status == "failed" && !tried.contains(&event.path)
+    };
+    let attempts = events.into_iter().filter(is_shown);
+    Ok(attempts.map(Earlier::from).collect())
+}
+
 /// Adds the events of a run so far, in the form of the events for watchers.
 fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<StepEvent>) {
     let at = |time: Duration| Some(millis(began.saturating_add(time)));
@@ -181,6 +212,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                     _ => "running",
                 },
                 attempt: Some(attempt.number()),
+                elements: None,
                 // The first attempt begins with its step, even if the call waits for a permit. Subscribers get this time as well.
                 started_ms: step
                     .started()
@@ -202,6 +234,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                 step.status().name()
             },
             attempt: None,
+            elements: None,
             started_ms: step.started().filter(|_| !has_attempts).and_then(at),
             ended_ms: step.ended().and_then(at),
             error: step.error().map(ToString::to_string),

@@ -104,8 +104,7 @@ impl Server {
         let db = options.open(folder.join("runs.db"))?;
         let effects = folder.join("effects.jsonl");
         let office = Office::open(&effects).map_err(at(effects.display()))?;
-        let decisions = folder.join("decisions.jsonl");
-        let decisions = Decisions::open(&decisions).map_err(at(decisions.display()))?;
+        let decisions = Decisions::open(folder).map_err(at(folder.display()))?;
         let throttle = Throttle::new().concurrency("*", limits::CALLS);
         let state = State::new(db, toolbox(throttle.clone()), office, decisions, token).await?;
         let listening = TcpListener::bind(settings.address).await;

@@ -1,14 +1,16 @@
 //! The state that the handlers of requests share.
 
 use crate::answer::Room;
-use crate::decisions::Decisions;
+use crate::decisions::{Decisions, Earlier};
 use crate::desk::Desk;
 use crate::error::Problem;
 use crate::findings::{is_of_reference, severity};
 use crate::limits;
 use crate::live::Live;
 use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
+use crate::plans::Plans;
 use crate::run_id::reading;
+use crate::run_json::attempts;
 use crate::title::{NO_NAME, title};
 use crate::tools::Office;
 use axum::http::StatusCode;
@@ -16,7 +18,7 @@ use plan_runtime::dynamic::{
     Document, DocumentLimits, Finding, Findings, Profile, Reader, Toolbox,
 };
 use plan_runtime::journal::{
-    Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, Store, spi::RunInfo,
+    JournalError, RunFilter, RunState, RunSummary, Sqlite, Store, spi::RunInfo,
 };
 use plan_runtime::serve::Server;
 use plan_runtime::{Plan, RunError};
@@ -45,6 +47,7 @@ pub(crate) struct State {
     pub(crate) server: Server<Sqlite, Office>,
     pub(crate) desk: Arc<Desk>,
     pub(crate) decisions: Arc<Decisions>,
+    pub(crate) plans: Arc<Plans>,
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) token: String,
@@ -108,7 +111,7 @@ impl State {
         token: String,
     ) -> Result<Self, JournalError> {
         let (live, metrics) = (Arc::new(Live::default()), Arc::new(Metrics::new()));
-        let decisions = Arc::new(decisions);
+        let (decisions, plans) = (Arc::new(decisions), Arc::new(Plans::new(&db)));
         let mut open = OpenRuns::default();
         let mut running = RunFilter::new().state(RunState::Running);
         loop {
@@ -116,17 +119,14 @@ impl State {
             let Some(last) = page.last() else { break };
             running = running.after(last.number);
             for run in page {
-                let info = db.look(&run.id).await?.and_then(|run| run.info);
+                let info = plans.info(&run.id).await?;
                 open.add(&run.id, info.map_or(0, |info| bytes_of(&info)));
             }
         }
         Ok(Self {
-            desk: Arc::new(Desk::new(
-                Arc::clone(&live),
-                Arc::clone(&metrics),
-                Arc::clone(&decisions),
-            )),
+            desk: Arc::new(Desk::new(&live, &metrics, &decisions, &plans)),
             decisions,
+            plans,
             server: Server::new(&db, toolbox, office),
             live,
             metrics,
@@ -354,9 +354,10 @@ impl State {
     }
 
     /// Returns the plan of a run, and its inputs.
-    pub(crate) fn plan(&self, id: &str) -> Result<(Plan, Value), Problem> {
+    pub(crate) fn plan(&self, id: &str) -> Result<(Arc<Plan>, Value), Problem> {
         let (document, inputs) = self.document(id)?;
-        let plan = serde_json::from_str(&document).map_err(|error| Problem::storage(&error))?;
+        let plan = self.plans.parse(document);
+        let plan = plan.map_err(|error| Problem::storage(&error))?;
         Ok((plan, inputs))
     }
 
@@ -369,9 +370,7 @@ impl State {
     }
 
     fn info(&self, id: &str) -> Result<RunInfo, Problem> {
-        let run = now(self.server.journal().look(id));
-        let run = run.map_err(|error| Problem::storage(&error))?;
-        let info = run.and_then(|run| run.info);
+        let info = now(self.plans.info(id)).map_err(|error| Problem::storage(&error))?;
         info.ok_or_else(|| Problem::no_run(id))
     }
 
@@ -379,8 +378,16 @@ impl State {
     pub(crate) fn retry(&self, id: &str) -> Result<(), Problem> {
         let bytes = bytes_of(&self.info(id)?);
         self.reserve(id, bytes)?;
+        // The retry removes the records of the repeated attempts.
+        let before = attempts(self, id).unwrap_or_default();
         let retried = now(self.server.retry_failed(id));
         self.settle(id, bytes);
+        if retried.is_ok() {
+            let after = attempts(self, id).unwrap_or_default();
+            let is_gone = |it: &Earlier| !after.iter().any(|after| it.is(after));
+            let gone = before.into_iter().filter(is_gone);
+            self.decisions.retried(id, gone.collect());
+        }
         retried.map_err(|error| {
             Problem::new(
                 StatusCode::CONFLICT,
@@ -408,7 +415,7 @@ impl State {
             self.metrics.run_time.observe(took.as_secs_f64());
             tracing::info!(run = id, state, ?took, "a run has ended");
             self.open().remove(&id);
-            self.live.changed(&id);
+            self.live.ended(&id);
         }
         self.live.still_open(open);
     }

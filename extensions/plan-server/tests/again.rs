@@ -139,3 +139,83 @@ fn the_age_of_a_question_outlives_the_server() {
     assert_ne!(second["id"], first["id"]);
     assert_eq!(second["asked"], first["asked"]);
 }
+
+/// The event of a question, the state of its run and the list of all questions have the intent of the step that asks.
+#[test]
+fn a_nested_question_has_the_intent_of_its_step() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!({"steps": [
+        {"id": "slow", "tool": "slow", "arguments": {"ms": 600}},
+        {"id": "all", "intent": "Book all days.", "after": ["slow"], "for": {"pattern": "day", "list": ["2027-03-12"], "body": {"block": {"steps": [
+            {"id": "booked", "intent": "Book one day.", "tool": "event_book", "arguments": {"title": "x", "day": "$ref:day"}}
+        ], "value": "$ref:booked.id"}}}}
+    ], "output_steps": ["all"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "each");
+    let mut events = server.events(&id);
+    let allow = json!({"decision": "allow"});
+    let run = server.until(&id, asks);
+    server.answer(&id, &run["questions"][0], &allow);
+    let is_booked = |asked: &Value| asked["path"] == "all[0].booked";
+    let (_, event) = events
+        .find(|(name, event)| name == "question" && is_booked(event))
+        .unwrap();
+    let run = server.until(&id, |run| is_booked(&run["questions"][0]));
+    let (_, all) = server.get("/api/questions");
+    for asked in [&event, &run["questions"][0], &all["questions"][0]] {
+        assert_eq!(asked["intent"], "Book one day.", "{asked}");
+    }
+}
+
+/// The plan of a run without a name has no name in the editor, so a changed plan has another title.
+#[test]
+fn a_title_is_not_the_name_of_an_edited_plan() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let edited = |plan: Value| {
+        let id = server.begin(&plan.to_string(), &json!({}), "none");
+        let (_, plan) = server.get(&format!("/api/runs/{id}/plan"));
+        let text = plan["text"].as_str().unwrap().replace("Wait.", "Rest.");
+        let id = server.begin(&text, &json!({}), "none");
+        server.run(&id)["plan"].clone()
+    };
+    let steps = json!([{"id": "slow", "intent": "Wait.", "tool": {"name": "slow"}, "arguments": {"object": {"ms": 1}}}]);
+    let output = json!({"value": {"reference": {"step": "slow", "pointer": ""}}});
+    let plan = |name: &str| json!({"name": name, "steps": steps, "output": output});
+    assert_eq!(edited(plan("plan")), "Rest.");
+    assert_eq!(edited(plan("nap")), "nap");
+}
+
+/// A retry keeps the attempts that it repeats, also after a restart of the server.
+#[test]
+fn attempts_before_a_retry_are_kept() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = json!([
+        {"id": "kept", "tool": "slow", "arguments": {"ms": 1}},
+        {"id": "line", "tool": "flaky", "arguments": {"failures": 2}, "after": ["kept"]}
+    ]);
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    let first = server.ended(&id);
+    assert_eq!(
+        (&first["state"], &first["earlier"]),
+        (&json!("failed"), &json!([]))
+    );
+    let path = format!("/api/runs/{id}/retry");
+    assert_eq!(server.post(&path, &json!({})).0, 200);
+    let second = server.ended(&id);
+    let earlier = &second["earlier"][0]["attempts"];
+    assert_eq!(
+        (&earlier[0]["path"], &earlier[0]["attempt"]),
+        (&json!("line"), &json!(1))
+    );
+    assert!(earlier[0]["error"].is_string() && earlier[0]["ended_ms"].is_u64());
+    // The completed step is not repeated.
+    assert_eq!(earlier.as_array().unwrap().len(), 1, "{earlier}");
+    server.kill();
+    let server = Process::start(&folder);
+    assert_eq!(server.run(&id)["earlier"], second["earlier"]);
+    let (_, report) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert!(report.contains("<dt>Before the retry at 2"));
+    assert!(report.contains("line, attempt 1: failed: "));
+}

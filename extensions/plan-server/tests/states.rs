@@ -186,3 +186,62 @@ fn a_cancelled_run_has_a_state_of_its_own() {
         1.0
     );
 }
+
+/// People answer questions and send values. Nobody has to do anything for a run that waits for a time.
+#[test]
+fn waiting_runs_are_found_by_what_they_wait_for() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plans = [
+        (
+            "time",
+            json!([{"id": "pause", "tool": "sleep", "arguments": {"time": "1h"}}]),
+        ),
+        ("value", json!([{"id": "room", "await": "String"}])),
+        (
+            "answer",
+            json!([{"id": "sent", "tool": "email_send", "arguments": {"to": "{{PLACEHOLDER_to}}", "subject": "x"}}]),
+        ),
+    ];
+    let to = "ada@example.org";
+    let ids = plans.map(|(waits_for, plan)| {
+        let inputs = if waits_for == "answer" {
+            json!({"to": to})
+        } else {
+            json!({})
+        };
+        let id = server.begin(&plan.to_string(), &inputs, "each");
+        let run = server.until(&id, |run| run["waits_for"] == waits_for);
+        assert_eq!(run["state"], "waiting");
+        (waits_for, id)
+    });
+    for (waits_for, id) in ids {
+        let (_, list) = server.get(&format!("/api/runs?waits_for={waits_for}"));
+        let found: Vec<&Value> = list["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| &run["id"])
+            .collect();
+        assert_eq!(found, [&json!(id)], "{waits_for}");
+        let inputs = if waits_for == "answer" {
+            "to: ada@example.org"
+        } else {
+            ""
+        };
+        assert_eq!(list["runs"][0]["inputs_text"], inputs);
+    }
+    assert_eq!(server.get("/api/runs?waits_for=me").0, 400);
+}
+
+/// The event and the state of a step with a `for` have the length of its list while the step runs.
+#[test]
+fn a_running_list_has_its_length() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let id = server.begin(THREE, &json!({}), "each");
+    let run = server.until(&id, |run| run["questions"].as_array().unwrap().len() == 3);
+    let steps = run["progress"].as_array().unwrap();
+    let sent = steps.iter().find(|step| step["path"] == "sent").unwrap();
+    assert_eq!(sent["elements"], 3, "{run:#}");
+}

@@ -39,7 +39,7 @@ impl Fixture {
         std::fs::create_dir_all(&folder).unwrap();
         let db = Sqlite::open(folder.join("runs.db")).unwrap();
         let office = Office::open(&folder.join("effects.jsonl")).unwrap();
-        let decisions = Decisions::open(&folder.join("decisions.jsonl")).unwrap();
+        let decisions = Decisions::open(&folder).unwrap();
         let state = State::new(
             db,
             toolbox(Throttle::new()),

@@ -10,16 +10,17 @@ use std::path::{Path, PathBuf};
 /// A line of a file: a call that had an effect, or that repeated an earlier call with its key.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Effect {
-    /// The idempotency key of the call, which a repeated call keeps.
+    /// The idempotency key of the call, which a repeated call keeps, or the key of an answer.
     pub(crate) key: String,
-    /// The run of the call, and the path of the call in the run.
+    /// The run and the path of the call. In files about questions and answers, this is the run alone.
     pub(crate) call: String,
+    /// The tool, or the decision of an answer.
     pub(crate) tool: String,
-    /// The output of the tool.
+    /// The output of the tool, or the answer.
     pub(crate) output: Value,
     /// `true` if an earlier call had the effect, so that this call had none.
     #[serde(default)]
-    pub(crate) again: bool,
+    again: bool,
     /// The number of effects up to this line. Lines of earlier versions have no count.
     count: Option<u64>,
 }
@@ -107,6 +108,11 @@ impl Effects {
         lines.filter(|line| !line.again)
     }
 
+    /// Returns the output in the line with this key.
+    pub(crate) fn find(&self, key: &str) -> Option<&Value> {
+        self.new.find(key).or_else(|| self.old.find(key))
+    }
+
     /// Writes the effect of a call, unless one of the two files has a line with its key. `make` gets the number of the
     /// effect, counted from 1, and returns the output.
     pub(crate) fn have(
@@ -116,7 +122,7 @@ impl Effects {
         tool: &str,
         make: impl FnOnce(u64) -> serde_json::Result<Value>,
     ) -> io::Result<Value> {
-        let before = self.new.find(&key).or_else(|| self.old.find(&key)).cloned();
+        let before = self.find(&key).cloned();
         let again = before.is_some();
         let count = self.count.checked_add(u64::from(!again));
         let count = count.ok_or_else(|| {

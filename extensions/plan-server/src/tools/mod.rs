@@ -7,7 +7,7 @@ mod odd;
 mod people;
 
 use crate::limits;
-pub(crate) use effects::Effects;
+pub(crate) use effects::{Effect, Effects};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::{CallContext, Throttle};
 use plan_runtime::{Error, Result, Sleep};

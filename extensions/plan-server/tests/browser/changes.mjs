@@ -21,6 +21,8 @@ for (const [shape, options] of SHAPES) {
     await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "sarah", text: "evil\u202e" } }, { id: "last", tool: "list_mails", arguments: { sender: "{{sent.result}}" } }]));
     await drawn(page, 2);
     await page.click("#start");
+    // Each argument is a field, and its value is not shortened.
+    assert.deepEqual(await page.$$eval("#questions .arguments > *", (all) => all.map((it) => it.textContent)), ["to", "sarah", "text", '"evil\\u{202e}"']);
     await press(page, "Edit…", "#questions");
     // Unseen characters have the escapes of JSON, and the text is equal to the arguments.
     await page.waitForSelector("#questions textarea", { visible: true });
@@ -40,6 +42,11 @@ for (const [shape, options] of SHAPES) {
     await press(page, "Back", "#questions");
     await press(page, "Edit…", "#questions");
     await wait(page, () => /sarah/.test(document.querySelector("#questions textarea").value));
+    await type(page, '{"to": "ada", "text": "evil moon"}');
+    // Each changed argument is beside its original value.
+    assert.deepEqual(await page.$$eval("#questions .changes", (all) => all.map((it) => [...it.querySelectorAll("code, pre")].map((one) => one.innerHTML))), [
+      ["to", "<del>sarah</del>", "<ins>ada</ins>"], ["text", '<del>"</del>evil<del>\\u{202e}"</del>', "evil<ins> moon</ins>"]]);
+    await looks(page, `changes-${shape}`);
     await type(page, '{"to": "ada", "text": "Hello."}');
     // Typed arguments stay in another view.
     await page.click("#to-inbox");
@@ -67,7 +74,7 @@ for (const [shape, options] of SHAPES) {
     await wait(page, () => document.querySelectorAll("#picture .group-graph .edge").length === 11);
     // Each group is below the group whose outputs it uses.
     const tops = await page.$$eval("#picture .group", (all) => all.map((it) => it.getBoundingClientRect().top));
-    assert.deepEqual(tops, tops.toSorted((a, b) => a - b));
+    assert.ok(tops.every((top, at) => at === 0 || top > tops[at - 1]), `the tops are ${tops}`);
     assert.deepEqual(await faint(page), []);
     assert.equal(await page.$eval("#picture .scroll", (it) => it.hidden), true);
     await looks(page, `groups-${shape}`, "#picture");
@@ -138,6 +145,18 @@ for (const [shape, options] of SHAPES) {
     await says(page, "#live .group.failed", "1 failed");
     assert.match(await text(page, "#live .group.failed .counts"), /^1 failed, \d completed$/);
     assert.ok((await page.$$eval("#live .group-graph .edge", (all) => all.length)) > 5);
+    // No edge crosses a group that is neither its start nor its end.
+    const crossed = await page.$$eval("#live .group-graph", ([graph]) => {
+      const frame = graph.getBoundingClientRect();
+      const boxes = [...graph.querySelectorAll(".group")].map((it) => it.getBoundingClientRect());
+      return [...graph.querySelectorAll(".edge")].flatMap((edge) => {
+        const length = edge.getTotalLength();
+        const points = Array.from({ length: 200 }, (_, at) => edge.getPointAtLength((length * at) / 199));
+        const hit = boxes.filter((box) => points.some(({ x, y }) => x + frame.left > box.left + 2 && x + frame.left < box.right - 2 && y + frame.top > box.top + 2 && y + frame.top < box.bottom - 2));
+        return hit.length > 0 ? [edge.getAttribute("d")] : [];
+      });
+    });
+    assert.deepEqual(crossed, []);
     await looks(page, `groups-failed-${shape}`, "#live");
     await close(page);
   }));

@@ -24,6 +24,24 @@ await test("the server, one click for a finding, and its tools", () => served(as
   await close(page);
 }));
 
+await test("the server, the intent of a question in a block of a list", () => served(async (server) => {
+  const page = await open(server.url);
+  await put(page, JSON.stringify({ steps: [{ id: "all", intent: "Book all days.", for: { pattern: "day", list: ["2027-03-12", "2027-03-13"], body: { block: { steps: [
+    { id: "booked", intent: "Book one day.", tool: "event_book", arguments: { title: "x", day: "$ref:day" } }, { id: "told", tool: "email_send", arguments: { to: "ada@example.org", subject: "$ref:booked.day" } }], value: "$ref:told.number" } } } }], output_steps: ["all"] }));
+  await drawn(page, 1);
+  await page.click("#start");
+  const intent = (path) => page.$$eval("#questions .question", (all, path) => all.find((it) => it.querySelector("h3").textContent.includes(`${path}?`))?.querySelector(".intent")?.textContent, path);
+  // The first state may come after the questions, so the later questions come as events.
+  await says(page, "#questions h3", "all[0].booked");
+  assert.equal(await intent("all[0].booked"), "The plan states: Book one day.");
+  await press(page, "Allow", "#questions .question:first-child");
+  await says(page, "#questions h3", ".told");
+  assert.equal(await intent((await text(page, "#questions .question:last-child h3 code:last-child"))), "The plan states: Book all days.");
+  await says(page, "#timeline .row .said", "0 of 2");
+  await show(page, "server-intent-light");
+  await close(page);
+}));
+
 await test("the server, a reason outlives the server", () => served(async (server) => {
   const page = await open(server.url, { allowed: gone });
   await put(page, '[{"id": "sent", "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "x"}}]');

@@ -80,9 +80,11 @@ await test("the list of runs by plan and by time", () => stubbed({}, async (stub
   await page.waitForSelector("#filter-range:not([hidden])");
   const local = (age) => page.evaluate((ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16), Date.now() - age * 3_600_000);
   for (const [name, age] of [["from", 120], ["to", 10]]) {
+    await page.focus(`#filter-${name}`);
     await page.$eval(`#filter-${name}`, (it, value) => {
       it.value = value;
       it.dispatchEvent(new Event("change", { bubbles: true }));
+      it.blur();
     }, await local(age));
     await page.waitForFunction((name) => location.hash.includes(`${name}=`), {}, name);
   }
@@ -99,6 +101,38 @@ await test("the list of runs by plan and by time", () => stubbed({}, async (stub
   await page.setViewport({ width: 390, height: 800 });
   await fits(page);
   await show(page, "runs-range-narrow");
+  await close(page);
+}));
+
+await test("a time that somebody types", () => stubbed({}, async (stub) => {
+  stub.runs.set("r0001", { id: "r0001", plan: "mail", state: "done", began: new Date().toISOString(), ended: new Date().toISOString(), inputs: { to: "Ada", text: "long ".repeat(100) }, questions: [], waits: [], undone: [], events: [], steps: [], values: new Map(), given: new Map(), allowed: new Map(), watchers: new Set() });
+  const page = await open(stub.url, { at: "#/runs", width: 1280, height: 800 });
+  await says(page, "#runs-count", "1 run");
+  // A run takes one line, which has its inputs.
+  assert.match(await text(page, '#runs [data-label="Inputs"]'), /^to: Ada, text: long/);
+  const high = () => page.$eval("#runs tbody tr", (it) => it.getBoundingClientRect().height);
+  assert.ok((await high()) < 40, `the row is ${await high()} pixels high`);
+  await fits(page);
+  await page.select("#filter-time", "range");
+  await page.waitForSelector("#filter-range:not([hidden])");
+  await page.focus("#filter-from");
+  // While the year is 2 or 20, the list neither changes nor replaces the text.
+  await page.keyboard.type("0102");
+  for (const digit of "2025") await page.keyboard.press(digit);
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.type("0930A");
+  for (let left = 0; left < 3; left += 1) await page.keyboard.press("ArrowLeft");
+  const value = () => page.$eval("#filter-from", (it) => it.value);
+  assert.equal(await value(), "2025-01-02T09:30");
+  for (const digit of "2026") {
+    await page.keyboard.press(digit);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal(page.url().split("#")[1], "/runs");
+  }
+  assert.equal(await value(), "2026-01-02T09:30");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => /from=2026-01-0/.test(location.hash));
+  assert.equal(await value(), "2026-01-02T09:30");
   await close(page);
 }));
 
@@ -142,6 +176,30 @@ await test("the first page", () => stubbed({ pace: 20 }, async (stub) => {
       assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
       await close(page);
     });
+  }
+}));
+
+await test("an empty editor", () => stubbed({}, async (stub) => {
+  for (const [name, options] of [["light", {}], ["dark", { scheme: "dark" }], ["narrow", { width: 390 }]]) {
+    const page = await open(stub.url, { width: 1280, height: 800, ...options });
+    // The page offers samples and tools, and needs no scrolling to the button that runs the plan.
+    await says(page, "#begin button", "Send a mail");
+    await says(page, "#begin button", "send_mail");
+    assert.equal(await page.$eval("#picture-card", (it) => it.hidden), true);
+    await show(page, `begin-${name}`);
+    await fits(page);
+    assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
+    const isSeen = () => page.$eval("#start", (it) => it.getBoundingClientRect().bottom <= innerHeight);
+    if (name !== "narrow") assert.ok(await isSeen());
+    await press(page, "send_mail", "#begin");
+    await drawn(page, 1);
+    assert.equal(await page.$eval("#begin-card", (it) => it.hidden), true);
+    if (name !== "narrow") assert.ok(await isSeen());
+    await put(page, "");
+    await press(page, "Send a mail", "#begin");
+    await drawn(page, 1);
+    assert.match(await page.$eval("#text", (it) => it.value), /Tell Ada/);
+    await close(page);
   }
 }));
 

@@ -224,6 +224,8 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await says(page, "#questions h3", "sent[2]");
   await says(page, "#questions .question:last-child .hint", "also allows the calls that nobody has seen yet");
   assert.equal(await page.$$eval("#questions button", (all) => all.filter((it) => it.textContent === "Allow for all elements").length), 3);
+  // The row of a list that runs counts its elements.
+  await says(page, "#timeline .row .said", "waiting for you, 0 of 3");
   // All arguments, on demand.
   assert.ok(!(await text(page, "#questions pre")).includes("the end"));
   await press(page, "Show all arguments", "#questions .question:first-child");
@@ -245,14 +247,17 @@ await test("several calls of a step, and the inbox", () => stubbed({ pace: 60 },
   await begin([{ id: "one", tool: "send_mail", arguments: { to: "ada" } }]);
   await begin([{ id: "two", tool: "book_room", arguments: { room: 7 } }]);
   await begin([{ id: "value", await: "String" }]);
+  // Nobody waits for a person in a run that waits for a time.
+  stub.runs.set("r0009", { ...stub.runs.get("r0001"), id: "r0009", plan: "a pause", state: "waiting", ended: null, questions: [], waits: [], error: null });
   await page.click("#to-inbox");
   await says(page, "#inbox h2", "book_room");
-  await says(page, "#inbox-count", "2 questions, 1 run waits without a question");
+  await says(page, "#inbox-count", "2 questions, 1 run waits for a value");
   assert.equal(await text(page, "#to-inbox"), "Waiting (3)");
+  assert.ok(!(await text(page, "#inbox-view")).includes("a pause"));
   await show(page, "inbox-light");
   assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);
   await press(page, "Allow", "#inbox .question:first-child");
-  await says(page, "#inbox-count", "1 question, 1 run waits without a question");
+  await says(page, "#inbox-count", "1 question, 1 run waits for a value");
   await says(page, "#inbox h2", "book_room");
   while (stub.runs.get("r0002").state !== "done") await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(stub.runs.get("r0003").state, "waiting");
@@ -363,6 +368,13 @@ await test("a run again", () => stubbed({ pace: 40 }, async (stub) => {
   await says(other, "#run-facts", "done");
   assert.equal(stub.runs.size, 3);
   assert.equal(await other.$eval("#retry", (it) => it.hidden), true);
+  // The card of a step lists the attempts before the retry as well.
+  await press(other, "each", "#timeline");
+  await says(other, "#step-details h3", "Before the retry");
+  await says(other, "#step-details .earlier li", "each[1], attempt 1 ✗failed");
+  await says(other, "#step-details .earlier li", "the line was busy");
+  await show(other, "earlier-light");
+  assert.deepEqual([...(await contrast(other)), ...(await axe(other))], []);
   await wait(other, () => document.querySelectorAll("#live .node.completed").length === 2);
   await close(other);
   await close(page);
@@ -451,6 +463,9 @@ await test("a lost connection on each page", () => stubbed({ pace: 20 }, async (
     // A list asks by itself, and the editor asks while somebody types.
     if (view === "editor-view") await put(page, "[ ]");
     await says(page, "#lost", "Not connected since");
+    // The banner promises nothing that the page does not do.
+    assert.match(await text(page, "#lost"), /The page contacts the server every 3 seconds\. Until the server answers, the buttons of runs and questions are off\.$/);
+    if (view === "editor-view") await page.waitForRequest((request) => request.url().endsWith("/health"));
     if (view === "inbox-view") assert.equal(await page.$$eval("#inbox button", (all) => all.every((it) => it.getAttribute("aria-disabled") === "true")), true);
     await show(page, `lost-${view}`);
     assert.deepEqual([...(await contrast(page)), ...(await axe(page))], []);

@@ -145,9 +145,10 @@ export async function start({ page, pace = 120 }) {
     return { id: step.path, tool: step.tool, waits, waited_ms: waits.length ? { answer: waits[0].duration_ms } : undefined, status: last?.status ?? "not started", error: last?.error ?? undefined, started_ms: started && since(started),
       duration_ms: last?.ended_ms ? since(last.ended_ms) - since(started) : undefined, output: whole ? run.values.get(step.path) : undefined, attempts: attempts.filter(Boolean) };
   }) });
+  const waitsFor = ({ state, questions, waits }) => (state !== "waiting" ? null : questions.length ? "answer" : waits.length ? "value" : "time");
   const told = (run, whole = false) => {
     const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone, approve, steps, svg } = run;
-    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: run.decisions ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
+    return { id, plan, state, began, ended, inputs, error, waits, questions: questions.map(({ settle, ...rest }) => rest), decisions: run.decisions ?? [], earlier: run.earlier ?? [], undone, approve, steps, svg, report: reported(run, whole), ...(whole ? { output } : {}) };
   };
   const send = (run, event, data) => {
     for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -200,6 +201,7 @@ export async function start({ page, pace = 120 }) {
       if (one.each) {
         // The elements of a list, all at one time.
         event("running");
+        step(run, { path: one.path, status: "running", elements: one.each });
         const elements = Array.from({ length: one.each }, (_, at) => `${one.path}[${at}]`);
         const done = await Promise.all(elements.map(async (path, at) => {
           const { decision, reason } = approve === "each" && !one.read_only ? await ask(path) : {};
@@ -259,7 +261,7 @@ export async function start({ page, pace = 120 }) {
   }
   const begin = (text, { steps, plan }, inputs, approve) => {
     const run = { text, id: `r${String(runs.size + 1).padStart(4, "0")}`, plan: plan.name, state: "running", began: new Date().toISOString(), ended: null, inputs: inputs, output: null,
-      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), changed: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [], decisions: [] };
+      error: null, waits: [], questions: [], undone: [], approve: approve, steps: plan.steps, svg: plan.svg, values: new Map(), given: new Map(), changed: new Map(), allowed: new Map(), watchers: new Set(), events: [], acted: [], decisions: [], earlier: [] };
     runs.set(run.id, run);
     execute(run, steps, approve);
     return run.id;
@@ -293,7 +295,7 @@ export async function start({ page, pace = 120 }) {
       return wrong(400, "malformed", "the body is not JSON");
     }
     if (url.pathname === "/api/questions") {
-      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: _, ...rest }) => ({ run: run.id, plan: run.plan, ...rest })));
+      const questions = [...runs.values()].flatMap((run) => run.questions.map(({ settle, arguments: given, ...rest }) => ({ run: run.id, plan: run.plan, ...rest, ...(/not shown$/.test(rest.text) ? {} : { arguments: given }) })));
       return json(200, { questions, count: questions.length });
     }
     const [, , , id, what, which] = url.pathname.split("/").map(decodeURIComponent);
@@ -314,11 +316,11 @@ export async function start({ page, pace = 120 }) {
     }
     if (url.pathname === "/api/plans") return json(200, { plans: [...new Set([...runs.values()].map(({ plan }) => plan))].sort() });
     if (url.pathname === "/api/runs") {
-      const [state, text, before, plan, since, from, to] = ["state", "text", "before", "plan", "since", "from", "to"].map((name) => url.searchParams.get(name));
+      const [state, text, before, plan, since, from, to, waits] = ["state", "text", "before", "plan", "since", "from", "to", "waits_for"].map((name) => url.searchParams.get(name));
       const oldest = Math.max(since ? Date.now() - { "1h": 1, "1day": 24, "7days": 168 }[since] * 3_600_000 : -Infinity, from ? Date.parse(from) : -Infinity);
       const limit = Number(url.searchParams.get("limit") ?? 50);
-      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && Date.parse(run.began) >= oldest && (!to || run.began < to) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
-      return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended, error }) => ({ id, plan, state, began, ended, error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
+      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!waits || waitsFor(run) === waits) && (!plan || run.plan === plan) && Date.parse(run.began) >= oldest && (!to || run.began < to) && (!text || JSON.stringify([run.id, run.plan, run.inputs]).toLowerCase().includes(text.toLowerCase())) && (!before || run.id < before));
+      return json(200, { runs: all.slice(0, limit).map((run) => [run, waitsFor(run)]).map(([{ id, plan, state, began, ended, error, inputs }, waits_for]) => ({ id, plan, state, waits_for, began, ended, inputs_text: Object.entries(inputs ?? {}).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ").slice(0, 200), error: state === "failed" && error ? `step \`${error.path}\`: ${error.message}` : null })), next: all.length > limit ? all[limit - 1].id : null, ...(url.searchParams.has("count") ? { count: { least: all.length, is_exact: true } } : {}) });
     }
     if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
     if (!what) return json(200, told(run, true));
@@ -357,6 +359,8 @@ export async function start({ page, pace = 120 }) {
     if (what === "retry") {
       if (!["failed", "cancelled"].includes(run.state)) return wrong(409, "CANNOT_RETRY", "the run has not failed");
       for (const { path } of run.acted) run.values.delete(path);
+      const tried = run.events.filter(({ path, attempt, started_ms, ended_ms }) => attempt && started_ms && ended_ms && !run.values.has(path));
+      run.earlier.push({ at: new Date().toISOString(), attempts: tried.map(({ path, attempt, started_ms, ended_ms, error }) => ({ path, attempt, started_ms: started_ms - Date.parse(run.began), ended_ms: ended_ms - Date.parse(run.began), error })) });
       Object.assign(run, { state: "running", ended: null, error: null, undone: [], acted: [], cancelled: false, retried: true });
       run.events = run.events.filter(({ path }) => run.values.has(path));
       execute(run, check(run.text).steps, run.approve);

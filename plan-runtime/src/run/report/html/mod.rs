@@ -18,6 +18,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write};
 use std::time::Duration;
 
+/// The largest number of failed steps with a link at the top of a page.
+const MOST_FAILED: usize = 20;
+
 /// The largest number of steps inside steps on a page.
 const MOST_INSIDE: usize = 2_000;
 
@@ -305,6 +308,18 @@ impl Page<'_> {
                 }
             }
         });
+        let steps = report.steps.iter().enumerate();
+        let failed = steps.filter(|(_, step)| matches!(step.status, Status::Failed(_)));
+        let failed: Vec<usize> = failed.map(|(step, _)| step).take(MOST_FAILED).collect();
+        if !failed.is_empty() {
+            header
+                .tag("p")
+                .attr("class", "failures")
+                .inside(|failures| {
+                    failures.text("Go to the failure: ");
+                    details::write_links(failures, self, &failed);
+                });
+        }
         if report.critical.len() > 1 {
             header.tag("details").attr("class", "path").inside(|path| {
                 let (took, count) = (Time(report.critical_duration()), report.critical.len());

@@ -28,7 +28,7 @@ pub(super) fn write(html: &mut Html, page: &Page<'_>) {
             let line = svg.tag("line").attr("x1", &x).attr("x2", &x);
             line.attr("y2", "100%").empty();
             let text = svg.tag("text").attr("x", &x).attr("y", 19);
-            text.attr("dx", 5).text(Time(tick));
+            text.attr("dx", 5).text(label(tick));
         }
     });
     html.markup("</div><ol class=\"rows\">");
@@ -248,11 +248,37 @@ impl Display for Share {
     }
 }
 
-/// Returns at most six times at a regular distance: 1, 2 or 5 times a power of ten.
+/// Returns the label of a tick, without zeros at its end.
+fn label(tick: Duration) -> String {
+    let label = Time(tick).to_string();
+    let ends = [
+        (".0 ms", " ms"),
+        (".00 s", " s"),
+        (" min 0 s", " min"),
+        (" h 0 min", " h"),
+    ];
+    let short = ends
+        .iter()
+        .find_map(|(end, short)| Some(format!("{}{short}", label.strip_suffix(end)?)));
+    short.unwrap_or(label)
+}
+
+/// Returns at most six times at a regular distance, which is a round number of seconds, minutes, hours or days.
 fn ticks(whole: Duration) -> Vec<Duration> {
+    const SECOND: u128 = 1_000_000_000;
     let nanos = whole.as_nanos();
-    let steps =
-        (0..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u128.saturating_pow(power)));
+    let powers = |unit: u128| {
+        (0..).flat_map(move |power| {
+            [1, 2, 5].map(|digit| (digit * unit).saturating_mul(10_u128.saturating_pow(power)))
+        })
+    };
+    let seconds = [1, 2, 5, 10, 20, 30];
+    let minutes = seconds.map(|digit| digit * 60);
+    let hours = [1, 2, 6, 12].map(|digit| digit * 3_600);
+    let units = seconds.into_iter().chain(minutes).chain(hours);
+    let units = units.map(|step| step * SECOND);
+    let short = powers(1).take_while(|step| *step < SECOND);
+    let steps = short.chain(units).chain(powers(86_400 * SECOND));
     let mut steps = steps.skip_while(|step| nanos / step > 5);
     let step = steps.next().unwrap_or(1);
     let tick =
@@ -264,7 +290,7 @@ fn ticks(whole: Duration) -> Vec<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use super::ticks;
+    use super::{label, ticks};
     use std::time::Duration;
 
     #[test]
@@ -276,6 +302,15 @@ mod tests {
         assert_eq!(millis(147), [0, 50, 100]);
         assert_eq!(millis(1000), [0, 200, 400, 600, 800]);
         assert_eq!(millis(0), [0]);
+        // A minute has 60 seconds, and an hour has 60 minutes.
+        let labels = |seconds| -> Vec<String> {
+            let ticks = ticks(Duration::from_secs(seconds));
+            ticks.into_iter().map(label).collect()
+        };
+        assert_eq!(labels(9), ["0", "2 s", "4 s", "6 s", "8 s"]);
+        assert_eq!(labels(600), ["0", "2 min", "4 min", "6 min", "8 min"]);
+        assert_eq!(labels(10_000), ["0", "1 h", "2 h"]);
+        assert_eq!(labels(3 * 86_400), ["0", "24 h", "48 h"]);
         assert!(ticks(Duration::MAX).len() <= 6);
         assert!(ticks(Duration::from_nanos(1)).len() <= 6);
     }

@@ -1,0 +1,48 @@
+// The arguments of a call for people: each argument in full under its name, and changed arguments beside the original values.
+
+import { UNSEEN, block, cut, h, json, show } from "./dom.js";
+import { differ } from "./compare.js";
+
+const isJson = (text) => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+// A string is text, unless the text would look like another value, or contains characters that nobody sees.
+const isText = (value) => typeof value === "string" && value.trim() !== "" && value.replaceAll("\n", " ").search(UNSEEN) < 0 && !isJson(value);
+const textOf = (value) => (isText(value) ? value : show(value));
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !JSON.isRawJSON?.(value);
+
+// Returns the fields of a call's arguments with at most this number of characters each.
+export const fieldsOf = (given, most) => {
+  if (!isObject(given)) return h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(show(given ?? null), most)));
+  const all = Object.entries(given);
+  if (!all.length) return h("p", { class: "none" }, "The call has no arguments.");
+  return h("dl", { class: "arguments" }, all.flatMap(([name, value]) => [h("dt", {}, h("code", {}, cut(name, 200))),
+    h("dd", {}, h("pre", { tabindex: "0", "aria-label": `Argument ${name}` }, isText(value) ? block(value, most) : json(block(show(value), most))))]));
+};
+
+// The part of a text between the common start and the common end of both texts is marked.
+const marked = (text, other, name) => {
+  const [one, two] = [[...text], [...other]];
+  const most = Math.min(one.length, two.length);
+  let start = 0;
+  while (start < most && one[start] === two[start]) start += 1;
+  let end = 0;
+  while (end < most - start && one[one.length - 1 - end] === two[two.length - 1 - end]) end += 1;
+  const part = (from, to) => block(one.slice(from, to).join(""));
+  return [part(0, start), one.length - end > start ? h(name, {}, part(start, one.length - end)) : "", part(one.length - end)];
+};
+const side = (label, name, value, other, element) => h("div", {}, h("p", { class: "hint" }, label),
+  value === undefined ? h("p", { class: "none" }, "none") : h("pre", { tabindex: "0", "aria-label": `${label} value of ${name}` }, other === undefined ? block(textOf(value)) : marked(textOf(value), textOf(other), element)));
+// Returns each changed argument, with its original value at the left and its changed value at the right.
+export const changesOf = (original, changed) => {
+  if (!isObject(original) || !isObject(changed)) return [];
+  const names = [...new Set([...Object.keys(original), ...Object.keys(changed)])].filter((name) => differ(original[name], changed[name]));
+  if (!names.length) return [h("p", { class: "hint" }, "All arguments have their original values.")];
+  return names.map((name) => h("div", { class: "changes" }, h("p", { class: "changed-name" }, h("code", {}, cut(name, 200))),
+    side("Original", name, original[name], changed[name], "del"), side("Changed", name, changed[name], original[name], "ins")));
+};

@@ -1,0 +1,18 @@
+// The samples and the tools with which somebody begins an empty plan.
+
+import { $, cut, h, hide, list, put } from "./dom.js";
+import { editor, text, useSample } from "./editor.js";
+import { add, tools } from "./tools.js";
+
+// Shows the choices while the text is empty.
+export const showBegin = () => {
+  const isEmpty = !text.value.trim();
+  hide($("begin-card"), !isEmpty);
+  for (const id of ["picture-card", "steps-card"]) hide($(id), isEmpty);
+  const [samples, some] = [list(editor.samples), list(tools.all)];
+  put($("begin"), [samples.map(({ title }) => title), some.map(({ name }) => name)], () => [
+    samples.length ? [h("h3", {}, "Open a sample"), h("ul", { class: "items" }, samples.map((sample, at) => h("li", {},
+      h("button", { type: "button", class: "link", onclick: () => useSample(at) }, cut(sample?.title ?? sample?.name, 120)), h("span", { class: "hint" }, " ", cut(sample?.about ?? "", 300)))))] : [],
+    some.length ? [h("h3", {}, "Or add a step that calls a tool"), h("div", { class: "buttons" }, some.map((tool) => h("button", { type: "button", class: "small", title: tool.description ?? null, onclick: () => add(tool) }, h("code", {}, cut(tool.name, 80)))))] : [],
+  ].flat());
+};
