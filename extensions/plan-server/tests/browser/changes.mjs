@@ -21,6 +21,7 @@ for (const [shape, options] of SHAPES) {
     await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "sarah", text: "evil\u202e" } }, { id: "last", tool: "list_mails", arguments: { sender: "{{sent.result}}" } }]));
     await drawn(page, 2);
     await page.click("#start");
+    await page.waitForSelector("#questions .arguments");
     // Each argument is a field, and its value is not shortened.
     assert.deepEqual(await page.$$eval("#questions .arguments > *", (all) => all.map((it) => it.textContent)), ["to", "sarah", "text", '"evil\\u{202e}"']);
     await press(page, "Edit…", "#questions");
@@ -145,7 +146,9 @@ for (const [shape, options] of SHAPES) {
     await says(page, "#live .group.failed", "1 failed");
     assert.match(await text(page, "#live .group.failed .counts"), /^1 failed, \d completed$/);
     assert.ok((await page.$$eval("#live .group-graph .edge", (all) => all.length)) > 5);
-    // No edge crosses a group that is neither its start nor its end.
+    // In several columns, no edge crosses a group.
+    await page.setViewport({ width: 2400, height: 1000 });
+    await wait(page, () => new Set([...document.querySelectorAll("#live .group")].map((it) => it.style.left)).size > 1);
     const crossed = await page.$$eval("#live .group-graph", ([graph]) => {
       const frame = graph.getBoundingClientRect();
       const boxes = [...graph.querySelectorAll(".group")].map((it) => it.getBoundingClientRect());
@@ -157,6 +160,7 @@ for (const [shape, options] of SHAPES) {
       });
     });
     assert.deepEqual(crossed, []);
+    await page.setViewport({ width: 1400, height: 1000, ...options });
     await looks(page, `groups-failed-${shape}`, "#live");
     await close(page);
   }));
