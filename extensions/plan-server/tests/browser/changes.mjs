@@ -43,10 +43,10 @@ for (const [shape, options] of SHAPES) {
     await press(page, "Back", "#questions");
     await press(page, "Edit…", "#questions");
     await wait(page, () => /sarah/.test(document.querySelector("#questions textarea").value));
-    await type(page, '{"to": "ada", "text": "evil moon"}');
+    await type(page, '{"to": "sarah.b", "text": "Hello."}');
     // Each changed argument is beside its original value.
     assert.deepEqual(await page.$$eval("#questions .changes", (all) => all.map((it) => [...it.querySelectorAll("code, pre")].map((one) => one.innerHTML))), [
-      ["to", "<del>sarah</del>", "<ins>ada</ins>"], ["text", '<del>"</del>evil<del>\\u{202e}"</del>', "evil<ins> moon</ins>"]]);
+      ["to", "sarah", "sarah<ins>.b</ins>"], ["text", '<del>"evil\\u{202e}"</del>', "<ins>Hello.</ins>"]]);
     await looks(page, `changes-${shape}`);
     await type(page, '{"to": "ada", "text": "Hello."}');
     // Typed arguments stay in another view.
