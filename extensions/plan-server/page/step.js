@@ -192,8 +192,8 @@ const details = (path, status, stateOfStep) => {
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
       h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
       ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
-    earlierOf(path),
     attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The arguments of these calls are too large for this page, or the run could not compute them. The report contains the times of the calls.") : null,
+    earlierOf(path),
     steps("Needed by, directly or indirectly", planned?.affects, stateOfStep, planned?.affects_count),
   ].flat(3).filter(Boolean);
 };

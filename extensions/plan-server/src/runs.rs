@@ -8,6 +8,7 @@ use crate::limits;
 use crate::run_id::Start;
 use crate::run_json::whole;
 use crate::state::{State, now};
+use crate::title::titled;
 use crate::view;
 use axum::extract::State as From;
 use axum::http::StatusCode;
@@ -121,6 +122,12 @@ pub(crate) fn start(
         );
         return Err(problem.with("inputs", wrong));
     }
+    // Plan JSON has a name, which may be the name of a plan without a name.
+    let text = titled(document.plan());
+    let document = text
+        .as_deref()
+        .and_then(|text| state.reader(how.profile).read(text).ok())
+        .unwrap_or(document);
     let id = how.id();
     state.submit(&document, inputs, &id)?;
     Ok((StatusCode::CREATED, axum::Json(json!({"id": id}))).into_response())

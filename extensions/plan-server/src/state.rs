@@ -211,7 +211,7 @@ impl State {
         }
     }
 
-    fn reader(&self, profile: Profile) -> Reader<'_> {
+    pub(crate) fn reader(&self, profile: Profile) -> Reader<'_> {
         let limits = DocumentLimits::DEFAULT.bytes(limits::PLAN);
         let contracts = self.server.toolbox().contracts();
         Reader::new()

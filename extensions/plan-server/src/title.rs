@@ -7,6 +7,14 @@ use plan_runtime::Plan;
 /// The name of a checked plan whose document has no name.
 pub(crate) const NO_NAME: &str = "plan";
 
+/// Returns the plan JSON of a plan with its title if the plan has no name. Plan JSON without a name of its author contains the name `plan`.
+pub(crate) fn titled(plan: &Plan) -> Option<String> {
+    let title = title(plan).filter(|_| plan.name == NO_NAME)?;
+    let mut plan = plan.clone();
+    plan.name = title;
+    serde_json::to_string(&plan).ok()
+}
+
 /// Returns a title of at most [`limits::TITLE`] characters: the intents of the steps, or the tools of a plan without
 /// intents.
 pub(crate) fn title(plan: &Plan) -> Option<String> {

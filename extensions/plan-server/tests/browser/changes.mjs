@@ -21,6 +21,7 @@ for (const [shape, options] of SHAPES) {
     await put(page, JSON.stringify([{ id: "sent", tool: "send_mail", arguments: { to: "sarah", text: "evil\u202e" } }, { id: "last", tool: "list_mails", arguments: { sender: "{{sent.result}}" } }]));
     await drawn(page, 2);
     await page.click("#start");
+    await page.waitForSelector("#questions .arguments");
     // Each argument is a field, and its value is not shortened.
     assert.deepEqual(await page.$$eval("#questions .arguments > *", (all) => all.map((it) => it.textContent)), ["to", "sarah", "text", '"evil\\u{202e}"']);
     await press(page, "Edit…", "#questions");
@@ -42,10 +43,10 @@ for (const [shape, options] of SHAPES) {
     await press(page, "Back", "#questions");
     await press(page, "Edit…", "#questions");
     await wait(page, () => /sarah/.test(document.querySelector("#questions textarea").value));
-    await type(page, '{"to": "ada", "text": "evil moon"}');
+    await type(page, '{"to": "sarah.b", "text": "Hello."}');
     // Each changed argument is beside its original value.
     assert.deepEqual(await page.$$eval("#questions .changes", (all) => all.map((it) => [...it.querySelectorAll("code, pre")].map((one) => one.innerHTML))), [
-      ["to", "<del>sarah</del>", "<ins>ada</ins>"], ["text", '<del>"</del>evil<del>\\u{202e}"</del>', "evil<ins> moon</ins>"]]);
+      ["to", "sarah", "sarah<ins>.b</ins>"], ["text", '<del>"evil\\u{202e}"</del>', "<ins>Hello.</ins>"]]);
     await looks(page, `changes-${shape}`);
     await type(page, '{"to": "ada", "text": "Hello."}');
     // Typed arguments stay in another view.
@@ -145,7 +146,9 @@ for (const [shape, options] of SHAPES) {
     await says(page, "#live .group.failed", "1 failed");
     assert.match(await text(page, "#live .group.failed .counts"), /^1 failed, \d completed$/);
     assert.ok((await page.$$eval("#live .group-graph .edge", (all) => all.length)) > 5);
-    // No edge crosses a group that is neither its start nor its end.
+    // In several columns, no edge crosses a group.
+    await page.setViewport({ width: 2400, height: 1000 });
+    await wait(page, () => new Set([...document.querySelectorAll("#live .group")].map((it) => it.style.left)).size > 1);
     const crossed = await page.$$eval("#live .group-graph", ([graph]) => {
       const frame = graph.getBoundingClientRect();
       const boxes = [...graph.querySelectorAll(".group")].map((it) => it.getBoundingClientRect());
@@ -157,6 +160,7 @@ for (const [shape, options] of SHAPES) {
       });
     });
     assert.deepEqual(crossed, []);
+    await page.setViewport({ width: 1400, height: 1000, ...options });
     await looks(page, `groups-failed-${shape}`, "#live");
     await close(page);
   }));
