@@ -2,6 +2,7 @@
 
 mod bytes;
 mod foreign;
+mod kept;
 mod places;
 mod promises;
 mod words;

@@ -173,7 +173,7 @@ fn in_step(
 ) -> String {
     let name = short(&member.name);
     if has_no_effect(members, meaning) {
-        return format!("remove `{name}`, because a `{meaning}` has no effect on this step");
+        return format!("remove `{name}`, because `{meaning}` has no effect on this step");
     }
     let own = BY_PLACE.iter().find(|(of, ..)| *of == meaning);
     let own = own.filter(|_| !reader.syntax.names_steps());
