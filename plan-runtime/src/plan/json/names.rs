@@ -222,7 +222,7 @@ pub(crate) const BODIES: [&str; 7] = [
     step::AWAIT,
 ];
 
-/// Members of which an object has at most one.
+/// Groups of members that exclude each other.
 #[cfg(feature = "dynamic")]
 pub(crate) const EXCLUSIVE: [&[&str]; 6] = [
     &BODIES,

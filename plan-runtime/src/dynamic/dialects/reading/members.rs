@@ -56,7 +56,7 @@ impl<'a> Members<'a> {
         self.get(name).filter(|node| node.kind() != JsonType::Null)
     }
 
-    /// Returns `true` if the object has one of these members.
+    /// Returns `true` if the object has a member with one of the names.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.member(name).is_some())
     }

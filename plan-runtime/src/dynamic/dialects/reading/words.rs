@@ -104,7 +104,7 @@ pub(super) fn plain(name: &str) -> String {
     letters.take(40).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns `true` if a word is one of these.
+/// Returns `true` if a list contains a word.
 pub(super) fn is_one(words: &str, word: &str) -> bool {
     words.split(' ').any(|it| it == word)
 }
