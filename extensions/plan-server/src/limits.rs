@@ -106,7 +106,7 @@ pub const DATABASE_FOR_ENDED: u64 = DATABASE / 2;
 /// Bytes of a file with effects of the tools. A full file replaces the old file. A call has no second effect as long as one of the two files has the key of the call.
 pub const EFFECTS: u64 = 16 << 20;
 
-/// Bytes of the texts of the plans that the server keeps parsed.
+/// Bytes of plans that the server keeps parsed.
 pub const PLANS: usize = 2 << 20;
 
 /// Characters of the title of a plan without a name.

@@ -357,7 +357,7 @@ fn asked<O: DeserializeOwned + Send + 'static>(
     report().unwrap()
 }
 
-/// Answers a question, so that the journal knows of the gate. Notes that the last question is open.
+/// Answers one question: a view learns of gates from recorded answers. Notes the last question.
 struct Asked(Arc<AtomicBool>);
 
 impl Gate for Asked {

@@ -163,7 +163,7 @@ impl ManualTimer {
 }
 
 impl Manual {
-    /// Returns the real time that is left until an unused timer fails its sleeps.
+    /// Returns the real time until an unused timer fails its sleeps.
     fn left(&self) -> Duration {
         if self.skips > 0 {
             return self.patience;
@@ -218,7 +218,7 @@ impl Timer for ManualTimer {
     }
 }
 
-/// A wait of [`ManualTimer::skip_waits`], which ends when it is dropped.
+/// A wait of [`ManualTimer::skip_waits`], until its drop.
 struct Skip<'a>(&'a ManualTimer);
 
 impl<'a> Skip<'a> {
@@ -332,7 +332,7 @@ mod tests {
         uses.join().unwrap();
     }
 
-    /// The thread is blocked between the polls, and so the timer has no use for longer than its patience.
+    /// A blocked thread uses the timer too late.
     #[test]
     fn a_skipped_sleep_survives_a_blocked_thread() {
         let timer = ManualTimer::with_patience(Duration::from_millis(20));
