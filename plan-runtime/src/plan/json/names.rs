@@ -222,7 +222,7 @@ pub(crate) const BODIES: [&str; 7] = [
     step::AWAIT,
 ];
 
-/// Members of which an object has at most one.
+/// Lists of members. An object has at most one member of each list.
 #[cfg(feature = "dynamic")]
 pub(crate) const EXCLUSIVE: [&[&str]; 6] = [
     &BODIES,

@@ -168,7 +168,7 @@ fn no_word_is_ignored_with_an_effect() {
                 Value::Bool(given) => with_bool[usize::from(!given)],
                 Value::Array(_) | Value::Object(_) => true,
                 _ if blocks.contains(word) => false,
-                // The original systems ignore this text beside a tool.
+                // The original systems ignore this string beside a tool.
                 Value::String(text) => !text.is_empty(),
                 _ => true,
             };
@@ -184,7 +184,7 @@ fn no_word_is_ignored_with_an_effect() {
             }
         }
     }
-    // A reference is no text.
+    // A reference is never ignored.
     for (text, value) in in_steps("for", &json!("HERE")).iter().zip([
         "$ref:s.list",
         "{{s.result.list}}",
