@@ -337,7 +337,19 @@ error[maybe-absent]: argument `body` may be omitted, but `a.id` fails if the ref
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "pointer": "/manager_of/id"}}}}}"#, "\
 error[maybe-absent]: argument `body` may be omitted, but `a.manager_of.id` fails if the reference has no value: `manager_of` may be missing
   --> 3:99 in step `b`
-   = help: replace the missing part with null: `{\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"absent\": \"null\"}, \"id\"]}}`, or call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/manager_of/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]` (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)
+   = help: replace the missing part with null: `{\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"absent\": \"null\", \"optional\": true}, \"id\"]}}`, or call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/manager_of/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]` (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)
+",
+        r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}},
+{"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "path": [{"token": "manager_of", "absent": "null", "optional": true}, "id"]}}}}}"#,
+    );
+    // Null in place of a missing part has no parts.
+    check(
+        plan_json,
+        r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}},
+{"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "path": [{"token": "manager_of", "absent": "null"}, "id"]}}}}}"#, "\
+error[maybe-absent]: argument `body` may be omitted, but `a.manager_of.or(null).id` fails if the reference passes through null: `manager_of` may be missing
+  --> 3:99 in step `b`
+   = help: stop the reference at null: `{\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"absent\": \"null\", \"optional\": true}, \"id\"]}}`, or call the tool only if the value is present: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"absent\": \"null\"}, \"id\"]}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]` (`local` is the number of a value from a `for` or a pattern; 0 is the outermost)
 ",
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}},
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "path": [{"token": "manager_of", "absent": "null", "optional": true}, "id"]}}}}}"#,

@@ -236,7 +236,10 @@ impl KnownOutputs<'_> {
         }
         let mut path = reference.path.clone();
         if found.is_missing {
-            path.get_mut(found.at)?.absent = Absent::Default(Box::default());
+            let is_last = found.at + 1 == path.len();
+            let part = path.get_mut(found.at)?;
+            part.absent = Absent::Default(Box::default());
+            part.optional |= !is_last;
             let null = self.object(reference, &path)?;
             return Some(format!("replace the missing part with null: `{null}`"));
         }

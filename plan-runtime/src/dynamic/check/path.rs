@@ -313,6 +313,12 @@ impl<'a> Way<'a, '_> {
                         });
                     }
                     Err(_) if default.is_null() && !self.found.ty.types().is_empty() => {
+                        let breaks = why.clone().map(|why| Break {
+                            at: at + 1,
+                            why,
+                            is_missing: false,
+                        });
+                        self.found.breaks = self.found.breaks.take().or(breaks);
                         self.fails = self.fails.take().or(why);
                     }
                     Err(lost) => return Err(LeadsNowhere::Lost(lost)),

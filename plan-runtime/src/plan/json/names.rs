@@ -222,7 +222,7 @@ pub(crate) const BODIES: [&str; 7] = [
     step::AWAIT,
 ];
 
-/// Groups of members that exclude each other.
+/// Lists of members. An object has at most one member of each list.
 #[cfg(feature = "dynamic")]
 pub(crate) const EXCLUSIVE: [&[&str]; 6] = [
     &BODIES,

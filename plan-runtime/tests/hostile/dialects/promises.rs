@@ -184,7 +184,7 @@ fn no_word_is_ignored_with_an_effect() {
             }
         }
     }
-    // A reference is no plain string.
+    // A reference is never ignored.
     for (text, value) in in_steps("for", &json!("HERE")).iter().zip([
         "$ref:s.list",
         "{{s.result.list}}",

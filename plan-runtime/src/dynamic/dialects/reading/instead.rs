@@ -55,8 +55,8 @@ pub(super) fn instead(
     if !known.iter().any(|it| OWNERS.contains(it)) {
         return None;
     }
-    let has = |name: &str| known.iter().any(|it| *it == name);
-    let in_part = |(part, words, added, _): &&(&str, &str, &str, &str)| {
+    let has = |name: &'static str| known.contains(&name);
+    let in_part = |(part, words, added, _): &&(&'static str, &str, &str, &str)| {
         has(part) && is_one(words, &word) && members.can_have(added, member)
     };
     if let Some((.., help)) = PARTS.iter().find(in_part) {
@@ -91,7 +91,7 @@ pub(super) fn instead(
 
 /// Returns the help for a word that means a body. An object that is no body contains one.
 fn body(meaning: &str, form: &str, (what, known): (&str, &[&str])) -> String {
-    let has = |name: &str| known.iter().any(|it| *it == name);
+    let has = |name: &'static str| known.contains(&name);
     let (owner, is_step) = match () {
         () if has(branch::THEN) => ("the `then` of a branch", false),
         () if has(each::BODY) => ("the body of a `for`", false),
@@ -108,9 +108,10 @@ fn body(meaning: &str, form: &str, (what, known): (&str, &[&str])) -> String {
 /// Returns the help for a member that orders steps. A short list of steps keeps its steps, after those that the step waits for already.
 fn order(reader: &PlanReader, members: &Members<'_>, member: &Member<'_>, place: &str) -> String {
     let by_id = reader.syntax.names_steps();
-    let (name, first) = match by_id {
-        true => (step::AFTER, r#""a""#),
-        false => ("dependsOn", "0"),
+    let (name, first) = if by_id {
+        (step::AFTER, r#""a""#)
+    } else {
+        ("dependsOn", "0")
     };
     if members.given(step::UNDO).is_some() {
         let given = short(&member.name);
@@ -138,9 +139,12 @@ fn steps(value: JsonNode<'_>, by_id: bool) -> Vec<&str> {
         JsonType::List => value.items(),
         _ => vec![value],
     };
-    let is_name = |it: JsonNode<'_>| match by_id {
-        true => it.kind() == JsonType::String,
-        false => it.read::<usize>().is_ok(),
+    let is_name = |it: JsonNode<'_>| {
+        if by_id {
+            it.kind() == JsonType::String
+        } else {
+            it.read::<usize>().is_ok()
+        }
     };
     let names = items
         .into_iter()

@@ -65,12 +65,12 @@ impl<'a> Members<'a> {
         self.list.iter().find(|member| member.name == name)
     }
 
-    /// Returns `true` if the object can have a member of this name in place of another member.
+    /// Returns `true` if the object can have a member of this name without the replaced member.
     #[cfg(feature = "dynamic")]
     pub(crate) fn can_have(&self, name: &str, replaced: &Member<'_>) -> bool {
         let is_given = |other: &&str| **other != *replaced.name && self.given(other).is_some();
         let mut exclusive = EXCLUSIVE.iter().filter(|all| all.contains(&name));
-        self.member(name).is_none() && !exclusive.any(|all| all.iter().any(|it| is_given(&it)))
+        self.member(name).is_none() && !exclusive.any(|all| all.iter().any(is_given))
     }
 
     /// Returns the members with other names than these.

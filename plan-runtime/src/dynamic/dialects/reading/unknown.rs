@@ -58,7 +58,7 @@ pub(super) fn unknown_in_step(
     is_error
 }
 
-/// Returns `true` for an ignored string or wait beside a tool.
+/// Returns `true` for a string without references or a wait, if the step has a tool. The systems ignore such members.
 fn is_beside_tool(reader: &PlanReader, members: &Members<'_>, member: &Member<'_>) -> bool {
     let is_text = || {
         let text = member.value.text().ok();

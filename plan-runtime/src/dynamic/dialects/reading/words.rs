@@ -1,4 +1,4 @@
-//! Words of other systems for the members of a document.
+//! The vocabulary of other systems for the members of a document.
 
 use super::layout::is_arguments;
 use super::{Member, Members, PlanReader};
@@ -88,7 +88,7 @@ const NEVER_INERT: &str = "else elif elseif otherwise while until dowhile";
 
 const IF: &str = r#""if": [{"condition": …, "then": …}, {"then": …}]"#;
 
-/// The members that mark an object of the document whose words of other systems get a notation.
+/// The members that mark an object of the document whose foreign words get a notation.
 pub(super) const OWNERS: [&str; 6] = [
     step::TOOL,
     plan::STEPS,
@@ -104,7 +104,7 @@ pub(super) fn plain(name: &str) -> String {
     letters.take(40).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns `true` if a list contains a word.
+/// Returns `true` if the list contains the word.
 pub(super) fn is_one(words: &str, word: &str) -> bool {
     words.split(' ').any(|it| it == word)
 }
