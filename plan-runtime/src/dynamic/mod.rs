@@ -167,6 +167,8 @@ mod submitted;
 mod toolbox;
 #[cfg(feature = "dynamic")]
 mod unsupported;
+#[cfg(feature = "jsonschema")]
+mod validation;
 
 #[cfg(feature = "dynamic")]
 pub use contract::{Contract, Contracts};
