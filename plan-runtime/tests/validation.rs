@@ -8,7 +8,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::future::IntoFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -283,12 +282,12 @@ fn every_keyword_is_validated_in_resolved_arguments() {
             "plan `plan` failed: step `taken` (take): the arguments are invalid: at `/x{at}`: "
         );
         assert!(
-            error.starts_with(&start) || error.contains("argument `x`"),
+            error.starts_with(&start) || error.contains("argument `x"),
             "{error}"
         );
         let end = format!(" (`{keyword}` in the schema of `take`)");
         assert!(
-            error.ends_with(&end) || error.contains("argument `x`"),
+            error.ends_with(&end) || error.contains("argument `x"),
             "{error}"
         );
     }
@@ -473,10 +472,29 @@ fn rust_tools_are_validated_in_each_element_of_a_for() {
             "step `taken[1]` ({tool}): its output is invalid: at `/cents`: the value is greater than the maximum of 100 (`maximum` in the schema of `{tool}`)"
         );
         assert!(error.ends_with(&end), "{error}");
-        // An error of the type, which the schema does not know, is about the references of the plan.
-        let error = run(json!([{"name": "a", "cents": 1.5}])).unwrap_err();
-        assert!(error.contains("argument `cents`"), "{error}");
     }
+}
+
+#[test]
+fn wrong_types_have_the_message_of_a_run_without_validation() {
+    let toolbox = || {
+        Toolbox::<()>::new()
+            .with_fn(Contract::new("give"), |mut given| async move {
+                Ok(given["x"].take())
+            })
+            .with::<WriteBill>()
+    };
+    let plan = read(&json!([
+        {"id": "given", "tool": "give", "arguments": {"x": {"cents": "five"}}},
+        {"id": "taken", "tool": "write_bill", "arguments": {"item": "a", "cents": "$ref:given.cents"}},
+    ]));
+    let error = result(toolbox().run(&plan, (), &())).unwrap_err();
+    assert!(
+        error.contains("argument `cents` takes u32, but `given.cents`"),
+        "{error}"
+    );
+    let validated = toolbox().with_validation().unwrap();
+    assert_eq!(result(validated.run(&plan, (), &())), Err(error));
 }
 
 #[test]
@@ -549,12 +567,7 @@ fn a_resumed_run_validates_recorded_outputs() {
     };
     let first = make(json!({"maxLength": 4}), true);
     smol::block_on(async {
-        let mut run = Box::pin(
-            first
-                .run(&plan, (), &())
-                .durable(&journal, "r")
-                .into_future(),
-        );
+        let mut run = Box::pin(first.run(&plan, (), &()).durable(&journal, "r"));
         for _ in 0..100 {
             assert!(smol::future::poll_once(&mut run).await.is_none());
         }
@@ -772,16 +785,14 @@ fn recursive_schemas_end_in_time_and_within_the_stack() {
         "{error}"
     );
     // A search for the violation would visit each value twice as often as its parent.
-    let twice = json!({"anyOf": [
+    let twice = json!({"type": "object", "anyOf": [
         {"properties": {"next": {"$ref": "#"}}, "maxProperties": 1},
         {"additionalProperties": {"$ref": "#"}, "minProperties": 1},
     ]});
-    let error = bounded(twice, deep(120, json!({"a": 1, "b": {}, "c": 1}))).map(|()| String::new());
+    let error = bounded(twice, deep(120, json!({"a": 1, "b": {}}))).unwrap_err();
     assert!(
-        error.is_ok()
-            || error
-                .unwrap_err()
-                .contains("the value is not allowed in the schema of `take`")
+        error.ends_with("the value is not allowed in the schema of `take`"),
+        "{error}"
     );
     let long = (0..60).fold(
         json!({"properties": {"next": {"$ref": "#"}}}),

@@ -3,10 +3,10 @@
 use super::{Implementation, Toolbox, mismatches};
 use crate::dynamic::Contracts;
 use crate::dynamic::validation::Validators;
+use crate::resolve::ResolveError;
 use crate::run::StepError;
 use crate::run::start::{Request, Started};
 use crate::{Error, Result};
-use serde::de::Error as _;
 use std::sync::Arc;
 
 impl<App: ?Sized> Toolbox<App> {
@@ -131,8 +131,8 @@ impl<App: ?Sized> Implementation<App> {
         };
         let mismatches = mismatches(contract, contracts, &arguments);
         if !mismatches.is_empty() {
-            let error = serde_json::Error::custom(mismatches.join("; "));
-            return Started::Ended(Err(StepError::arguments(serde::de::Error::custom(error))));
+            let error = ResolveError::new(mismatches.join("; "));
+            return Started::Ended(Err(StepError::arguments(error)));
         }
         match self.call(request.with_arguments(&arguments), app, contracts) {
             // Only the references of the plan tell which argument is wrong.

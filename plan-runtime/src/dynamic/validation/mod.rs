@@ -124,6 +124,7 @@ fn words(error: &ValidationError<'_>, origin: &str) -> String {
     let what = violation(error);
     let keyword = match error.kind() {
         Kind::FalseSchema => "false",
+        Kind::PropertyNames { .. } => "propertyNames",
         _ => error
             .schema_path()
             .as_str()
