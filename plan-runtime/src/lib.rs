@@ -101,6 +101,7 @@
 //! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every error with its position, checks, toolboxes, writers. [`serve`] needs this feature as well |
 //! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the errors in a JSON plan as rustc does, with `annotate-snippets` |
 //! | `schema` | `dynamic::Toolbox::with_schema`, which generates the [JSON Schemas](dynamic::Contract) of a tool, with `schemars` |
+//! | `jsonschema` | `dynamic::Toolbox::with_validation`, which validates the arguments and the output of each call against their JSON Schemas, with `jsonschema` |
 //! | `sqlite` | `journal::Sqlite`, a [journal] in a file, with `rusqlite` and the SQLite that it contains; this needs a C compiler. `chacha20poly1305` encrypts runs |
 //! | `terminal` | `Terminal`, which writes plans, [reports](Report) and findings in the width and the colors of a terminal, with `anstream` and `terminal_size` |
 //! | `tracing` | spans of runs and attempts, and events, with `tracing` |

@@ -30,3 +30,5 @@ mod tool;
 mod toolbox;
 #[cfg(feature = "tracing")]
 mod tracing;
+#[cfg(all(feature = "jsonschema", feature = "macros"))]
+mod validation;

@@ -1,6 +1,8 @@
 //! The description of a tool.
 
 use super::schema;
+#[cfg(feature = "jsonschema")]
+use super::validation::Validators;
 use crate::Tool;
 use crate::plan::{Action, Body, InnerPlan, Plan, ToolInfo};
 use crate::shape::Secrets;
@@ -246,6 +248,10 @@ pub struct Contracts {
     /// `true` if any tool has secrets.
     #[serde(skip)]
     pub(super) may_have_secrets: bool,
+    /// The compiled schemas of all tools, if calls are validated.
+    #[cfg(feature = "jsonschema")]
+    #[serde(skip)]
+    pub(super) validators: Option<HashMap<String, Arc<Validators>>>,
 }
 
 impl Contracts {
@@ -326,6 +332,12 @@ impl Contracts {
                 None
             }
         }
+    }
+
+    /// Returns the compiled schemas of a tool, if its calls are validated.
+    #[cfg(feature = "jsonschema")]
+    pub(super) fn validators(&self, name: &str) -> Option<&Arc<Validators>> {
+        self.validators.as_ref()?.get(name)
     }
 
     /// Keeps only these contracts.

@@ -65,7 +65,8 @@
 //!
 //! A value without a schema is a warning in a position that needs a type, and an error in the [typed profile](Profile::Typed). The reader
 //! never reports a part that a schema expresses with an unsupported keyword (`pattern`, `not`, references to other documents). A tool
-//! that is a closure over JSON checks its resolved arguments again before each call; serde reads the arguments of Rust tools.
+//! that is a closure over JSON checks its resolved arguments again before each call; serde reads the arguments of Rust tools. With the feature
+//! `jsonschema`, `Toolbox::with_validation` validates arguments and outputs of calls against all of JSON Schema.
 //!
 //! A `dependsOn`, a `retryCount`, a `timeout` and an `optional` become the [`Policy`](crate::plan::Policy) and the order of the step.
 //! `parallel` is a hint without an effect, since independent steps run concurrently. If a document does not declare the plan's
@@ -165,6 +166,8 @@ mod submitted;
 mod toolbox;
 #[cfg(feature = "dynamic")]
 mod unsupported;
+#[cfg(feature = "jsonschema")]
+mod validation;
 
 #[cfg(feature = "dynamic")]
 pub use contract::{Contract, Contracts};

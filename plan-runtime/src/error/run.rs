@@ -21,7 +21,7 @@ pub enum StepError {
     Panic(Arc<str>),
     /// The run could not resolve the arguments or the computed value.
     Arguments(Arc<ResolveError>),
-    /// The tool's output cannot be written as JSON.
+    /// The tool's output cannot be written as JSON, or violates its [JSON Schema](crate::dynamic).
     Output(Arc<ResolveError>),
     /// The attempt took longer than this time, which is the step's `timeout`, and was dropped.
     Timeout(Duration),

@@ -16,7 +16,7 @@ impl fmt::Display for StepError {
             Self::Tool(error) => write!(f, "{}", on_one_line(error.as_std())),
             Self::Panic(message) => write!(f, "panicked: {}", Cut(Line(message), MOST)),
             Self::Arguments(error) | Self::Limit(error) => write!(f, "{error}"),
-            Self::Output(error) => write!(f, "its output cannot be encoded: {error}"),
+            Self::Output(error) => write!(f, "its output is invalid: {error}"),
             Self::Timeout(limit) => write!(f, "took longer than {}", format_duration(*limit)),
             Self::Deadline(limit) => {
                 write!(

@@ -74,6 +74,21 @@ impl<'s> Request<'s> {
         Self { action, ..self }
     }
 
+    /// Sets the resolved arguments.
+    #[cfg(feature = "jsonschema")]
+    pub(crate) fn with_arguments(self, arguments: &'s Value) -> Self {
+        Self {
+            shown: Some(arguments),
+            ..self
+        }
+    }
+
+    /// Returns the recorded output whose type the request checks.
+    #[cfg(feature = "jsonschema")]
+    pub(crate) fn recorded(&self) -> Option<&'s Value> {
+        self.recorded
+    }
+
     /// Returns the secrets among the arguments.
     pub(super) fn secrets(&self) -> Secrets {
         let tool = self.action.tool.as_ref();
@@ -101,7 +116,7 @@ impl<'s> Request<'s> {
     }
 
     /// Resolves the arguments of a call as JSON.
-    pub(super) fn arguments_as_json(&self) -> Result<Value, StepError> {
+    pub(crate) fn arguments_as_json(&self) -> Result<Value, StepError> {
         self.arguments_with(|| {
             Arguments::new(&self.action.args, self.scope, self.given).read_json()
         })

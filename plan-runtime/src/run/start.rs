@@ -104,6 +104,43 @@ pub enum Started<'x> {
     Asks(Option<Box<PendingCall>>),
 }
 
+/// A check of a call's output.
+#[cfg(feature = "jsonschema")]
+type CheckOutput<'c> = dyn Fn(&Value) -> Result<(), ResolveError> + Send + Sync + 'c;
+
+#[cfg(feature = "jsonschema")]
+fn checked(output: StepResult, check: &CheckOutput<'_>) -> StepResult {
+    let output = output?;
+    let json = output.as_json().map_err(StepError::output)?;
+    check(json).map_err(StepError::output)?;
+    Ok(output)
+}
+
+#[cfg(feature = "jsonschema")]
+impl Started<'_> {
+    /// Checks the output of the call before the run stores it.
+    pub(crate) fn checking(
+        self,
+        check: impl Fn(&Value) -> Result<(), ResolveError> + Send + Sync + 'static,
+    ) -> Self {
+        match self {
+            Self::Running(call) => Self::Running(once(async move { checked(call.await, &check) })),
+            Self::InContext(call, context) => {
+                let call = once(async move { checked(call.await, &check) });
+                Self::InContext(call, context)
+            }
+            Self::Plan(mut plan, context) => {
+                let store = plan.own.store;
+                plan.own.store = Box::new(move |output, keep, room| {
+                    store(output, keep, room).map(|stored| checked(stored, &check))
+                });
+                Self::Plan(plan, context)
+            }
+            ended => ended,
+        }
+    }
+}
+
 impl Request<'_> {
     /// Checks the recorded output, if the request has one, against this type. The returned step has ended, with an
     /// error if the output does not fit.

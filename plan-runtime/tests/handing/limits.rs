@@ -102,19 +102,19 @@ fn what_json_cannot_hold_fails_its_own_step() {
     let error = smol::block_on(NotANumber {}.run(&())).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `not_a_number` failed: step `numbers` (measure): its output cannot be encoded: `/numbers/1` is inf, which JSON cannot represent (this blocked `counted`)"
+        "plan `not_a_number` failed: step `numbers` (measure): its output is invalid: `/numbers/1` is inf, which JSON cannot represent (this blocked `counted`)"
     );
     let error = smol::block_on(TooDeep {}.run(&())).unwrap_err();
     assert!(
         error
             .to_string()
-            .contains("step `deep` (nest): its output cannot be encoded: "),
+            .contains("step `deep` (nest): its output is invalid: "),
         "{error}"
     );
     let error = smol::block_on(TwoNames {}.run(&())).unwrap_err();
     assert!(
         error.to_string().contains(
-            "step `twice` (repeat): its output cannot be encoded: `/text` is there more than once"
+            "step `twice` (repeat): its output is invalid: `/text` is there more than once"
         ),
         "{error}"
     );

@@ -268,7 +268,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
         "step `c` (work): the program has no code that runs this step"
     );
     assert!(
-        failures[0].starts_with("step `a` (work): its output cannot be encoded: "),
+        failures[0].starts_with("step `a` (work): its output is invalid: "),
         "{failures:?}"
     );
 }

@@ -219,10 +219,10 @@ impl Opening {
 pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// The JSON Pointers to the parts of a document that have a name.
-pub(super) type Anchors = HashMap<String, String>;
+pub(in crate::dynamic) type Anchors = HashMap<String, String>;
 
 /// Returns the named parts of a document.
-pub(super) fn anchors(root: &Value) -> Anchors {
+pub(in crate::dynamic) fn anchors(root: &Value) -> Anchors {
     let (mut all, mut open) = (Anchors::new(), vec![(String::new(), root)]);
     while let Some((place, value)) = open.pop() {
         match value {
@@ -255,7 +255,7 @@ pub(super) fn anchors(root: &Value) -> Anchors {
 }
 
 /// Returns the part of a document that a reference names. Returns `None` for another document, and `Some(None)` for a missing part.
-pub(super) fn part<'a>(
+pub(in crate::dynamic) fn part<'a>(
     root: &'a Value,
     target: &str,
     anchors: impl FnOnce() -> Rc<Anchors>,

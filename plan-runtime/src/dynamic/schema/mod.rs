@@ -19,6 +19,8 @@ mod types;
 mod work;
 
 use crate::plan::{ERR, OK};
+#[cfg(feature = "jsonschema")]
+pub(super) use keywords::{Anchors, anchors, part};
 pub(super) use mismatch::{Mismatch, Reason};
 pub(super) use secrets::secrets;
 use serde_json::{Value, json};

@@ -1,6 +1,8 @@
 //! The tools of an application by name, for plans from JSON.
 
 mod run;
+#[cfg(feature = "jsonschema")]
+mod validated;
 
 use super::contract::{Contract, Contracts};
 use super::{Document, Findings, Reader, check};
@@ -115,18 +117,28 @@ impl<App: ?Sized> Implementation<App> {
             Some(action) => request.with_action(action),
             None => request,
         };
+        #[cfg(feature = "jsonschema")]
+        if let Some(tool) = &action.tool
+            && let Some(validators) = contracts.validators(&tool.name)
+        {
+            return self.start_validated(request, app, contracts, validators);
+        }
+        self.call(request, app, contracts)
+    }
+
+    fn call<'x>(&self, request: Request<'_>, app: &'x App, contracts: &Contracts) -> Started<'x> {
         match self {
             // Deserializing the type checks its arguments.
             Self::Typed(start, _) => start(request, app),
             Self::Json(call) => {
-                let tool = action.tool.as_ref();
+                let tool = request.action().tool.as_ref();
                 let Some(contract) = tool.and_then(|tool| contracts.get(&tool.name)) else {
                     return request.unknown();
                 };
                 let about = (&*contract.name, &*contract.description, contract.read_only);
                 request.call_json(
                     about,
-                    |it| mismatches(contract, it),
+                    |it| mismatches(contract, contracts, it),
                     |arguments| call(app, arguments),
                 )
             }
@@ -135,11 +147,20 @@ impl<App: ?Sized> Implementation<App> {
 }
 
 /// Returns a message for each mismatch between arguments and their schema.
-fn mismatches(contract: &Contract, arguments: &Value) -> Vec<String> {
+fn mismatches(contract: &Contract, contracts: &Contracts, arguments: &Value) -> Vec<String> {
     let schema = contract.arguments.as_ref();
-    schema.map_or_else(Vec::new, |schema| {
-        check::check_value(&contract.name, arguments, schema)
-    })
+    let checked = || {
+        schema.map_or_else(Vec::new, |schema| {
+            check::check_value(&contract.name, arguments, schema)
+        })
+    };
+    #[cfg(feature = "jsonschema")]
+    if let Some(validators) = contracts.validators(&contract.name) {
+        return validators.arguments(arguments, checked);
+    }
+    #[cfg(not(feature = "jsonschema"))]
+    let _ = contracts;
+    checked()
 }
 
 impl<App: ?Sized> Toolbox<App> {
@@ -303,6 +324,12 @@ impl<App: ?Sized> Toolbox<App> {
             "the toolbox already has a tool `{}`: give the other tool another name",
             MessageName(&contract.name)
         );
+        #[cfg(feature = "jsonschema")]
+        assert!(
+            self.contracts.validators.is_none(),
+            "`with_validation` has compiled the schemas already: add the tool `{}` before",
+            MessageName(&contract.name)
+        );
         self.contracts.insert(contract);
         self.tools.push(tool);
         self
@@ -441,7 +468,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// ```
     pub fn check_arguments(&self, tool: &str, arguments: &Value) -> Option<Vec<String>> {
         let contract = self.contracts.get(tool)?;
-        Some(mismatches(contract, arguments))
+        Some(mismatches(contract, &self.contracts, arguments))
     }
 
     /// Returns `true` if the toolbox has a tool with this name.
