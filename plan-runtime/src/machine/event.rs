@@ -101,7 +101,8 @@ pub enum Command {
     /// Drop a call, a wait or a timer. The driver sends no event of the call after this command. The call may have
     /// ended in the meantime.
     Drop(CallId),
-    /// Drop the values of a scope that has ended permanently. At the end of a run, the driver drops all remaining values.
+    /// Drop the values of a scope that has ended permanently. A scope has no values if its inputs were not made. At the end of a run, the driver drops
+    /// all remaining values.
     Free(ScopeId),
     /// A step has ended. Only a machine with [`Machine::telling`](super::Machine::telling) returns this command, and not for plain steps that succeed
     /// or are dropped.

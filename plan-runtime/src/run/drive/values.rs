@@ -60,7 +60,9 @@ impl<'x> Values<'x> {
 
     /// Drops the values of a scope that has ended permanently.
     pub(super) fn close(&mut self, scope: ScopeId) {
-        let Some(it) = self.scopes[scope.index()].take() else {
+        // A scope whose inputs were not made has no values, and may have the highest id so far.
+        let it = self.scopes.get_mut(scope.index());
+        let Some(it) = it.and_then(Option::take) else {
             return;
         };
         for slot in it.first..it.first + it.plan.steps.len() {
