@@ -117,12 +117,13 @@ impl<'x> Driver<'x> {
                 if self.is_elsewhere && self.must_wait(command, cx) {
                     return Poll::Pending;
                 }
-                let Command::Start(call, place) = command else {
-                    self.execute(command, host);
-                    continue;
-                };
-                self.has_begun = true;
-                self.calls.start(call, place, host);
+                match command {
+                    Command::Start(call, place) => {
+                        self.has_begun = true;
+                        self.calls.start(call, place, host);
+                    }
+                    command => self.execute(command, host),
+                }
                 if !may_start() {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
