@@ -26,8 +26,10 @@ pub enum Event {
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
     Answered(QuestionId, Answer),
-    /// A timer has fired.
+    /// The timer of a wait has fired.
     Fired(CallId),
+    /// The timer of a time limit has fired. The driver keeps the error.
+    TimedOut(CallId, ErrorId),
     /// The running calls can no longer end. If the work of a scope has failed, the machine cuts the run.
     Exhausted,
     /// The run was cancelled.
@@ -96,7 +98,7 @@ pub enum Command {
     Await(CallId, StepPlace),
     /// Answer a question. Other events may come before the answer.
     Evaluate(QuestionId, Question),
-    /// Start a timer.
+    /// Start a timer. A time limit ends with [`Event::TimedOut`], and a wait with [`Event::Fired`].
     Sleep(CallId, Pause, StepPlace),
     /// Drop a call, a wait or a timer. The driver sends no event of the call after this command. The call may have
     /// ended in the meantime.

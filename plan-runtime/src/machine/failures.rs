@@ -24,10 +24,6 @@ pub struct TrailPart {
 pub enum Reason {
     /// An error, which the driver has.
     Error(ErrorId),
-    /// The attempt has reached its time limit.
-    Timeout,
-    /// The element or the loop has reached its time limit.
-    Deadline,
     /// The condition of a loop still held after the maximum number of rounds.
     TooManyRounds(u32),
     /// The run needs more than it may have.
@@ -133,7 +129,7 @@ impl StepFailure {
         Self {
             trail,
             reason,
-            transient: reason == Reason::Timeout,
+            transient: false,
             lasting: false,
             attempts: 1,
             blocked: Vec::new(),

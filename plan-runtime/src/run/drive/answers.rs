@@ -278,9 +278,6 @@ impl<'x> Answering<'_, 'x> {
         }
         let amounts = convert::amounts(&resolved);
         let resolved = Arc::new(resolved);
-        if let Some(part) = of.part {
-            self.0.errors.note_policy(part.step, &resolved);
-        }
         self.0.tell(|it| it.policy(of, &resolved));
         self.0.values.inside(of).policy = Some(resolved);
         Ok(amounts)

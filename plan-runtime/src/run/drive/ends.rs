@@ -91,8 +91,22 @@ impl Calls<'_> {
     }
 
     fn fired(&mut self, of: &Site, pause: Pause) {
-        self.scene.tell(|it| it.fired(of, pause));
-        self.scene.machine.handle(Event::Fired(of.call));
+        let policy = self.scene.values.policy(of);
+        let error = match pause {
+            Pause::Timeout => StepError::Timeout(policy.timeout.unwrap_or_default()),
+            Pause::Deadline => StepError::Deadline(policy.deadline.unwrap_or_default()),
+            Pause::Backoff | Pause::Every => {
+                return self.scene.machine.handle(Event::Fired(of.call));
+            }
+        };
+        self.scene.tell(|it| it.late(of, &error));
+        self.time_out(of.call, error);
+    }
+
+    /// Passes the end of a time limit to the machine.
+    pub(super) fn time_out(&mut self, timer: CallId, error: StepError) {
+        let CallError { error, .. } = self.scene.errors.keep(error);
+        self.scene.machine.handle(Event::TimedOut(timer, error));
     }
 
     /// Returns `true` for the timer of a call or a wait, and `false` for the timer of a block or a loop.

@@ -7,7 +7,7 @@ use crate::machine::{
     CallError, Cutoff, ErrorId, FailureRole, Failures, MachineView, Reason, StepFailure, StepId,
     Trail, TrailPart,
 };
-use crate::plan::{Plan, Policy, Role, Step};
+use crate::plan::{Plan, Role, Step};
 use crate::resolve::{ResolveError, drop_quietly};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -23,8 +23,6 @@ pub(super) struct Errors<'x> {
     undone: HashMap<String, usize>,
     /// The number of undo steps that have succeeded.
     undos: usize,
-    /// Policies with the amounts from the last start of the step.
-    policies: HashMap<StepId, Arc<Policy>>,
 }
 
 /// The names of the steps of a plan and of its blocks.
@@ -53,7 +51,6 @@ impl<'x> Errors<'x> {
             plans: plans.collect(),
             undone: HashMap::new(),
             undos: 0,
-            policies: HashMap::new(),
         }
     }
 
@@ -96,10 +93,6 @@ impl<'x> Errors<'x> {
         self.undos += 1;
     }
 
-    pub(super) fn note_policy(&mut self, step: StepId, policy: &Arc<Policy>) {
-        self.policies.insert(step, Arc::clone(policy));
-    }
-
     fn step(&self, view: MachineView<'_>, step: StepId) -> &'x Step {
         let label = view.tables().label(step);
         let after = self.plans.partition_point(|names| names.first <= label);
@@ -136,18 +129,9 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the reason of a failure as an error.
-    fn reason(&self, view: MachineView<'_>, failure: &StepFailure) -> StepError {
-        let policy = failure.trail.0.last().map(|part| {
-            let given = self.policies.get(&part.step);
-            given.unwrap_or_else(|| &self.step(view, part.step).policy)
-        });
-        let limit = |of: fn(&Policy) -> Option<Duration>| {
-            policy.and_then(|policy| of(policy)).unwrap_or_default()
-        };
+    fn reason(&self, failure: &StepFailure) -> StepError {
         match failure.reason {
             Reason::Error(error) => self.kept[error.0 as usize].clone(),
-            Reason::Timeout => StepError::Timeout(limit(|it| it.timeout)),
-            Reason::Deadline => StepError::Deadline(limit(|it| it.deadline)),
             Reason::TooManyRounds(most) => StepError::TooManyRounds(most),
             Reason::Full(full) => StepError::arguments(ResolveError::new(full.to_string())),
         }
@@ -198,7 +182,7 @@ impl<'x> Errors<'x> {
                 continue;
             };
             let step = self.step(view, last.step);
-            let error = self.reason(view, failure);
+            let error = self.reason(failure);
             let is_left = failure.role == FailureRole::Left;
             let mut failures = if let StepError::Block(run) = &error {
                 let mut left = run.undoing_of().clone();
@@ -279,7 +263,7 @@ impl<'x> Errors<'x> {
         let is_alone = failures.undone.is_empty() && failures.not_undone.is_empty();
         match &failures.steps[..] {
             [] => StepError::Unknown,
-            [first] if is_alone && first.trail.0.len() == around + 1 => self.reason(view, first),
+            [first] if is_alone && first.trail.0.len() == around + 1 => self.reason(first),
             _ => {
                 let (failures, undoing) = self.failures(view, failures, around);
                 let run = RunError::new(self.plan(), Cause::Steps, failures);
@@ -289,13 +273,9 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the longest time without calls that a failed tool has asked for.
-    pub(super) fn retry_delay(
-        &self,
-        view: MachineView<'_>,
-        failures: &Failures,
-    ) -> Option<Duration> {
+    pub(super) fn retry_delay(&self, failures: &Failures) -> Option<Duration> {
         let failed = failures.steps.iter();
-        let delays = failed.filter_map(|failure| self.reason(view, failure).retry_delay());
+        let delays = failed.filter_map(|failure| self.reason(failure).retry_delay());
         delays.max()
     }
 
@@ -308,7 +288,7 @@ impl<'x> Errors<'x> {
     /// Returns the failure of a run that exceeded its capacity.
     pub(super) fn exceeded(&self, view: MachineView<'_>) -> Option<StepFailure> {
         let failed = view.result().err()?.steps;
-        let exceeds = |failure: &StepFailure| self.reason(view, failure).exceeded().is_some();
+        let exceeds = |failure: &StepFailure| self.reason(failure).exceeded().is_some();
         failed
             .into_iter()
             .find(|failure| matches!(failure.reason, Reason::Full(_)) || exceeds(failure))
@@ -326,7 +306,7 @@ impl<'x> Errors<'x> {
     ) -> StepError {
         let mut failed = failures.steps.iter();
         let own = failed.find(|failure| failure.trail.0.len() == around);
-        let own = own.map(|failure| self.reason(view, failure));
+        let own = own.map(|failure| self.reason(failure));
         let (failures, undoing) = self.failures(view, failures, around);
         let is_steps = own.is_none() && late.is_none();
         let cause = own.map_or(Cause::Steps, Cause::Output);
@@ -365,7 +345,7 @@ impl<'x> Errors<'x> {
             (Some(Cutoff::Cancelled | Cutoff::Late), Some(interrupt), _) => {
                 Cause::Interrupted(interrupt)
             }
-            (_, _, Some(failure)) => Cause::Output(self.reason(view, failure)),
+            (_, _, Some(failure)) => Cause::Output(self.reason(failure)),
             _ => Cause::Steps,
         };
         let has_started = has_begun || !matches!(cause, Cause::Interrupted(_));

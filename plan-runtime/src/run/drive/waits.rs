@@ -76,7 +76,8 @@ impl Calls<'_> {
                     && self.scene.clock.now().saturating_add(wait) >= until
                 {
                     self.drop_call(deadline);
-                    return self.scene.machine.handle(Event::Fired(deadline));
+                    let limit = policy.deadline.unwrap_or_default();
+                    return self.time_out(deadline, StepError::Deadline(limit));
                 }
                 self.scene.tell(|it| it.retry(&of, wait));
                 Some(wait)
@@ -110,7 +111,7 @@ impl Calls<'_> {
         }
         let view = self.scene.machine.view();
         let failures = view.waits_after(of.call);
-        let asked = failures.and_then(|it| self.scene.errors.retry_delay(view, it));
+        let asked = failures.and_then(|it| self.scene.errors.retry_delay(it));
         wait.max(asked.unwrap_or_default().min(LONGEST_CLOSED))
     }
 
