@@ -7,6 +7,7 @@ use super::cold::outcome;
 use super::convert;
 use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Scene};
+use super::starting::late;
 use super::task::Site;
 use crate::machine::{Amounts, Answer, Failures, Part, Question, QuestionId, ScopeId};
 use crate::plan::{Body, Branch, Catch, Condition, ERR, number};
@@ -186,11 +187,16 @@ impl<'x> Answering<'_, 'x> {
         };
         let has_code = self.0.run.is_kept() && repeat.again.has_code();
         let key = |scene: &Scene<'_>| Keys(scene).prefix(round) + "?while";
+        let limit = self.0.limit_of_loop(of);
         let again = self.decided(has_code, key, |Answering(scene)| {
-            let again = scene.read(round, |scope| resolve::<bool>(&repeat.again, scope))?;
+            let until = limit.as_ref().map(|(until, _)| *until);
+            // The round is over, and its time limits with it.
+            let stop = || scene.clock.is_over(until) || scene.look(of.scope);
+            let read = |scope: &Scope<'_>| resolve::<bool>(&repeat.again, scope);
+            let again = scene.read_unless(&stop, round, read)?;
             again.map_err(|error| {
                 let error = StepError::arguments(error.of_part("its condition (`while`)"));
-                scene.values.scope(round).hushed_output(error)
+                late(scene.values.scope(round).hushed_output(error), limit)
             })
         })?;
         self.round_made(of, round, again)?;

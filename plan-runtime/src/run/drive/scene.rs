@@ -116,9 +116,18 @@ impl Scene<'_> {
         scope: ScopeId,
         read: impl FnOnce(&Scope<'_>) -> T,
     ) -> Result<T, StepError> {
+        self.read_unless(&|| self.look(scope), scope, read)
+    }
+
+    /// Calls `read` with the values that the output of a scope can refer to, until `stop` returns `true`.
+    pub(super) fn read_unless<T>(
+        &self,
+        stop: &dyn Fn() -> bool,
+        scope: ScopeId,
+        read: impl FnOnce(&Scope<'_>) -> T,
+    ) -> Result<T, StepError> {
         let it = self.values.scope(scope);
-        let stop = || self.look(scope);
-        let meter = Meter::new(self.values.held.room(), Some(&stop));
+        let meter = Meter::new(self.values.held.room(), Some(stop));
         let resolving = self.values.resolving(it, false, &[]).metered(&meter);
         catch(|| read(&resolving))
     }
