@@ -79,7 +79,7 @@ impl<'x> Answering<'_, 'x> {
                 self.0.exceed(limit, of, &element, &error);
             }
         }
-        let error = self.0.errors.keep(error);
+        let error = self.0.keep(error);
         if self.0.stops.is_exceeded() {
             Answer::Exceeds(error.error)
         } else {

@@ -105,7 +105,7 @@ impl Calls<'_> {
 
     /// Passes the end of a time limit to the machine.
     pub(super) fn time_out(&mut self, timer: CallId, error: StepError) {
-        let CallError { error, .. } = self.scene.errors.keep(error);
+        let CallError { error, .. } = self.scene.keep(error);
         self.scene.machine.handle(Event::TimedOut(timer, error));
     }
 
@@ -203,7 +203,7 @@ impl Calls<'_> {
         if let Some(limit) = error.exceeded() {
             let element = self.scene.element(&of);
             self.scene.exceed(limit, &of, &element, &error);
-            let CallError { error, .. } = self.scene.errors.keep(error);
+            let CallError { error, .. } = self.scene.keep(error);
             let end = CallEnd::Exceeds(error);
             return self.scene.machine.handle(Event::Ended(of.call, end));
         }
@@ -220,7 +220,7 @@ impl Calls<'_> {
 
     /// Passes the failure of a call to the machine.
     pub(super) fn failed(&mut self, call: CallId, error: StepError) {
-        let end = CallEnd::Failed(self.scene.errors.keep(error));
+        let end = CallEnd::Failed(self.scene.keep(error));
         self.scene.machine.handle(Event::Ended(call, end));
     }
 }

@@ -14,9 +14,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// With fewer errors than this, the driver keeps errors that no longer count.
+const FEW: usize = 64;
+
 /// The errors of a run, and the names of its steps.
 pub(super) struct Errors<'x> {
-    kept: Vec<StepError>,
+    kept: Vec<Option<StepError>>,
+    /// The places without errors.
+    free: Vec<usize>,
+    /// The number of errors from which the driver looks for errors that no longer count.
+    most: usize,
     /// The plan, and the plans that calls may be.
     plans: Vec<Names<'x>>,
     /// The paths of undone steps, each with its number in the order of time.
@@ -48,6 +55,8 @@ impl<'x> Errors<'x> {
             });
         Self {
             kept: Vec::new(),
+            free: Vec::new(),
+            most: FEW,
             plans: plans.collect(),
             undone: HashMap::new(),
             undos: 0,
@@ -70,17 +79,39 @@ impl<'x> Errors<'x> {
         is_same
     }
 
-    /// Keeps an error for the machine.
+    /// Keeps an error for the machine, which gets the error before the next call of this method.
     #[cold]
-    pub(super) fn keep(&mut self, error: StepError) -> CallError {
+    pub(super) fn keep(&mut self, view: MachineView<'_>, error: StepError) -> CallError {
+        if self.free.is_empty() && self.kept.len() >= self.most {
+            self.sweep(view);
+        }
         let (transient, lasting) = (error.is_transient(), error.leaves_work());
-        let id = ErrorId(crate::plan::number(self.kept.len()));
-        self.kept.push(error);
+        let place = self.free.pop().unwrap_or(self.kept.len());
+        if place == self.kept.len() {
+            self.kept.push(None);
+        }
+        self.kept[place] = Some(error);
         CallError {
-            error: id,
+            error: ErrorId(crate::plan::number(place)),
             transient,
             lasting,
         }
+    }
+
+    /// Drops the errors of failures that no longer count, such as recovered failures. The next call waits until the errors have doubled, or the machine has
+    /// grown, so the calls take constant time for each error.
+    fn sweep(&mut self, view: MachineView<'_>) {
+        let mut counts = vec![false; self.kept.len()];
+        view.errors()
+            .for_each(|error| counts[error.0 as usize] = true);
+        for (place, counts) in counts.into_iter().enumerate() {
+            if let Some(error) = self.kept[place].take_if(|_| !counts) {
+                drop_quietly(error);
+                self.free.push(place);
+            }
+        }
+        let left = self.kept.len() - self.free.len();
+        self.most = FEW.max(2 * left).max(view.rows().iter().sum());
     }
 
     /// Drops the errors. Their types are types of tools, whose destructors may panic.
@@ -131,7 +162,10 @@ impl<'x> Errors<'x> {
     /// Returns the reason of a failure as an error.
     fn reason(&self, failure: &StepFailure) -> StepError {
         match failure.reason {
-            Reason::Error(error) => self.kept[error.0 as usize].clone(),
+            Reason::Error(error) => {
+                let error = self.kept[error.0 as usize].as_ref();
+                error.map_or(StepError::Unknown, StepError::clone)
+            }
             Reason::TooManyRounds(most) => StepError::TooManyRounds(most),
             Reason::Full(full) => StepError::arguments(ResolveError::new(full.to_string())),
         }

@@ -13,7 +13,7 @@ use super::task::Site;
 use super::values::Values;
 use crate::error::{Elements, Interrupt};
 use crate::journal::JournalError;
-use crate::machine::{CallId, Event, Machine, QuestionId, ScopeId, StepPlace};
+use crate::machine::{CallError, CallId, Event, Machine, QuestionId, ScopeId, StepPlace};
 use crate::plan::{Catch, Role};
 use crate::print::MessageName;
 use crate::resolve::{Limit, Meter, ResolveError, Scope, StoredValue};
@@ -159,6 +159,11 @@ impl Scene<'_> {
             self.values.swap(slot, caught);
         }
         made
+    }
+
+    /// Keeps an error for the machine.
+    pub(super) fn keep(&mut self, error: StepError) -> CallError {
+        self.errors.keep(self.machine.view(), error)
     }
 
     /// Closes the work of a scope after its value is made.
