@@ -181,7 +181,7 @@ pub(super) struct ScopeRun {
     /// The steps, runs and inner scopes that wait for their turn.
     pub(super) line: BTreeSet<LinePlace>,
     pub(super) failures: BTreeMap<StepId, Failures>,
-    /// Steps that do not run, with the first failed step that they need.
+    /// Steps that do not run, with the failed step that has blocked them. After the work, this step is the first failed step in the plan that they need.
     pub(super) blocked: BTreeMap<StepId, StepId>,
     /// While the scope is undone, the number of dependents of each step that are not undone.
     pub(super) not_undone: Vec<u32>,

@@ -431,14 +431,35 @@ impl<'m> MachineView<'m> {
         Err(failures)
     }
 
+    /// Returns the blocked steps of a scope with the first failed step in the plan that each of them needs. The steps may have failed in another order.
+    pub(super) fn blockers(self, scope: ScopeId) -> BTreeMap<StepId, StepId> {
+        let it = &self.0.scopes[scope];
+        let mut blockers = BTreeMap::new();
+        if it.blocked.is_empty() {
+            return blockers;
+        }
+        for &by in it.failures.keys() {
+            let mut open = vec![by];
+            while let Some(step) = open.pop() {
+                for &reader in self.0.tables.readers(step) {
+                    if it.blocked.contains_key(&reader) && !blockers.contains_key(&reader) {
+                        blockers.insert(reader, by);
+                        open.push(reader);
+                    }
+                }
+            }
+        }
+        blockers
+    }
+
     /// Returns the failures and the results of undo steps in a scope and in everything inside it.
     pub(super) fn undoing(self, scope: ScopeId) -> Failures {
         let Self(state) = self;
         let it = &state.scopes[scope];
         let mut blocked: BTreeMap<StepId, Vec<Trail>> = BTreeMap::new();
-        for (step, by) in &it.blocked {
-            let steps = blocked.entry(*by).or_default();
-            steps.push(self.trail(scope, *step));
+        for (step, by) in self.blockers(scope) {
+            let steps = blocked.entry(by).or_default();
+            steps.push(self.trail(scope, step));
         }
         let mut all = Failures::default();
         for step in state.tables.rows[it.row].steps() {
