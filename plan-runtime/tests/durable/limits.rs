@@ -188,3 +188,39 @@ fn an_attempt_names_the_deadline_that_it_has_passed() {
         check(ended, &format!("{way:?} loop"));
     }
 }
+
+plan! {
+    Impatient() -> u64 {
+        #[at_most(3)]
+        #[retry(2, backoff = "55s", jitter = false)]
+        #[deadline("60s")]
+        step all = loop {
+            step x = Act { n: 1 };
+            x
+        } while x == 1;
+        all
+    }
+}
+
+/// The next attempt would begin after the deadline, so nothing waits for it.
+#[test]
+fn a_loop_does_not_wait_for_an_attempt_after_its_deadline() {
+    let busy = || plan_runtime::Error::msg("busy");
+    for is_durable in [false, true] {
+        let (world, journal) = (World::new(), Rough::new());
+        world.on("all[0].x", &[Goes::FailsLate(busy)]);
+        let run = Impatient {}.run(&world).timer(world.timer.clone());
+        let run = if is_durable {
+            run.durable(&journal, "r")
+        } else {
+            run
+        };
+        let mut run = Driven::new(run);
+        run.pending();
+        world.timer.advance(secs(10));
+        run.pending();
+        world.release("all[0].x");
+        let error = run.ended().unwrap_err();
+        assert!(error.to_string().contains("busy"), "{error}");
+    }
+}

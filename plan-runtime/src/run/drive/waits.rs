@@ -117,15 +117,12 @@ impl Calls<'_> {
 
     /// Returns the timer and the end of the time of an element. With a journal, the timer of an attempt that has ended does not run.
     fn deadline_of(&mut self, of: &Site) -> Option<(CallId, Duration)> {
-        let element = match self.records {
-            Some(_) => {
-                unlimit(&mut self.scene, &mut self.tasks, of);
-                self.scene.values.timed(of)
-            }
-            None => of.element(),
-        };
+        if self.records.is_some() {
+            unlimit(&mut self.scene, &mut self.tasks, of);
+        }
+        let timed = self.scene.values.timed(of);
         let inside = self.scene.values.inside(of);
-        inside.deadlines.get(&element).copied()
+        inside.deadlines.get(&timed).copied()
     }
 }
 
