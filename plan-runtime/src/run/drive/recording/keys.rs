@@ -106,6 +106,9 @@ impl EndNotes<'_, '_> {
 
     /// Notes that a plan or block has failed, unless the plan is the run.
     pub(in super::super) fn failed(&self, scope: ScopeId) {
+        if self.0.run.durable.is_none() {
+            return;
+        }
         // Without a grace period, no step of the run ends after an interrupt.
         if self.0.stops.stopped.is_some() && self.0.stops.grace.is_zero() {
             return;
