@@ -1,7 +1,7 @@
 //! The errors of time limits. In memory, with a journal and after a crash, an error names the limit of its own element, and the kind of the limit.
 
 use super::rough::Rough;
-use super::support::{Act, Driven, Goes, World, finish, secs};
+use super::support::{Act, Driven, Goes, Undo, World, finish, secs};
 use plan_runtime::run::Run;
 use plan_runtime::{Failure, Report, RunError, plan};
 use std::future::Future;
@@ -223,4 +223,40 @@ fn a_loop_does_not_wait_for_an_attempt_after_its_deadline() {
         let error = run.ended().unwrap_err();
         assert!(error.to_string().contains("busy"), "{error}");
     }
+}
+
+plan! {
+    Undoing() -> u64 {
+        step held = Act { n: 1 };
+        #[undo(held)]
+        step one = Undo { n: held };
+        step kept = Inner {};
+        #[undo(kept)]
+        step two = {
+            step x = Undo { n: kept };
+            x
+        };
+        #[after(held, kept)]
+        step last = Act { n: 2 };
+        last
+    }
+}
+
+#[test]
+fn each_note_is_written_once() {
+    let (world, journal) = (World::new(), Rough::new());
+    world.on(
+        "last",
+        &[Goes::Fails(|| plan_runtime::Error::permanent("no"))],
+    );
+    let run = Undoing {}.run(&world).durable(&journal, "r");
+    let error = finish(run).unwrap_err();
+    assert_eq!(error.undone().count(), 2);
+    let notes: Vec<String> = journal
+        .keys()
+        .into_iter()
+        .filter(|key| key.ends_with("!undone"))
+        .collect();
+    assert_eq!(notes, ["one!undone", "two!undone"]);
+    assert_eq!(journal.refused(), 0);
 }

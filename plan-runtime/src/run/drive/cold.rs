@@ -21,6 +21,8 @@ pub(super) struct StepValues<'x> {
     pub(super) output: Option<StoredValue>,
     /// `true` if another value replaces the output.
     pub(super) is_replaced: bool,
+    /// `true` if the journal has the note that the step has undone its step.
+    pub(super) is_noted: bool,
     /// The value of the last round.
     pub(super) last: Value,
     pub(super) rounds: Vec<Value>,

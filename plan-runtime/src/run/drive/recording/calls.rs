@@ -252,7 +252,9 @@ impl CallRecords {
         let body = match &result {
             Ok(output) => match output.as_json() {
                 Ok(json) => {
-                    EndNotes(scene).undo_call(&of);
+                    if EndNotes(scene).undo_call(&of) {
+                        scene.values.inside(&of).is_noted = true;
+                    }
                     durable::encode_call(times, Ok(json), &undone)
                 }
                 // The step fails where the output is read.

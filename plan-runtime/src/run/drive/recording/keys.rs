@@ -65,15 +65,18 @@ impl EndNotes<'_, '_> {
     }
 
     /// Writes to the journal that the only call of an undo step has succeeded. The write comes before the turn of the
-    /// call's record, because a concurrent failure may end the run.
-    pub(in super::super) fn undo_call(&self, of: &Site) {
+    /// call's record, because a concurrent failure may end the run. Returns `false` for other calls.
+    pub(in super::super) fn undo_call(&self, of: &Site) -> bool {
         let steps = &self.0.values.scope(of.scope).plan.steps;
-        if let Role::Undo(undone) = steps[of.step].role
-            && is_one_call(&steps[of.step].body)
-        {
+        let Role::Undo(undone) = steps[of.step].role else {
+            return false;
+        };
+        let is_one_call = is_one_call(&steps[of.step].body);
+        if is_one_call {
             let path = of_element(&self.0.lasting_prefix(of.scope), &steps[undone].id, &[]);
             self.undone(of.scope, of.step, &path);
         }
+        is_one_call
     }
 
     /// Records which block of a step runs, if the names of the block's steps do not identify the block. `Server::retry_failed` needs the block.
