@@ -70,7 +70,7 @@ impl<'x> Driver<'x> {
         let beside = beside_of.map(|outer| outer.beside(plan, known));
         if let (Some(durable), Some(call)) = (&run.durable, &around) {
             let prefix = call.key_inside(beside.as_deref());
-            durable.enter(&prefix, plan, secrecy.is_some());
+            durable.enter(&prefix, (plan, &graph), secrecy.is_some());
         }
         let clock = Clock::start(Arc::clone(&run), beside.is_some());
         let plans = around.as_ref().map_or(0, CallContext::depth_inside);

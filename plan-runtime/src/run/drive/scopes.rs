@@ -59,7 +59,7 @@ impl<'x> Answering<'_, 'x> {
         })?;
         if let Some(durable) = &run.durable {
             let prefix = context.key_inside(None);
-            durable.enter(&prefix, plan, graph.secrecy.is_some());
+            durable.enter(&prefix, (plan, &graph), graph.secrecy.is_some());
         }
         let plans = context.depth_inside();
         if let Err(error) = self.0.allowance.enter(plans) {
