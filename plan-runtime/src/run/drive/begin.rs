@@ -22,7 +22,6 @@ use crate::machine::{Machine, Reaction, ScopeId};
 use crate::plan::{Action, Converted, Executable, Graph, Plan, number};
 use crate::resolve::StoredValue;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Finds the plan of a called tool by the tool's name, if the tool is a plan.
@@ -103,7 +102,6 @@ impl<'x> Driver<'x> {
             around,
             beside,
             output: Value::Null,
-            opening: HashMap::new(),
             watch,
         };
         let mut driver = Self::new(scene, admission, options.signals);

@@ -5,6 +5,7 @@ use super::super::signals::Sent;
 use super::super::start::StepResult;
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
+use super::recording::CallRecords;
 use super::task::{Site, Ticket, Waited};
 use crate::error::BlockPlace;
 use crate::machine::{CallEnd, CallError, CallId, Event, Pause, ScopeId, StepStatus};
@@ -207,8 +208,8 @@ impl Calls<'_> {
             let end = CallEnd::Exceeds(error);
             return self.scene.machine.handle(Event::Ended(of.call, end));
         }
-        if let Some(records) = &mut self.records {
-            records.calls.keep_failure(&self.scene.values, &of, &error);
+        if self.records.is_some() {
+            CallRecords::keep_failure(&mut self.scene.values, &of, &error);
         }
         if let (Some(_), Some(delay)) = (of.part, error.retry_delay())
             && let Some(admission) = &self.admission

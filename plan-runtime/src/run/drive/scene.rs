@@ -5,7 +5,7 @@ use super::super::catch::catch;
 use super::super::clock::Clock;
 use super::super::context::{Allowance, CallContext};
 use super::super::shared::SharedRun;
-use super::super::start::{CalledPlan, MadeOutput, Request, Started};
+use super::super::start::{MadeOutput, Request, Started};
 use super::super::watch::Watch;
 use super::failures::Errors;
 use super::stops::Stops;
@@ -18,7 +18,6 @@ use crate::plan::{Catch, Role};
 use crate::print::MessageName;
 use crate::resolve::{Limit, Meter, ResolveError, Scope, StoredValue};
 use serde_json::Value;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::Context;
 use std::time::Duration;
@@ -45,18 +44,8 @@ pub(super) struct Scene<'x> {
     pub(super) beside: Option<Arc<str>>,
     /// The output of a run with a journal, as JSON.
     pub(super) output: Value,
-    /// Called plans that are about to begin, by slots and elements.
-    pub(super) opening: HashMap<(usize, u32), Opening<'x>>,
     /// The listeners of the run, and the log of its report.
     pub(super) watch: Option<Box<Watch<'x>>>,
-}
-
-/// A called plan that is about to begin.
-pub(super) struct Opening<'x> {
-    pub(super) plan: Box<CalledPlan<'x>>,
-    pub(super) context: CallContext,
-    /// The bytes that the inputs and the plan itself count.
-    pub(super) bytes: usize,
 }
 
 impl Scene<'_> {

@@ -10,8 +10,9 @@ use super::super::start::{CalledPlan, MadeOutput};
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::answers::Answering;
+use super::cold::Opening;
 use super::recording::{EndNotes, Keys};
-use super::scene::{Host, Opening, Scene};
+use super::scene::{Host, Scene};
 use super::scope_values::{At, Opener, ScopeValues, hushed_inputs, secrecy_of};
 use super::starting::late;
 
@@ -28,7 +29,7 @@ use std::time::Duration;
 impl<'x> Answering<'_, 'x> {
     /// Begins a called plan, whose inputs exist already.
     fn begin_plan(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
-        let opening = self.0.opening.remove(&(of.slot(), of.element()));
+        let opening = self.0.values.inside(of).opening.remove(&of.element());
         let Opening {
             plan: called,
             context,

@@ -156,9 +156,10 @@ impl Watching<'_, '_> {
     /// Records the start of a wait.
     pub(super) fn wait(&mut self, of: &Site, reason: WaitReason) {
         if self.watch.keeps.report {
-            self.values.held.add(size_of::<WaitReport>());
             let element = of.places(self.view);
-            self.watch.wait(of.spot(), element, reason, self.now());
+            if self.watch.wait(of.spot(), element, reason, self.now()) {
+                self.values.held.add(size_of::<WaitReport>());
+            }
         }
     }
 

@@ -6,16 +6,16 @@ use super::log::{Spot, StepLog};
 use std::time::Duration;
 
 impl Watch<'_> {
-    /// Records the start of a wait. A wait for the reason of the open wait continues that wait.
+    /// Records the start of a wait. A wait for the reason of the open wait continues that wait. Returns `true` for a new wait in the report.
     pub(in crate::run) fn wait(
         &mut self,
         spot: Spot,
         element: Vec<usize>,
         reason: WaitReason,
         now: Duration,
-    ) {
+    ) -> bool {
         let Some((step, began)) = self.reported(spot) else {
-            return;
+            return false;
         };
         let wait = WaitReport {
             element,
@@ -23,7 +23,7 @@ impl Watch<'_> {
             started: now.saturating_sub(began),
             ended: None,
         };
-        step.waits.begin(spot.element, wait);
+        step.waits.begin(spot.element, wait)
     }
 
     /// Records the end of a wait, if a wait is open.

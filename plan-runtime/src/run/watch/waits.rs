@@ -13,11 +13,11 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Begins a wait. A wait for the reason of the open wait continues that wait.
-    pub(super) fn begin(&mut self, element: u32, wait: WaitReport) {
+    /// Begins a wait. A wait for the reason of the open wait continues that wait. Returns `false` if the wait continues another.
+    pub(super) fn begin(&mut self, element: u32, wait: WaitReport) -> bool {
         let open = self.open.get(&element);
         if open.is_some_and(|open| open.reason == wait.reason) {
-            return;
+            return false;
         }
         self.end(element, wait.started);
         let continues = |last: &mut WaitReport| {
@@ -25,8 +25,10 @@ impl Waits {
                 && last.element == wait.element
                 && last.ended == Some(wait.started)
         };
-        let wait = self.ended.pop_if(continues).unwrap_or(wait);
-        self.open.insert(element, wait);
+        let before = self.ended.pop_if(continues);
+        let is_new = before.is_none();
+        self.open.insert(element, before.unwrap_or(wait));
+        is_new
     }
 
     /// Lets an open wait begin at this time or later.
@@ -66,5 +68,33 @@ impl Waits {
         let mut all = self.ended;
         all.extend(self.open.into_values());
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Waits;
+    use crate::run::report::{WaitReason, WaitReport};
+    use std::time::Duration;
+
+    fn at(millis: u64, reason: WaitReason) -> WaitReport {
+        WaitReport {
+            element: Vec::new(),
+            reason,
+            started: Duration::from_millis(millis),
+            ended: None,
+        }
+    }
+
+    /// A run counts only new waits in its memory.
+    #[test]
+    fn a_wait_that_continues_is_not_new() {
+        let mut waits = Waits::default();
+        assert!(waits.begin(0, at(0, WaitReason::Turn)));
+        assert!(!waits.begin(0, at(1, WaitReason::Turn)));
+        waits.end(0, Duration::from_millis(2));
+        assert!(!waits.begin(0, at(2, WaitReason::Turn)));
+        assert!(waits.begin(0, at(3, WaitReason::Answer)));
+        assert!(waits.begin(1, at(3, WaitReason::Answer)));
     }
 }
