@@ -97,7 +97,9 @@ impl<'x> Driver<'x> {
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
         self.turn.polled();
-        if let Some(command) = self.held.take() {
+        if let Some(command) = self.held.take()
+            && !self.calls.scene.machine.is_over()
+        {
             if self.must_wait(command, cx) {
                 return Poll::Pending;
             }
