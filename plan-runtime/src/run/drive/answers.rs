@@ -59,8 +59,8 @@ impl<'x> Answering<'_, 'x> {
             Question::Fallback(_) => {
                 let failures = self.0.machine.view().absorbed(id);
                 self.instead(of, failures.as_ref())?;
-                if let Some(failures) = failures {
-                    EndNotes(self.0).made_up(of, &failures);
+                if let (Some(notes), Some(failures)) = (EndNotes::of(self.0), &failures) {
+                    notes.made_up(of, failures);
                 }
             }
         }

@@ -213,7 +213,11 @@ impl<'x> Driver<'x> {
         }
         match command {
             Command::Start(call, place) => self.calls.start(call, place, host),
-            Command::Unwinding(scope) => EndNotes(scene).failed(scope),
+            Command::Unwinding(scope) => {
+                if let Some(notes) = EndNotes::of(scene) {
+                    notes.failed(scope);
+                }
+            }
             Command::Admit(call, place) => self.calls.admit(call, place, host),
             Command::Free(scope) => {
                 scene.tell(|it| it.watch.close(scope));

@@ -160,7 +160,9 @@ impl<'x> Answering<'_, 'x> {
         {
             *input = StoredValue::json(self.0.values.inside(of).last.clone());
         }
-        EndNotes(self.0).branch(of, block);
+        if let Some(notes) = EndNotes::of(self.0) {
+            notes.branch(of, block);
+        }
         let it = self.0.values.scope(of.scope);
         let blocks = it.graph.blocks.as_ref();
         let graph = blocks.and_then(|blocks| blocks.get(&number(action - it.actions)));

@@ -50,8 +50,8 @@ impl Scene<'_> {
                 let prefix = self.lasting_prefix(scope);
                 let id = &self.values.scope(scope).plan.steps[undone].id;
                 let lasting = self.run.undo(&prefix, id);
-                if !is_noted {
-                    EndNotes(self).undone(scope, step, &lasting);
+                if let Some(notes) = EndNotes::of(self).filter(|_| !is_noted) {
+                    notes.undone(scope, step, &lasting);
                 }
                 let outer = self.outer(scope).map(|outer| outer.path() + ".");
                 let path = outer.unwrap_or_default() + id;

@@ -171,7 +171,7 @@ impl Values<'_> {
         let policy = self.policy(of);
         policy.timeout.or(policy.deadline)?;
         let now = clock.now();
-        let (left, error) = self.limit(of, self.timed(of), now)?;
+        let (left, error) = self.limit(of, now)?;
         Some((now.saturating_add(left), error))
     }
 
@@ -196,15 +196,10 @@ impl Values<'_> {
 
     /// Returns the time that an attempt has left, and the error after that time. An element may share its time with
     /// others.
-    pub(super) fn limit(
-        &self,
-        of: &Site,
-        timed: u32,
-        now: Duration,
-    ) -> Option<(Duration, StepError)> {
+    pub(super) fn limit(&self, of: &Site, now: Duration) -> Option<(Duration, StepError)> {
         let policy = self.policy(of);
         let inside = self.step(of.slot());
-        let until = inside.and_then(|inside| inside.deadlines.get(&timed));
+        let until = inside.and_then(|inside| inside.deadlines.get(&self.timed(of)));
         let left = until.map(|(_, until)| until.saturating_sub(now));
         let left = left.or(policy.deadline);
         match (policy.timeout, left) {

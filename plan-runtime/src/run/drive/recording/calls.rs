@@ -144,7 +144,7 @@ impl CallRecords {
             scene.clock.time()
         };
         scene.values.begin_time(&it.of, || now);
-        let limit = scene.values.limit(&it.of, it.of.element(), now);
+        let limit = scene.values.limit(&it.of, now);
         let is_late = limit.as_ref().is_some_and(|(left, _)| left.is_zero());
         let failed = it.of.part.and_then(|part| {
             let inside = scene.values.inside(&it.of);
@@ -247,7 +247,7 @@ impl CallRecords {
         let body = match &result {
             Ok(output) => match output.as_json() {
                 Ok(json) => {
-                    if EndNotes(scene).undo_call(&of) {
+                    if EndNotes::of(scene).is_some_and(|notes| notes.undo_call(&of)) {
                         scene.values.inside(&of).is_noted = true;
                     }
                     durable::encode_call(times, Ok(json), &undone)

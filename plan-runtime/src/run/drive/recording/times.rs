@@ -80,7 +80,7 @@ impl TimeRecords {
 
     fn limit_attempt<'x>(&mut self, scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: Site) {
         let timed = scene.values.timed(&of);
-        let limit = scene.values.limit(&of, timed, scene.clock.now());
+        let limit = scene.values.limit(&of, scene.clock.now());
         let inside = scene.values.inside(&of);
         let deadline = inside.deadlines.get(&timed).copied();
         let timeout = self.timeouts.remove(&(of.slot(), of.element()));
