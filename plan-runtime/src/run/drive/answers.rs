@@ -74,10 +74,7 @@ impl<'x> Answering<'_, 'x> {
             if matches!(question, Question::Inputs(_) | Question::Again(..)) {
                 self.0.tell(|it| it.end(of, Some(&error)));
             }
-            if let Some(limit) = error.exceeded() {
-                let element = self.0.element(of);
-                self.0.exceed(limit, of, &element, &error);
-            }
+            self.0.exceeds(of, &error);
         }
         let error = self.0.keep(error);
         if self.0.stops.is_exceeded() {

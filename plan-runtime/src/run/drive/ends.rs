@@ -201,9 +201,7 @@ impl Calls<'_> {
         });
         let error = self.scene.values.hushed(&of, error);
         self.scene.tell(|it| it.end(&of, Some(&error)));
-        if let Some(limit) = error.exceeded() {
-            let element = self.scene.element(&of);
-            self.scene.exceed(limit, &of, &element, &error);
+        if self.scene.exceeds(&of, &error) {
             let CallError { error, .. } = self.scene.keep(error);
             let end = CallEnd::Exceeds(error);
             return self.scene.machine.handle(Event::Ended(of.call, end));

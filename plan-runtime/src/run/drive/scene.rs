@@ -189,6 +189,16 @@ impl Scene<'_> {
         Ok(())
     }
 
+    /// Ends the run at once, if an error exceeds a limit. Returns `false` for other errors.
+    pub(super) fn exceeds(&mut self, of: &Site, error: &StepError) -> bool {
+        let limit = error.exceeded();
+        if let Some(limit) = limit {
+            let element = self.element(of);
+            self.exceed(limit, of, &element, error);
+        }
+        limit.is_some()
+    }
+
     /// Ends the run at once, because a limit is exceeded.
     pub(super) fn exceed(&mut self, limit: Limit, of: &Site, element: &[usize], error: &StepError) {
         let step = self.values.step_of(of);
