@@ -53,15 +53,15 @@ impl Calls<'_> {
         if result.is_some() {
             self.tasks.call_ended(Some(&ticket));
         }
-        if let (Some(Waited::Fired(_)), Some(mut admitting)) = (&waited, self.admitting()) {
-            match admitting.has_waited(of.call) {
-                Ok(true) => return,
-                Ok(false) => {}
-                Err(error) => return self.call_failed(of, error),
-            }
-        }
         match (result, waited) {
             (Some(result), _) => self.counted(of, result),
+            (None, Some(Waited::Admission)) => {
+                let admitting = self.admitting();
+                let ended = admitting.map(|mut admitting| admitting.has_waited(of.call));
+                if let Some(Err(error)) = ended {
+                    self.call_failed(of, error);
+                }
+            }
             (None, Some(Waited::Received(received))) => self.received(of, received),
             (None, _) if self.ends_limit(&of) => {}
             (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {

@@ -8,6 +8,7 @@
 //! | `random.rs` | random plans that are larger |
 //! | `driver.rs` | a driver for the parts of the machine that the model does not have |
 //! | `chains.rs` | steps that many failed steps block |
+//! | `chains.rs` | steps that many failed steps block |
 //! | `chaos.rs` | random plans with every attribute, and random events |
 //! | `limits.rs` | runs that need more than they may have |
 //! | `times.rs` | attempts, time limits, pauses and bounds |
