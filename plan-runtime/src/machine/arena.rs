@@ -140,13 +140,6 @@ impl MachineState {
         }
     }
 
-    /// Finds the blockers of the blocked steps of a scope whose work has ended.
-    pub(super) fn find_blockers(&mut self, scope: ScopeId) {
-        if self.scopes[scope].failures.len() > 1 {
-            self.scopes[scope].blocked = self.view().blockers(scope);
-        }
-    }
-
     /// Releases the scope of a round whose outputs the loop's condition has read or will never read.
     pub(super) fn round_over(&mut self, run: RunId, attempt: AttemptId) {
         let tried = &self.runs[run].attempts[attempt];

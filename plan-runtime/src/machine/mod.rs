@@ -17,6 +17,7 @@
 //! | `scope.rs` | transitions of scopes: work, undo steps, always steps |
 //! | `runs.rs` | transitions of steps that are not plain: branches, lists, rounds |
 //! | `attempts.rs` | transitions of attempts: time limits, failures |
+//! | `blocking.rs` | the failed steps that other steps need |
 //! | `exceed.rs` | the end of a run that exceeds its capacity, or whose time has passed |
 //! | `view.rs` | a view of a run: trails and results |
 //!
@@ -76,6 +77,7 @@
 
 mod arena;
 mod attempts;
+mod blocking;
 mod calls;
 mod engine;
 mod event;

@@ -2,7 +2,7 @@
 
 use super::event::{CallError, QuestionId, StepStatus};
 use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};
-use super::ids::{AttemptId, BodyId, CallId, ErrorId, RowId, RunId, ScopeId, StepId, StepSlot};
+use super::ids::{AttemptId, BodyId, CallId, RowId, RunId, ScopeId, StepId, StepSlot};
 use super::parts::{Activity, Attempt, AttemptPhase, Owner, Phase, WHOLE};
 use super::rows::{COLD_CALLS, CallRow, OpenQuestion};
 use super::state::MachineState;
@@ -72,32 +72,6 @@ impl<'m> MachineView<'m> {
     /// Returns the failures so far of a run that may not be over, with the results of its undo steps.
     pub fn so_far(self) -> Failures {
         self.undoing(ScopeId::ROOT)
-    }
-
-    /// Returns the errors of all failures and passed time limits that may still count.
-    pub fn errors(self) -> impl Iterator<Item = ErrorId> + 'm {
-        let scopes = self.0.scopes.rows.iter().flat_map(|it| {
-            let own = [&it.left].into_iter().chain(it.ended.as_deref());
-            own.chain(it.failures.values())
-        });
-        let runs = &self.0.runs.rows;
-        let of_runs = runs.iter().flat_map(|it| {
-            let failed = it.failed.as_deref().map(|(_, failures)| failures);
-            let tried = it.attempts.rows.iter();
-            let tried = tried.filter_map(|it| it.failed.as_deref());
-            let own = [&it.left].into_iter().chain(failed);
-            own.chain(it.absorbed.values()).chain(tried)
-        });
-        let late = runs.iter().flat_map(|it| {
-            let tried = it.attempts.rows.iter().map(|it| it.late);
-            tried.chain([it.late]).flatten()
-        });
-        let failures = scopes.chain(of_runs).flat_map(|it| &it.steps);
-        let errors = failures.filter_map(|it| match it.reason {
-            Reason::Error(error) => Some(error),
-            _ => None,
-        });
-        errors.chain(late.map(|it| it.error))
     }
 
     /// Returns the failure of the attempt before a timer. `None` if the timer is no wait between two attempts.
@@ -429,27 +403,6 @@ impl<'m> MachineView<'m> {
         failures.cutoff = it.cutoff;
         failures.steps.sort_by_key(|it| it.role);
         Err(failures)
-    }
-
-    /// Returns the blocked steps of a scope with the first failed step in the plan that each of them needs. The steps may have failed in another order.
-    pub(super) fn blockers(self, scope: ScopeId) -> BTreeMap<StepId, StepId> {
-        let it = &self.0.scopes[scope];
-        let mut blockers = BTreeMap::new();
-        if it.blocked.is_empty() {
-            return blockers;
-        }
-        for &by in it.failures.keys() {
-            let mut open = vec![by];
-            while let Some(step) = open.pop() {
-                for &reader in self.0.tables.readers(step) {
-                    if it.blocked.contains_key(&reader) && !blockers.contains_key(&reader) {
-                        blockers.insert(reader, by);
-                        open.push(reader);
-                    }
-                }
-            }
-        }
-        blockers
     }
 
     /// Returns the failures and the results of undo steps in a scope and in everything inside it.
