@@ -16,7 +16,7 @@ impl Core {
     pub(super) fn fail_late(&mut self, run: RunId, attempt: AttemptId) -> bool {
         let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
-        let Some(reason) = tried.late.take() else {
+        let Some(late) = tried.late.take() else {
             return false;
         };
         tried.activity = Activity::Nothing;
@@ -25,7 +25,7 @@ impl Core {
         self.state.end_attempt(run, attempt);
         let failures = match failed {
             Some(failures) => *failures,
-            None => Failures::of(self.state.view().failure_in(run, element, number, reason)),
+            None => self.state.view().error_in(run, element, number, late),
         };
         self.fail_body(run, body, element, failures);
         true
@@ -149,11 +149,10 @@ impl Core {
             Err(failures) => failures,
         };
         match (failures.cutoff, late) {
-            (Some(Cutoff::Limit), Some(reason)) => {
-                let failure = self.state.view().failure_in(run, element, number, reason);
-                let mut late = Failures::of(failure);
-                late.add(failures);
-                self.attempt_failed(run, attempt, late, reason != Reason::Deadline);
+            (Some(Cutoff::Limit), Some(late)) => {
+                let mut all = self.state.view().error_in(run, element, number, late);
+                all.add(failures);
+                self.attempt_failed(run, attempt, all, late.transient);
             }
             (Some(_), _) => {
                 self.state.drop_timers(run, attempt);
@@ -166,7 +165,8 @@ impl Core {
             }
             // The time may have passed while undo steps ran.
             (None, late) => {
-                self.attempt_failed(run, attempt, failures, late != Some(Reason::Deadline));
+                let has_time = late.is_none_or(|late| late.transient);
+                self.attempt_failed(run, attempt, failures, has_time);
             }
         }
     }
@@ -301,15 +301,15 @@ impl Core {
         self.todo.push_back(Todo::Run(run));
     }
 
-    /// Handles an attempt that has reached a time limit.
-    pub(super) fn limit_reached(&mut self, run: RunId, attempt: AttemptId, reason: Reason) {
+    /// Handles an attempt that has reached the time limit with this error.
+    pub(super) fn limit_reached(&mut self, run: RunId, attempt: AttemptId, reached: CallError) {
         let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let (element, number) = (tried.element, tried.number);
         // After a deadline no attempt follows, so a deadline outranks a timeout.
-        let late = match reason {
-            Reason::Deadline => reason,
-            _ => tried.late.unwrap_or(reason),
+        let late = match tried.late {
+            Some(late) if reached.transient => late,
+            _ => reached,
         };
         match tried.activity {
             Activity::Scope(scope) => {
@@ -332,8 +332,8 @@ impl Core {
                 let it = &mut self.state.runs[run];
                 it.running += 1;
                 it.attempts[attempt].deadline = deadline;
-                let failure = self.state.view().failure_in(run, element, number, reason);
-                self.attempt_ended(run, attempt, Err(Failures::of(failure)));
+                let failures = self.state.view().error_in(run, element, number, reached);
+                self.attempt_ended(run, attempt, Err(failures));
             }
         }
     }
@@ -352,30 +352,24 @@ impl Core {
         let round = it.place(element);
         let most = it.amounts.at_most;
         let is_stopping = it.is.cut || self.state.scopes[it.scope].stops_work();
-        let reason = match again {
-            Err(error) => {
-                let failures = self
-                    .state
-                    .view()
-                    .error_in(run, element, tried.number, error);
-                return self.fail_run(run, element, failures);
-            }
-            Ok(0) => {
+        let (view, number) = (self.state.view(), tried.number);
+        let failures = match (again, it.late) {
+            (Err(error), _) => view.error_in(run, element, number, error),
+            (Ok(0), _) => {
                 self.state.runs[run].outstanding -= 1;
                 return;
             }
-            Ok(_) if round + 1 >= most => Reason::TooManyRounds(most),
-            Ok(_) if it.is.late => Reason::Deadline,
-            Ok(_) if is_stopping => {
+            (Ok(_), _) if round + 1 >= most => {
+                let reason = Reason::TooManyRounds(most);
+                Failures::of(view.failure_in(run, element, number, reason))
+            }
+            (Ok(_), Some(late)) => view.error_in(run, element, number, late),
+            (Ok(_), None) if is_stopping => {
                 self.state.runs[run].is.cut = true;
                 return;
             }
-            Ok(_) => return self.next_round(run, attempt, is_kept),
+            (Ok(_), None) => return self.next_round(run, attempt, is_kept),
         };
-        let failure = self
-            .state
-            .view()
-            .failure_in(run, element, tried.number, reason);
-        self.fail_run(run, element, Failures::of(failure));
+        self.fail_run(run, element, failures);
     }
 }

@@ -26,8 +26,10 @@ pub enum Event {
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
     Answered(QuestionId, Answer),
-    /// A timer has fired.
+    /// The timer of a wait has fired.
     Fired(CallId),
+    /// The timer of a time limit has fired. The driver keeps the error.
+    TimedOut(CallId, ErrorId),
     /// The running calls can no longer end. If the work of a scope has failed, the machine cuts the run.
     Exhausted,
     /// The run was cancelled.
@@ -96,12 +98,13 @@ pub enum Command {
     Await(CallId, StepPlace),
     /// Answer a question. Other events may come before the answer.
     Evaluate(QuestionId, Question),
-    /// Start a timer.
+    /// Start a timer. A time limit ends with [`Event::TimedOut`], and a wait with [`Event::Fired`].
     Sleep(CallId, Pause, StepPlace),
     /// Drop a call, a wait or a timer. The driver sends no event of the call after this command. The call may have
     /// ended in the meantime.
     Drop(CallId),
-    /// Drop the values of a scope that has ended permanently. At the end of a run, the driver drops all remaining values.
+    /// Drop the values of a scope that has ended permanently. A scope has no values if its inputs were not made. At the end of a run, the driver drops
+    /// all remaining values.
     Free(ScopeId),
     /// A step has ended. Only a machine with [`Machine::telling`](super::Machine::telling) returns this command, and not for plain steps that succeed
     /// or are dropped.

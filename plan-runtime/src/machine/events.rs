@@ -3,7 +3,7 @@
 use super::engine::Machine;
 use super::event::{Answer, CallEnd, CallError, Event, Pause, QuestionId, StepStatus};
 use super::failures::{Cutoff, Failures, Reason};
-use super::ids::{AttemptId, CallId, ScopeId, StepSlot};
+use super::ids::{AttemptId, CallId, ErrorId, ScopeId, StepSlot};
 use super::nodes::Amounts;
 use super::parts::{Activity, Owner, Phase, WHOLE};
 use super::rows::{Asker, COLD_CALLS, CallKind, CallRow, OpenQuestion};
@@ -30,6 +30,7 @@ impl Machine {
             Event::Withdrawn(call) => self.core.state.withdrawn(call),
             Event::Opened(call) => self.opened(call),
             Event::Fired(timer) => self.fired(timer),
+            Event::TimedOut(timer, error) => self.timed_out(timer, error),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
             Event::Answered(id, answer) => self.answered(id, answer),
             Event::Exhausted => self.stop_failed(),
@@ -178,46 +179,63 @@ impl Machine {
         }
     }
 
-    /// Handles the end of a timer.
+    /// Handles the end of the wait before an attempt or a round.
     fn fired(&mut self, timer: CallId) {
+        let state = &mut self.core.state;
+        let Some(CallRow { run, attempt, kind }) = state.calls.get(timer) else {
+            return;
+        };
+        let waits = match kind {
+            CallKind::Timer(Pause::Backoff) => true,
+            CallKind::Timer(Pause::Every) => {
+                let tried = &mut state.runs[run].attempts[attempt];
+                tried.every = None;
+                tried.activity == Activity::Every
+            }
+            _ => return,
+        };
+        state.calls.close(timer);
+        if waits {
+            state.wait_in_line(run, attempt);
+        }
+    }
+
+    /// Handles the end of the time of an attempt, or of a loop.
+    fn timed_out(&mut self, timer: CallId, error: ErrorId) {
         let core = &mut self.core;
         let Some(CallRow { run, attempt, kind }) = core.state.calls.get(timer) else {
             return;
         };
-        let CallKind::Timer(pause) = kind else {
-            return;
+        let transient = match kind {
+            CallKind::Timer(Pause::Timeout) => true,
+            CallKind::Timer(Pause::Deadline) => false,
+            _ => return,
+        };
+        let late = CallError {
+            error,
+            transient,
+            lasting: false,
         };
         core.state.calls.close(timer);
         let it = &mut core.state.runs[run];
         if attempt == AttemptId::NONE {
             // The time limit of a loop has passed.
             it.deadline = None;
-            it.is.late = true;
+            it.late = Some(late);
             for attempt in it.attempts.in_order() {
                 if core.state.runs[run].attempts.runs(attempt) {
-                    core.limit_reached(run, attempt, Reason::Deadline);
+                    core.limit_reached(run, attempt, late);
                 }
             }
             return;
         }
         let tried = &mut it.attempts[attempt];
-        match pause {
-            Pause::Timeout => {
-                tried.timeout = None;
-                core.limit_reached(run, attempt, Reason::Timeout);
-            }
-            Pause::Deadline => {
-                tried.deadline = None;
-                core.limit_reached(run, attempt, Reason::Deadline);
-            }
-            Pause::Every => {
-                tried.every = None;
-                if tried.activity == Activity::Every {
-                    core.state.wait_in_line(run, attempt);
-                }
-            }
-            Pause::Backoff => core.state.wait_in_line(run, attempt),
+        if transient {
+            tried.timeout = None;
+        } else {
+            tried.deadline = None;
         }
+        core.limit_reached(run, attempt, late);
     }
 
     fn stop(&mut self, cutoff: Cutoff) {

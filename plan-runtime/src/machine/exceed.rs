@@ -130,6 +130,7 @@ impl Machine {
             }
         }
         state.drop_question(scope);
+        state.find_blockers(scope);
         let it = &mut state.scopes[scope];
         it.has_failed |= matches!(it.phase, Phase::Inputs | Phase::Work | Phase::Output);
         it.phase = Phase::Over;

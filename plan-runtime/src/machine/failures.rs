@@ -2,6 +2,7 @@
 
 use super::event::CallError;
 use super::ids::{ErrorId, StepId};
+use super::view::MachineView;
 use std::fmt;
 
 /// A step with everything around it, from the step of the plan to the innermost step.
@@ -24,10 +25,6 @@ pub struct TrailPart {
 pub enum Reason {
     /// An error, which the driver has.
     Error(ErrorId),
-    /// The attempt has reached its time limit.
-    Timeout,
-    /// The element or the loop has reached its time limit.
-    Deadline,
     /// The condition of a loop still held after the maximum number of rounds.
     TooManyRounds(u32),
     /// The run needs more than it may have.
@@ -133,7 +130,7 @@ impl StepFailure {
         Self {
             trail,
             reason,
-            transient: reason == Reason::Timeout,
+            transient: false,
             lasting: false,
             attempts: 1,
             blocked: Vec::new(),
@@ -192,5 +189,36 @@ impl Failures {
             }
         }
         self
+    }
+}
+
+impl<'m> MachineView<'m> {
+    /// Returns the errors of all failures and passed time limits that may still count.
+    pub fn errors(self) -> impl Iterator<Item = ErrorId> + 'm {
+        let scopes = self.0.scopes.rows.iter().flat_map(|it| {
+            let own = [&it.left].into_iter().chain(it.ended.as_deref());
+            own.chain(it.failures.values())
+        });
+        let runs = &self.0.runs.rows;
+        let of_runs = runs.iter().flat_map(|it| {
+            let failed = it.failed.as_deref().map(|(_, failures)| failures);
+            let tried = it
+                .attempts
+                .rows
+                .iter()
+                .filter_map(|it| it.failed.as_deref());
+            let own = [&it.left].into_iter().chain(failed);
+            own.chain(it.absorbed.values()).chain(tried)
+        });
+        let late = runs.iter().flat_map(|it| {
+            let tried = it.attempts.rows.iter().map(|it| it.late);
+            tried.chain([it.late]).flatten()
+        });
+        let failures = scopes.chain(of_runs).flat_map(|it| &it.steps);
+        let errors = failures.filter_map(|it| match it.reason {
+            Reason::Error(error) => Some(error),
+            _ => None,
+        });
+        errors.chain(late.map(|it| it.error))
     }
 }

@@ -1,7 +1,7 @@
 //! The state of the parts of a run: of each step in eight bytes, and of scopes, steps that are not plain, and their attempts.
 
-use super::event::{QuestionId, StepPlace, StepStatus};
-use super::failures::{Cutoff, Failures, Reason};
+use super::event::{CallError, QuestionId, StepPlace, StepStatus};
+use super::failures::{Cutoff, Failures};
 use super::ids::{
     AttemptId, BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table,
 };
@@ -181,7 +181,7 @@ pub(super) struct ScopeRun {
     /// The steps, runs and inner scopes that wait for their turn.
     pub(super) line: BTreeSet<LinePlace>,
     pub(super) failures: BTreeMap<StepId, Failures>,
-    /// Steps that do not run, with the first failed step that they need.
+    /// Steps that do not run, with the failed step that has blocked them. After the work, this step is the first failed step in the plan that they need.
     pub(super) blocked: BTreeMap<StepId, StepId>,
     /// While the scope is undone, the number of dependents of each step that are not undone.
     pub(super) not_undone: Vec<u32>,
@@ -282,6 +282,8 @@ pub(super) struct StepRun {
     pub(super) left: Failures,
     /// The timer of a loop with a time limit.
     pub(super) deadline: Option<CallId>,
+    /// The error of the time limit that the loop has reached.
+    pub(super) late: Option<CallError>,
     /// Attempts that have succeeded and may have to be undone, in the order of time.
     pub(super) kept: Vec<AttemptId>,
     pub(super) is: RunFlags,
@@ -296,8 +298,6 @@ pub(super) struct RunFlags {
     pub(super) cut: bool,
     /// The scope around the step was ended before its time, so that no value replaces a failure.
     pub(super) doomed: bool,
-    /// The loop has reached its time limit.
-    pub(super) late: bool,
     /// The driver cannot decide about a further call now.
     pub(super) deferred: bool,
     pub(super) ended: bool,
@@ -328,6 +328,7 @@ impl StepRun {
             absorbed: BTreeMap::new(),
             left: Failures::default(),
             deadline: None,
+            late: None,
             kept: Vec::new(),
             is: RunFlags::default(),
         }
@@ -392,8 +393,8 @@ pub(super) struct Attempt {
     /// The failure of the attempt before, until the attempt starts.
     pub(super) failed: Option<Box<Failures>>,
     pub(super) phase: AttemptPhase,
-    /// The time limit that the attempt has reached. A deadline replaces a timeout.
-    pub(super) late: Option<Reason>,
+    /// The error of the time limit that the attempt has reached. A deadline, whose error is not transient, replaces a timeout.
+    pub(super) late: Option<CallError>,
     pub(super) timeout: Option<CallId>,
     pub(super) deadline: Option<CallId>,
     /// The timer of a round whose successor has to wait.

@@ -332,8 +332,8 @@ impl Core {
         self.state.release(inner);
         if has_ended {
             self.undo_inside(scope, step);
-        } else {
-            self.todo.push_back(Todo::Run(run));
+        } else if self.undo_run(run) {
+            self.end_failed(run);
         }
     }
 

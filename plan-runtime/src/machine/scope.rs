@@ -162,24 +162,19 @@ impl Core {
     fn work_failed(&mut self, scope: ScopeId, by: StepId) {
         let tables = Arc::clone(&self.state.tables);
         self.state.scopes[scope].has_failed = true;
-        // If a step needs several failed steps, the first of them in the plan is its blocker.
         let mut open = vec![by];
         while let Some(step) = open.pop() {
             for &reader in tables.readers(step) {
                 let it = &mut self.state.scopes[scope];
                 let slot = it.slot(reader);
                 let hot = &mut self.state.hot[slot];
-                let was_blocked = match hot.status() {
-                    StepStatus::Waiting => false,
-                    StepStatus::Blocked if by < it.blocked[&reader] => true,
-                    _ => continue,
-                };
+                if hot.status() != StepStatus::Waiting {
+                    continue;
+                }
+                hot.set(StepStatus::Blocked);
                 it.blocked.insert(reader, by);
                 open.push(reader);
-                if !was_blocked {
-                    hot.set(StepStatus::Blocked);
-                    self.tell(Command::Settled(scope, slot, StepStatus::Blocked));
-                }
+                self.tell(Command::Settled(scope, slot, StepStatus::Blocked));
             }
         }
         let is_first = self.reaction != Reaction::Continue && self.stop_work(scope);
@@ -340,6 +335,7 @@ impl Core {
         it.phase = Phase::Undo;
         let row = &tables.rows[it.row];
         if !it.is_undone {
+            self.state.find_blockers(scope);
             self.tell(Command::Unwinding(scope));
         }
         self.todo.push_back(Todo::Scope(scope));

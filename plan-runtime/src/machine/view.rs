@@ -410,9 +410,9 @@ impl<'m> MachineView<'m> {
         let Self(state) = self;
         let it = &state.scopes[scope];
         let mut blocked: BTreeMap<StepId, Vec<Trail>> = BTreeMap::new();
-        for (step, by) in &it.blocked {
-            let steps = blocked.entry(*by).or_default();
-            steps.push(self.trail(scope, *step));
+        for (step, by) in self.blockers(scope) {
+            let steps = blocked.entry(by).or_default();
+            steps.push(self.trail(scope, step));
         }
         let mut all = Failures::default();
         for step in state.tables.rows[it.row].steps() {

@@ -1,4 +1,4 @@
-//! Limits of nested runs: their depth, because each run uses stack, and the number of calls before the
+//! Limits of nested runs: their depth, because each run uses stack, and the number of commands before the
 //! outermost run gets a turn to check its deadline.
 
 use crate::error::Interrupt;
@@ -14,7 +14,8 @@ thread_local! {
     static STARTED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The most calls that one turn of the outermost run starts or polls again, so that no poll takes a millisecond. Other tasks of the thread have their turns after that.
+/// The most commands that one turn of the outermost run executes, and calls that it polls again, so that no poll takes a millisecond. Other tasks of the thread have their
+/// turns after that.
 const STARTS: usize = 256;
 
 /// If a run is polled more often than this in one turn of the outermost run, a tool blocks on the run, and the run would wait forever.
@@ -44,7 +45,7 @@ impl Turn {
     }
 }
 
-/// Counts one more call of this turn, and returns `true` if the turn has room for the call.
+/// Counts one more command or call of this turn, and returns `true` if the turn has room for it.
 #[inline]
 pub(super) fn may_start() -> bool {
     let started = STARTED.get();

@@ -9,6 +9,7 @@ mod found;
 mod keys;
 #[cfg(feature = "sqlite")]
 mod kill;
+mod limits;
 mod order;
 mod outlived;
 pub(crate) mod random;

@@ -38,6 +38,8 @@ struct State {
     fails_once: bool,
     /// `true` if a write has failed since the run was claimed.
     is_broken: bool,
+    /// The number of records that the memory has refused.
+    refused: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -96,6 +98,11 @@ impl Rough {
         self.state().records.clone()
     }
 
+    /// The number of refused records, such as a second record with a key.
+    pub(crate) fn refused(&self) -> usize {
+        self.state().refused
+    }
+
     pub(crate) fn operations(&self) -> usize {
         self.state().operations
     }
@@ -137,6 +144,8 @@ impl Rough {
                     let mut state = self.state();
                     state.keys.insert(key.clone());
                     state.records.push((key, body));
+                } else {
+                    self.state().refused += 1;
                 }
                 written
             }

@@ -825,3 +825,36 @@ fn a_run_may_be_dropped_at_any_poll() {
         assert_eq!(stage.running(), 0);
     }
 }
+
+/// An element is undone as soon as another is undone, and not only after all of those that started with it.
+#[test]
+fn elements_are_undone_within_the_bound_one_after_another() {
+    let inner = vec![
+        step("held", act(input(0)), &[]),
+        undo(0, step("undone", act(input(0)), &[])),
+        step("_", act(input(1)), &[0]),
+    ];
+    let keys = ["a", "b", "c", "d"].map(|key| list(vec![string(key), string(&format!("{key}!"))]));
+    let part = |place| {
+        of(
+            Source::Local(0),
+            vec![Segment::new(Selector::Index(place))],
+            "x",
+        )
+    };
+    let inputs = vec![("key", part(0)), ("then", part(1))];
+    let body = each(list(keys.to_vec()), taking(inputs, inner));
+    let plan = plan(vec![with(
+        step("all", body, &[]),
+        Policy::DEFAULT.concurrency(2),
+    )]);
+    let stage = Stage::default()
+        .with("b", &[(10, End::Ok), (100, End::Ok)])
+        .with("d!", &[(10, End::Permanent)]);
+    let error = failed(&stage, &plan);
+    assert_eq!(undone(&error).len(), 4);
+    assert_eq!(
+        stage.log(),
+        "a@0 b@0 a!@10 b!@10 c@20 d@20 c!@30 d!@30 d@40 b@50 c@50 a@60"
+    );
+}

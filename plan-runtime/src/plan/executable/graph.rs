@@ -40,6 +40,8 @@ pub(crate) struct Graph {
     pub(crate) count: usize,
     /// The plan itself, for the reports of its runs.
     shared: OnceLock<Arc<Plan>>,
+    /// The plan as JSON, for the journals of its callers.
+    document: OnceLock<Arc<str>>,
     /// The values to hand over, computed for the first run of a `plan!`.
     handing: OnceLock<Option<Arc<Handing>>>,
     /// The tools that the plan calls, computed at the first use.
@@ -68,6 +70,15 @@ pub(crate) struct LastSteps {
 }
 
 impl Graph {
+    /// Returns the plan as JSON.
+    pub(crate) fn document(&self, plan: &Plan) -> serde_json::Result<Arc<str>> {
+        if let Some(document) = self.document.get() {
+            return Ok(Arc::clone(document));
+        }
+        let document = serde_json::to_string(plan)?;
+        Ok(Arc::clone(self.document.get_or_init(|| document.into())))
+    }
+
     /// Returns the dependencies of each step of the work.
     pub(crate) fn needs(&self) -> &Edges {
         &self.needs
@@ -157,4 +168,21 @@ impl Graph {
 #[inline]
 pub(crate) fn number(steps: usize) -> u32 {
     steps as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Plan;
+    use crate::plan::{Action, Executable, Step, Template};
+    use std::sync::Arc;
+
+    #[test]
+    fn the_json_of_a_plan_is_made_once() {
+        let mut plan = Plan::new("p");
+        plan.steps = vec![Step::new("s", Action::call("t", Template::Null))];
+        let graph = Executable::new(&plan).graph.unwrap();
+        let document = graph.document(&plan).unwrap();
+        assert_eq!(&*document, serde_json::to_string(&plan).unwrap());
+        assert!(Arc::ptr_eq(&document, &graph.document(&plan).unwrap()));
+    }
 }

@@ -13,7 +13,7 @@ use super::scene::{Host, Scene};
 use super::starting::{Starting, Way};
 use super::task::{Site, Wait};
 use super::tasks::Tasks;
-use crate::machine::{CallId, Event, Pause};
+use crate::machine::{CallId, Event};
 use crate::resolve::bytes_of;
 use serde_json::Value;
 use std::future::{pending, ready};
@@ -172,7 +172,7 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     fn push_wait(&mut self, of: Site, wait: TimerFuture) {
-        self.tasks.push_wait(of, Wait::Timer(wait, Pause::Backoff));
+        self.tasks.push_wait(of, Wait::Admission(wait));
     }
 
     /// Starts a call that has a permit and that the gates allow, unless the call has to wait for its turn.
@@ -221,11 +221,11 @@ impl<'x> Admitting<'_, 'x> {
         Ok(wait.map(|wait| self.hold_back(wait)))
     }
 
-    /// Returns `true` if a call has waited for gates or a turn, and ends the wait.
+    /// Ends the wait of a call for gates or a turn.
     #[cold]
-    pub(super) fn has_waited(&mut self, call: CallId) -> Result<bool, StepError> {
+    pub(super) fn has_waited(&mut self, call: CallId) -> Result<(), StepError> {
         let Some(waiting) = self.admission.waiting.remove(&call) else {
-            return Ok(false);
+            return Ok(());
         };
         let Waiting {
             it,
@@ -237,7 +237,7 @@ impl<'x> Admitting<'_, 'x> {
             self.scene
                 .tell(|watch| watch.waited(&it.of, Duration::ZERO));
             self.scene.machine.handle(Event::Allowed(call));
-            return Ok(true);
+            return Ok(());
         }
         let is_recorded = recorded.is_some();
         let asked = self.admission.call(&it.of);
@@ -253,7 +253,7 @@ impl<'x> Admitting<'_, 'x> {
         };
         if self.records.is_some() && !is_recorded {
             self.record_answer(it, (answer, since));
-            return Ok(true);
+            return Ok(());
         }
         match answer {
             Decision::Allow => self.allow(&it, since),
@@ -274,7 +274,7 @@ impl<'x> Admitting<'_, 'x> {
                 return Err(StepError::Refused(reason.into()));
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     fn allow(&mut self, it: &Starting<'x>, since: Duration) {

@@ -7,6 +7,7 @@ use super::cold::outcome;
 use super::convert;
 use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Scene};
+use super::starting::late;
 use super::task::Site;
 use crate::machine::{Amounts, Answer, Failures, Part, Question, QuestionId, ScopeId};
 use crate::plan::{Body, Branch, Catch, Condition, ERR, number};
@@ -58,8 +59,8 @@ impl<'x> Answering<'_, 'x> {
             Question::Fallback(_) => {
                 let failures = self.0.machine.view().absorbed(id);
                 self.instead(of, failures.as_ref())?;
-                if let Some(failures) = failures {
-                    EndNotes(self.0).made_up(of, &failures);
+                if let (Some(notes), Some(failures)) = (EndNotes::of(self.0), &failures) {
+                    notes.made_up(of, failures);
                 }
             }
         }
@@ -73,12 +74,9 @@ impl<'x> Answering<'_, 'x> {
             if matches!(question, Question::Inputs(_) | Question::Again(..)) {
                 self.0.tell(|it| it.end(of, Some(&error)));
             }
-            if let Some(limit) = error.exceeded() {
-                let element = self.0.element(of);
-                self.0.exceed(limit, of, &element, &error);
-            }
+            self.0.exceeds(of, &error);
         }
-        let error = self.0.errors.keep(error);
+        let error = self.0.keep(error);
         if self.0.stops.is_exceeded() {
             Answer::Exceeds(error.error)
         } else {
@@ -186,11 +184,16 @@ impl<'x> Answering<'_, 'x> {
         };
         let has_code = self.0.run.is_kept() && repeat.again.has_code();
         let key = |scene: &Scene<'_>| Keys(scene).prefix(round) + "?while";
+        let limit = self.0.limit_of_loop(of);
         let again = self.decided(has_code, key, |Answering(scene)| {
-            let again = scene.read(round, |scope| resolve::<bool>(&repeat.again, scope))?;
+            let until = limit.as_ref().map(|(until, _)| *until);
+            // The round is over, and its time limits with it.
+            let stop = || scene.clock.is_over(until) || scene.look(of.scope);
+            let read = |scope: &Scope<'_>| resolve::<bool>(&repeat.again, scope);
+            let again = scene.read_unless(&stop, round, read)?;
             again.map_err(|error| {
                 let error = StepError::arguments(error.of_part("its condition (`while`)"));
-                scene.values.scope(round).hushed_output(error)
+                late(scene.values.scope(round).hushed_output(error), limit)
             })
         })?;
         self.round_made(of, round, again)?;
@@ -278,9 +281,6 @@ impl<'x> Answering<'_, 'x> {
         }
         let amounts = convert::amounts(&resolved);
         let resolved = Arc::new(resolved);
-        if let Some(part) = of.part {
-            self.0.errors.note_policy(part.step, &resolved);
-        }
         self.0.tell(|it| it.policy(of, &resolved));
         self.0.values.inside(of).policy = Some(resolved);
         Ok(amounts)

@@ -22,7 +22,6 @@ use crate::machine::{Machine, Reaction, ScopeId};
 use crate::plan::{Action, Converted, Executable, Graph, Plan, number};
 use crate::resolve::StoredValue;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Finds the plan of a called tool by the tool's name, if the tool is a plan.
@@ -70,7 +69,7 @@ impl<'x> Driver<'x> {
         let beside = beside_of.map(|outer| outer.beside(plan, known));
         if let (Some(durable), Some(call)) = (&run.durable, &around) {
             let prefix = call.key_inside(beside.as_deref());
-            durable.enter(&prefix, plan, secrecy.is_some());
+            durable.enter(&prefix, (plan, &graph), secrecy.is_some());
         }
         let clock = Clock::start(Arc::clone(&run), beside.is_some());
         let plans = around.as_ref().map_or(0, CallContext::depth_inside);
@@ -103,7 +102,6 @@ impl<'x> Driver<'x> {
             around,
             beside,
             output: Value::Null,
-            opening: HashMap::new(),
             watch,
         };
         let mut driver = Self::new(scene, admission, options.signals);

@@ -9,9 +9,10 @@ use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::admission::Admission;
 use super::admitting::Admitting;
+use super::cold::Opening;
 use super::recording::Records;
 use super::run_plan;
-use super::scene::{Host, Opening, Scene};
+use super::scene::{Host, Scene};
 use super::starting::{Starting, Way};
 use super::task::{Site, Ticket};
 use super::tasks::Tasks;
@@ -250,13 +251,13 @@ impl<'x> Calls<'x> {
                 if !self.scene.values.held.has_room(bytes) {
                     return self.call_failed(of, self.scene.values.held.full());
                 }
-                let key = (of.slot(), of.element());
                 let opening = Opening {
                     plan,
                     context,
                     bytes,
                 };
-                self.scene.opening.insert(key, opening);
+                let inside = self.scene.values.inside(&of);
+                inside.opening.insert(of.element(), opening);
                 return self.scene.machine.handle(Event::Opened(of.call));
             }
             Ok(Started::Plan(plan, context)) => {

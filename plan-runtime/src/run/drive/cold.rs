@@ -1,5 +1,8 @@
 //! The values inside a step that is not plain: lists, local values, rounds.
 
+use super::super::StepError;
+use super::super::context::CallContext;
+use super::super::start::CalledPlan;
 use crate::machine::{CallId, Part};
 use crate::plan::{Body, OK, Policy};
 use crate::resolve::{ResolveError, StoredValue};
@@ -21,9 +24,15 @@ pub(super) struct StepValues<'x> {
     pub(super) output: Option<StoredValue>,
     /// `true` if another value replaces the output.
     pub(super) is_replaced: bool,
+    /// `true` if the journal has the note that the step has undone its step.
+    pub(super) is_noted: bool,
     /// The value of the last round.
     pub(super) last: Value,
     pub(super) rounds: Vec<Value>,
+    /// Called plans that are about to begin, by elements.
+    pub(super) opening: BTreeMap<u32, Opening<'x>>,
+    /// The last errors of elements with a deadline, in a run with a journal. An attempt that would start after the deadline ends with this error.
+    pub(super) failed: BTreeMap<u32, StepError>,
     /// The timers and the ends of the time limits of elements.
     pub(super) deadlines: BTreeMap<u32, (CallId, Duration)>,
     /// The bytes charged for all values of the step.
@@ -32,6 +41,14 @@ pub(super) struct StepValues<'x> {
     pub(super) made: usize,
     /// The bytes charged for the value of the last round.
     pub(super) of_round: usize,
+}
+
+/// A called plan that is about to begin.
+pub(super) struct Opening<'x> {
+    pub(super) plan: Box<CalledPlan<'x>>,
+    pub(super) context: CallContext,
+    /// The bytes that the inputs and the plan itself count.
+    pub(super) bytes: usize,
 }
 
 /// An unfinished list.

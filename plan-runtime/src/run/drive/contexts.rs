@@ -149,16 +149,10 @@ impl Scene<'_> {
     #[cold]
     pub(super) fn at(&self, it: &Starting<'_>, is_plan: bool) -> At {
         let of = &it.of;
-        let policy = self.values.policy(of);
-        let in_time = |limit: Duration| self.clock.now().saturating_add(limit);
-        let inside = self.values.step(of.slot());
-        let deadline = inside.and_then(|inside| inside.deadlines.get(&of.element()));
-        let deadline = deadline.map(|(_, until)| *until);
-        let deadline = deadline.or_else(|| policy.deadline.map(in_time));
-        let timeout = policy.timeout.map(in_time);
+        let limit = self.values.limit_here(&self.clock, of);
         At {
             element: of.places(self.machine.view()),
-            until: timeout.into_iter().chain(deadline).min(),
+            until: limit.map(|(until, _)| until),
             ..self.at_plain(*of, it.number, is_plan)
         }
     }

@@ -97,7 +97,9 @@ impl<'x> Driver<'x> {
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
         self.turn.polled();
-        if let Some(command) = self.held.take() {
+        if let Some(command) = self.held.take()
+            && !self.calls.scene.machine.is_over()
+        {
             if self.must_wait(command, cx) {
                 return Poll::Pending;
             }
@@ -117,12 +119,13 @@ impl<'x> Driver<'x> {
                 if self.is_elsewhere && self.must_wait(command, cx) {
                     return Poll::Pending;
                 }
-                let Command::Start(call, place) = command else {
-                    self.execute(command, host);
-                    continue;
-                };
-                self.has_begun = true;
-                self.calls.start(call, place, host);
+                match command {
+                    Command::Start(call, place) => {
+                        self.has_begun = true;
+                        self.calls.start(call, place, host);
+                    }
+                    command => self.execute(command, host),
+                }
                 if !may_start() {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
@@ -210,7 +213,11 @@ impl<'x> Driver<'x> {
         }
         match command {
             Command::Start(call, place) => self.calls.start(call, place, host),
-            Command::Unwinding(scope) => EndNotes(scene).failed(scope),
+            Command::Unwinding(scope) => {
+                if let Some(notes) = EndNotes::of(scene) {
+                    notes.failed(scope);
+                }
+            }
             Command::Admit(call, place) => self.calls.admit(call, place, host),
             Command::Free(scope) => {
                 scene.tell(|it| it.watch.close(scope));

@@ -5,6 +5,7 @@ use super::super::signals::Sent;
 use super::super::start::StepResult;
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
+use super::recording::CallRecords;
 use super::task::{Site, Ticket, Waited};
 use crate::error::BlockPlace;
 use crate::machine::{CallEnd, CallError, CallId, Event, Pause, ScopeId, StepStatus};
@@ -52,15 +53,15 @@ impl Calls<'_> {
         if result.is_some() {
             self.tasks.call_ended(Some(&ticket));
         }
-        if let (Some(Waited::Fired(_)), Some(mut admitting)) = (&waited, self.admitting()) {
-            match admitting.has_waited(of.call) {
-                Ok(true) => return,
-                Ok(false) => {}
-                Err(error) => return self.call_failed(of, error),
-            }
-        }
         match (result, waited) {
             (Some(result), _) => self.counted(of, result),
+            (None, Some(Waited::Admission)) => {
+                let admitting = self.admitting();
+                let ended = admitting.map(|mut admitting| admitting.has_waited(of.call));
+                if let Some(Err(error)) = ended {
+                    self.call_failed(of, error);
+                }
+            }
             (None, Some(Waited::Received(received))) => self.received(of, received),
             (None, _) if self.ends_limit(&of) => {}
             (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {
@@ -91,8 +92,22 @@ impl Calls<'_> {
     }
 
     fn fired(&mut self, of: &Site, pause: Pause) {
-        self.scene.tell(|it| it.fired(of, pause));
-        self.scene.machine.handle(Event::Fired(of.call));
+        let policy = self.scene.values.policy(of);
+        let error = match pause {
+            Pause::Timeout => StepError::Timeout(policy.timeout.unwrap_or_default()),
+            Pause::Deadline => StepError::Deadline(policy.deadline.unwrap_or_default()),
+            Pause::Backoff | Pause::Every => {
+                return self.scene.machine.handle(Event::Fired(of.call));
+            }
+        };
+        self.scene.tell(|it| it.late(of, &error));
+        self.time_out(of.call, error);
+    }
+
+    /// Passes the end of a time limit to the machine.
+    pub(super) fn time_out(&mut self, timer: CallId, error: StepError) {
+        let CallError { error, .. } = self.scene.keep(error);
+        self.scene.machine.handle(Event::TimedOut(timer, error));
     }
 
     /// Returns `true` for the timer of a call or a wait, and `false` for the timer of a block or a loop.
@@ -186,15 +201,13 @@ impl Calls<'_> {
         });
         let error = self.scene.values.hushed(&of, error);
         self.scene.tell(|it| it.end(&of, Some(&error)));
-        if let Some(limit) = error.exceeded() {
-            let element = self.scene.element(&of);
-            self.scene.exceed(limit, &of, &element, &error);
-            let CallError { error, .. } = self.scene.errors.keep(error);
+        if self.scene.exceeds(&of, &error) {
+            let CallError { error, .. } = self.scene.keep(error);
             let end = CallEnd::Exceeds(error);
             return self.scene.machine.handle(Event::Ended(of.call, end));
         }
-        if let Some(records) = &mut self.records {
-            records.calls.keep_failure(&self.scene.values, &of, &error);
+        if self.records.is_some() {
+            CallRecords::keep_failure(&mut self.scene.values, &of, &error);
         }
         if let (Some(_), Some(delay)) = (of.part, error.retry_delay())
             && let Some(admission) = &self.admission
@@ -206,7 +219,7 @@ impl Calls<'_> {
 
     /// Passes the failure of a call to the machine.
     pub(super) fn failed(&mut self, call: CallId, error: StepError) {
-        let end = CallEnd::Failed(self.scene.errors.keep(error));
+        let end = CallEnd::Failed(self.scene.keep(error));
         self.scene.machine.handle(Event::Ended(call, end));
     }
 }

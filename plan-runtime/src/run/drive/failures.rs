@@ -7,24 +7,29 @@ use crate::machine::{
     CallError, Cutoff, ErrorId, FailureRole, Failures, MachineView, Reason, StepFailure, StepId,
     Trail, TrailPart,
 };
-use crate::plan::{Plan, Policy, Role, Step};
+use crate::plan::{Plan, Role, Step};
 use crate::resolve::{ResolveError, drop_quietly};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// With fewer errors than this, the driver keeps errors that no longer count.
+const FEW: usize = 64;
+
 /// The errors of a run, and the names of its steps.
 pub(super) struct Errors<'x> {
-    kept: Vec<StepError>,
+    kept: Vec<Option<StepError>>,
+    /// The places without errors.
+    free: Vec<usize>,
+    /// The number of errors from which the driver looks for errors that no longer count.
+    most: usize,
     /// The plan, and the plans that calls may be.
     plans: Vec<Names<'x>>,
     /// The paths of undone steps, each with its number in the order of time.
     undone: HashMap<String, usize>,
     /// The number of undo steps that have succeeded.
     undos: usize,
-    /// Policies with the amounts from the last start of the step.
-    policies: HashMap<StepId, Arc<Policy>>,
 }
 
 /// The names of the steps of a plan and of its blocks.
@@ -50,10 +55,11 @@ impl<'x> Errors<'x> {
             });
         Self {
             kept: Vec::new(),
+            free: Vec::new(),
+            most: FEW,
             plans: plans.collect(),
             undone: HashMap::new(),
             undos: 0,
-            policies: HashMap::new(),
         }
     }
 
@@ -73,17 +79,39 @@ impl<'x> Errors<'x> {
         is_same
     }
 
-    /// Keeps an error for the machine.
+    /// Keeps an error for the machine, which gets the error before the next call of this method.
     #[cold]
-    pub(super) fn keep(&mut self, error: StepError) -> CallError {
+    pub(super) fn keep(&mut self, view: MachineView<'_>, error: StepError) -> CallError {
+        if self.free.is_empty() && self.kept.len() >= self.most {
+            self.sweep(view);
+        }
         let (transient, lasting) = (error.is_transient(), error.leaves_work());
-        let id = ErrorId(crate::plan::number(self.kept.len()));
-        self.kept.push(error);
+        let place = self.free.pop().unwrap_or(self.kept.len());
+        if place == self.kept.len() {
+            self.kept.push(None);
+        }
+        self.kept[place] = Some(error);
         CallError {
-            error: id,
+            error: ErrorId(crate::plan::number(place)),
             transient,
             lasting,
         }
+    }
+
+    /// Drops the errors of failures that no longer count, such as recovered failures. The next call waits until the errors have doubled, or the machine has
+    /// grown, so the calls take constant time for each error.
+    fn sweep(&mut self, view: MachineView<'_>) {
+        let mut counts = vec![false; self.kept.len()];
+        view.errors()
+            .for_each(|error| counts[error.0 as usize] = true);
+        for (place, counts) in counts.into_iter().enumerate() {
+            if let Some(error) = self.kept[place].take_if(|_| !counts) {
+                drop_quietly(error);
+                self.free.push(place);
+            }
+        }
+        let left = self.kept.len() - self.free.len();
+        self.most = FEW.max(2 * left).max(view.rows().iter().sum());
     }
 
     /// Drops the errors. Their types are types of tools, whose destructors may panic.
@@ -94,10 +122,6 @@ impl<'x> Errors<'x> {
     pub(super) fn note_undone(&mut self, path: String) {
         self.undone.insert(path, self.undos);
         self.undos += 1;
-    }
-
-    pub(super) fn note_policy(&mut self, step: StepId, policy: &Arc<Policy>) {
-        self.policies.insert(step, Arc::clone(policy));
     }
 
     fn step(&self, view: MachineView<'_>, step: StepId) -> &'x Step {
@@ -136,18 +160,12 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the reason of a failure as an error.
-    fn reason(&self, view: MachineView<'_>, failure: &StepFailure) -> StepError {
-        let policy = failure.trail.0.last().map(|part| {
-            let given = self.policies.get(&part.step);
-            given.unwrap_or_else(|| &self.step(view, part.step).policy)
-        });
-        let limit = |of: fn(&Policy) -> Option<Duration>| {
-            policy.and_then(|policy| of(policy)).unwrap_or_default()
-        };
+    fn reason(&self, failure: &StepFailure) -> StepError {
         match failure.reason {
-            Reason::Error(error) => self.kept[error.0 as usize].clone(),
-            Reason::Timeout => StepError::Timeout(limit(|it| it.timeout)),
-            Reason::Deadline => StepError::Deadline(limit(|it| it.deadline)),
+            Reason::Error(error) => {
+                let error = self.kept[error.0 as usize].as_ref();
+                error.map_or(StepError::Unknown, StepError::clone)
+            }
             Reason::TooManyRounds(most) => StepError::TooManyRounds(most),
             Reason::Full(full) => StepError::arguments(ResolveError::new(full.to_string())),
         }
@@ -198,7 +216,7 @@ impl<'x> Errors<'x> {
                 continue;
             };
             let step = self.step(view, last.step);
-            let error = self.reason(view, failure);
+            let error = self.reason(failure);
             let is_left = failure.role == FailureRole::Left;
             let mut failures = if let StepError::Block(run) = &error {
                 let mut left = run.undoing_of().clone();
@@ -279,7 +297,7 @@ impl<'x> Errors<'x> {
         let is_alone = failures.undone.is_empty() && failures.not_undone.is_empty();
         match &failures.steps[..] {
             [] => StepError::Unknown,
-            [first] if is_alone && first.trail.0.len() == around + 1 => self.reason(view, first),
+            [first] if is_alone && first.trail.0.len() == around + 1 => self.reason(first),
             _ => {
                 let (failures, undoing) = self.failures(view, failures, around);
                 let run = RunError::new(self.plan(), Cause::Steps, failures);
@@ -289,13 +307,9 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the longest time without calls that a failed tool has asked for.
-    pub(super) fn retry_delay(
-        &self,
-        view: MachineView<'_>,
-        failures: &Failures,
-    ) -> Option<Duration> {
+    pub(super) fn retry_delay(&self, failures: &Failures) -> Option<Duration> {
         let failed = failures.steps.iter();
-        let delays = failed.filter_map(|failure| self.reason(view, failure).retry_delay());
+        let delays = failed.filter_map(|failure| self.reason(failure).retry_delay());
         delays.max()
     }
 
@@ -308,7 +322,7 @@ impl<'x> Errors<'x> {
     /// Returns the failure of a run that exceeded its capacity.
     pub(super) fn exceeded(&self, view: MachineView<'_>) -> Option<StepFailure> {
         let failed = view.result().err()?.steps;
-        let exceeds = |failure: &StepFailure| self.reason(view, failure).exceeded().is_some();
+        let exceeds = |failure: &StepFailure| self.reason(failure).exceeded().is_some();
         failed
             .into_iter()
             .find(|failure| matches!(failure.reason, Reason::Full(_)) || exceeds(failure))
@@ -326,7 +340,7 @@ impl<'x> Errors<'x> {
     ) -> StepError {
         let mut failed = failures.steps.iter();
         let own = failed.find(|failure| failure.trail.0.len() == around);
-        let own = own.map(|failure| self.reason(view, failure));
+        let own = own.map(|failure| self.reason(failure));
         let (failures, undoing) = self.failures(view, failures, around);
         let is_steps = own.is_none() && late.is_none();
         let cause = own.map_or(Cause::Steps, Cause::Output);
@@ -365,7 +379,7 @@ impl<'x> Errors<'x> {
             (Some(Cutoff::Cancelled | Cutoff::Late), Some(interrupt), _) => {
                 Cause::Interrupted(interrupt)
             }
-            (_, _, Some(failure)) => Cause::Output(self.reason(view, failure)),
+            (_, _, Some(failure)) => Cause::Output(self.reason(failure)),
             _ => Cause::Steps,
         };
         let has_started = has_begun || !matches!(cause, Cause::Interrupted(_));

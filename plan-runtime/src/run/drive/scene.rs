@@ -5,7 +5,7 @@ use super::super::catch::catch;
 use super::super::clock::Clock;
 use super::super::context::{Allowance, CallContext};
 use super::super::shared::SharedRun;
-use super::super::start::{CalledPlan, MadeOutput, Request, Started};
+use super::super::start::{MadeOutput, Request, Started};
 use super::super::watch::Watch;
 use super::failures::Errors;
 use super::stops::Stops;
@@ -13,12 +13,11 @@ use super::task::Site;
 use super::values::Values;
 use crate::error::{Elements, Interrupt};
 use crate::journal::JournalError;
-use crate::machine::{CallId, Event, Machine, QuestionId, ScopeId, StepPlace};
+use crate::machine::{CallError, CallId, Event, Machine, QuestionId, ScopeId, StepPlace};
 use crate::plan::{Catch, Role};
 use crate::print::MessageName;
 use crate::resolve::{Limit, Meter, ResolveError, Scope, StoredValue};
 use serde_json::Value;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::Context;
 use std::time::Duration;
@@ -45,18 +44,8 @@ pub(super) struct Scene<'x> {
     pub(super) beside: Option<Arc<str>>,
     /// The output of a run with a journal, as JSON.
     pub(super) output: Value,
-    /// Called plans that are about to begin, by slots and elements.
-    pub(super) opening: HashMap<(usize, u32), Opening<'x>>,
     /// The listeners of the run, and the log of its report.
     pub(super) watch: Option<Box<Watch<'x>>>,
-}
-
-/// A called plan that is about to begin.
-pub(super) struct Opening<'x> {
-    pub(super) plan: Box<CalledPlan<'x>>,
-    pub(super) context: CallContext,
-    /// The bytes that the inputs and the plan itself count.
-    pub(super) bytes: usize,
 }
 
 impl Scene<'_> {
@@ -116,9 +105,18 @@ impl Scene<'_> {
         scope: ScopeId,
         read: impl FnOnce(&Scope<'_>) -> T,
     ) -> Result<T, StepError> {
+        self.read_unless(&|| self.look(scope), scope, read)
+    }
+
+    /// Calls `read` with the values that the output of a scope can refer to, until `stop` returns `true`.
+    pub(super) fn read_unless<T>(
+        &self,
+        stop: &dyn Fn() -> bool,
+        scope: ScopeId,
+        read: impl FnOnce(&Scope<'_>) -> T,
+    ) -> Result<T, StepError> {
         let it = self.values.scope(scope);
-        let stop = || self.look(scope);
-        let meter = Meter::new(self.values.held.room(), Some(&stop));
+        let meter = Meter::new(self.values.held.room(), Some(stop));
         let resolving = self.values.resolving(it, false, &[]).metered(&meter);
         catch(|| read(&resolving))
     }
@@ -150,6 +148,11 @@ impl Scene<'_> {
             self.values.swap(slot, caught);
         }
         made
+    }
+
+    /// Keeps an error for the machine.
+    pub(super) fn keep(&mut self, error: StepError) -> CallError {
+        self.errors.keep(self.machine.view(), error)
     }
 
     /// Closes the work of a scope after its value is made.
@@ -184,6 +187,16 @@ impl Scene<'_> {
         self.values.let_go(of.slot(), left);
         self.tell(|it| it.finish(of, &finished.unwrap_or_default()));
         Ok(())
+    }
+
+    /// Ends the run at once, if an error exceeds a limit. Returns `false` for other errors.
+    pub(super) fn exceeds(&mut self, of: &Site, error: &StepError) -> bool {
+        let limit = error.exceeded();
+        if let Some(limit) = limit {
+            let element = self.element(of);
+            self.exceed(limit, of, &element, error);
+        }
+        limit.is_some()
     }
 
     /// Ends the run at once, because a limit is exceeded.

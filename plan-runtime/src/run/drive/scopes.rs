@@ -10,8 +10,9 @@ use super::super::start::{CalledPlan, MadeOutput};
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::answers::Answering;
+use super::cold::Opening;
 use super::recording::{EndNotes, Keys};
-use super::scene::{Host, Opening, Scene};
+use super::scene::{Host, Scene};
 use super::scope_values::{At, Opener, ScopeValues, hushed_inputs, secrecy_of};
 use super::starting::late;
 
@@ -28,7 +29,7 @@ use std::time::Duration;
 impl<'x> Answering<'_, 'x> {
     /// Begins a called plan, whose inputs exist already.
     fn begin_plan(&mut self, scope: ScopeId, of: &Site) -> Result<(), StepError> {
-        let opening = self.0.opening.remove(&(of.slot(), of.element()));
+        let opening = self.0.values.inside(of).opening.remove(&of.element());
         let Opening {
             plan: called,
             context,
@@ -59,7 +60,7 @@ impl<'x> Answering<'_, 'x> {
         })?;
         if let Some(durable) = &run.durable {
             let prefix = context.key_inside(None);
-            durable.enter(&prefix, plan, graph.secrecy.is_some());
+            durable.enter(&prefix, (plan, &graph), graph.secrecy.is_some());
         }
         let plans = context.depth_inside();
         if let Err(error) = self.0.allowance.enter(plans) {
@@ -159,7 +160,9 @@ impl<'x> Answering<'_, 'x> {
         {
             *input = StoredValue::json(self.0.values.inside(of).last.clone());
         }
-        EndNotes(self.0).branch(of, block);
+        if let Some(notes) = EndNotes::of(self.0) {
+            notes.branch(of, block);
+        }
         let it = self.0.values.scope(of.scope);
         let blocks = it.graph.blocks.as_ref();
         let graph = blocks.and_then(|blocks| blocks.get(&number(action - it.actions)));

@@ -23,6 +23,7 @@ impl Scene<'_> {
             status,
             StepStatus::Completed | StepStatus::Skipped | StepStatus::Recovered
         );
+        let is_noted = inside.as_ref().is_some_and(|inside| inside.is_noted);
         let mut output = None;
         if let (Some(inside), true) = (inside, has_output) {
             let made = inside.made;
@@ -49,7 +50,9 @@ impl Scene<'_> {
                 let prefix = self.lasting_prefix(scope);
                 let id = &self.values.scope(scope).plan.steps[undone].id;
                 let lasting = self.run.undo(&prefix, id);
-                EndNotes(self).undone(scope, step, &lasting);
+                if let Some(notes) = EndNotes::of(self).filter(|_| !is_noted) {
+                    notes.undone(scope, step, &lasting);
+                }
                 let outer = self.outer(scope).map(|outer| outer.path() + ".");
                 let path = outer.unwrap_or_default() + id;
                 self.errors.note_undone(path);

@@ -73,6 +73,8 @@ impl Site {
 /// The work of a task that is not a call.
 pub(super) enum Wait {
     Timer(TimerFuture, Pause),
+    /// The wait of a call for the answers of gates, or for its turn.
+    Admission(TimerFuture),
     Value(Receiving),
 }
 
@@ -82,6 +84,7 @@ pub(super) type Receiving = Pin<Box<dyn Future<Output = Result<Arc<Sent>, StepEr
 /// The end of a task that is not a call.
 pub(super) enum Waited {
     Fired(Pause),
+    Admission,
     Received(Result<Arc<Sent>, StepError>),
 }
 
@@ -194,20 +197,21 @@ impl More {
             return result.is_some();
         }
         // A timer that panics ends the run, since the machine would wait forever.
-        if let Some(Wait::Timer(sleep, pause)) = &mut self.wait {
-            if sleep.as_mut().poll(cx).is_ready() {
-                self.waited = Some(Waited::Fired(*pause));
+        let polled = match &mut self.wait {
+            Some(Wait::Timer(sleep, pause)) => {
+                sleep.as_mut().poll(cx).map(|()| Waited::Fired(*pause))
             }
-            return self.waited.is_some();
+            Some(Wait::Admission(wait)) => wait.as_mut().poll(cx).map(|()| Waited::Admission),
+            Some(Wait::Value(receiving)) => {
+                let polled = catch(|| receiving.as_mut().poll(cx));
+                let polled = polled.unwrap_or_else(|panic| Poll::Ready(Err(panic)));
+                polled.map(Waited::Received)
+            }
+            None => Poll::Pending,
+        };
+        if let Poll::Ready(waited) = polled {
+            self.waited = Some(waited);
         }
-        let polled = catch(|| match &mut self.wait {
-            Some(Wait::Value(receiving)) => match receiving.as_mut().poll(cx) {
-                Poll::Ready(received) => Some(Waited::Received(received)),
-                Poll::Pending => None,
-            },
-            None | Some(Wait::Timer(..)) => None,
-        });
-        self.waited = polled.unwrap_or_else(|panic| Some(Waited::Received(Err(panic))));
         self.waited.is_some()
     }
 }

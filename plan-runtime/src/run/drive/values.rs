@@ -27,6 +27,8 @@ pub(super) struct Values<'x> {
     pub(super) held: Held,
     /// `true` if a watch, a journal or an engine may need more of a plain call than its start.
     pub(super) has_layers: bool,
+    /// The number of open scopes with secrets.
+    with_secrets: usize,
 }
 
 impl<'x> Values<'x> {
@@ -38,6 +40,7 @@ impl<'x> Values<'x> {
             steps: HashMap::new(),
             held,
             has_layers: false,
+            with_secrets: 0,
         }
     }
 
@@ -55,12 +58,15 @@ impl<'x> Values<'x> {
             self.scopes.resize_with(scope.index() + 1, || None);
         }
         self.held.add(it.bytes);
+        self.with_secrets += usize::from(it.secrecy.is_some());
         self.scopes[scope.index()] = Some(it);
     }
 
     /// Drops the values of a scope that has ended permanently.
     pub(super) fn close(&mut self, scope: ScopeId) {
-        let Some(it) = self.scopes[scope.index()].take() else {
+        // A scope whose inputs were not made has no values, and may have the highest id so far.
+        let it = self.scopes.get_mut(scope.index());
+        let Some(it) = it.and_then(Option::take) else {
             return;
         };
         for slot in it.first..it.first + it.plan.steps.len() {
@@ -70,6 +76,7 @@ impl<'x> Values<'x> {
             drop(self.take_step(slot));
         }
         self.held.remove(it.bytes);
+        self.with_secrets -= usize::from(it.secrecy.is_some());
     }
 
     /// Closes the work of a scope after its value is made. The inputs still count if steps in the scope may have to be
@@ -90,8 +97,7 @@ impl<'x> Values<'x> {
 
     /// Returns `true` if a scope has secrets.
     pub(super) fn has_secrets(&self) -> bool {
-        let mut scopes = self.scopes.iter().flatten();
-        scopes.any(|it| it.secrecy.is_some())
+        self.with_secrets > 0
     }
 
     /// Returns `true` if a scope has its values.

@@ -76,7 +76,8 @@ impl Calls<'_> {
                     && self.scene.clock.now().saturating_add(wait) >= until
                 {
                     self.drop_call(deadline);
-                    return self.scene.machine.handle(Event::Fired(deadline));
+                    let limit = policy.deadline.unwrap_or_default();
+                    return self.time_out(deadline, StepError::Deadline(limit));
                 }
                 self.scene.tell(|it| it.retry(&of, wait));
                 Some(wait)
@@ -110,21 +111,18 @@ impl Calls<'_> {
         }
         let view = self.scene.machine.view();
         let failures = view.waits_after(of.call);
-        let asked = failures.and_then(|it| self.scene.errors.retry_delay(view, it));
+        let asked = failures.and_then(|it| self.scene.errors.retry_delay(it));
         wait.max(asked.unwrap_or_default().min(LONGEST_CLOSED))
     }
 
     /// Returns the timer and the end of the time of an element. With a journal, the timer of an attempt that has ended does not run.
     fn deadline_of(&mut self, of: &Site) -> Option<(CallId, Duration)> {
-        let element = match self.records {
-            Some(_) => {
-                unlimit(&mut self.scene, &mut self.tasks, of);
-                self.scene.values.timed(of)
-            }
-            None => of.element(),
-        };
+        if self.records.is_some() {
+            unlimit(&mut self.scene, &mut self.tasks, of);
+        }
+        let timed = self.scene.values.timed(of);
         let inside = self.scene.values.inside(of);
-        inside.deadlines.get(&element).copied()
+        inside.deadlines.get(&timed).copied()
     }
 }
 
@@ -156,13 +154,24 @@ async fn received_by(value: EngineFuture<Value>, wait: Await) -> Result<Arc<Sent
     Ok(Arc::new(Sent { value, bytes }))
 }
 
+impl Scene<'_> {
+    /// Returns the end of the time of a loop, and the error after that. With a journal, a replay takes no time.
+    pub(super) fn limit_of_loop(&self, of: &Site) -> Option<(Duration, StepError)> {
+        let inside = self.values.step(of.slot());
+        let inside = inside.filter(|_| self.run.durable.is_none())?;
+        let (_, until) = inside.deadlines.get(&Part::WHOLE)?;
+        let limit = self.values.policy(of).deadline?;
+        Some((*until, StepError::Deadline(limit)))
+    }
+}
+
 impl Values<'_> {
     /// Returns the end of the time of an attempt that begins now, and the error after that.
     pub(super) fn limit_here(&self, clock: &Clock, of: &Site) -> Option<(Duration, StepError)> {
         let policy = self.policy(of);
         policy.timeout.or(policy.deadline)?;
         let now = clock.now();
-        let (left, error) = self.limit(of, self.timed(of), now)?;
+        let (left, error) = self.limit(of, now)?;
         Some((now.saturating_add(left), error))
     }
 
@@ -187,15 +196,10 @@ impl Values<'_> {
 
     /// Returns the time that an attempt has left, and the error after that time. An element may share its time with
     /// others.
-    pub(super) fn limit(
-        &self,
-        of: &Site,
-        timed: u32,
-        now: Duration,
-    ) -> Option<(Duration, StepError)> {
+    pub(super) fn limit(&self, of: &Site, now: Duration) -> Option<(Duration, StepError)> {
         let policy = self.policy(of);
         let inside = self.step(of.slot());
-        let until = inside.and_then(|inside| inside.deadlines.get(&timed));
+        let until = inside.and_then(|inside| inside.deadlines.get(&self.timed(of)));
         let left = until.map(|(_, until)| until.saturating_sub(now));
         let left = left.or(policy.deadline);
         match (policy.timeout, left) {

@@ -11,7 +11,7 @@ use super::failures::Errors;
 use super::scene::Scene;
 use super::task::Site;
 use super::values::Values;
-use crate::machine::{Command, MachineView, Part, Pause, Question, ScopeId};
+use crate::machine::{Command, MachineView, Part, Question, ScopeId};
 use crate::plan::{Body, Plan, Policy, ToolInfo};
 use crate::resolve::{StoredValue, bytes_of};
 use serde_json::Value;
@@ -202,19 +202,13 @@ impl Watching<'_, '_> {
         self.watch.end(of.spot(), error, self.now());
     }
 
-    /// Records the end of a timer.
-    pub(super) fn fired(&mut self, of: &Site, pause: Pause) {
-        let policy = self.values.policy(of);
-        let error = match pause {
-            Pause::Timeout => StepError::Timeout(policy.timeout.unwrap_or_default()),
-            Pause::Deadline => StepError::Deadline(policy.deadline.unwrap_or_default()),
-            Pause::Backoff | Pause::Every => return,
-        };
+    /// Records the end of a time limit.
+    pub(super) fn late(&mut self, of: &Site, error: &StepError) {
         let is_loop = matches!(self.values.step_of(of).body, Body::Loop(_));
         if of.element() == Part::WHOLE && is_loop {
-            self.watch.all_late(of.spot(), &error, self.now());
+            self.watch.all_late(of.spot(), error, self.now());
         } else {
-            self.watch.late(of.spot(), &error, self.now());
+            self.watch.late(of.spot(), error, self.now());
         }
     }
 

@@ -143,6 +143,6 @@ impl Drop for Stop {
         state.stops -= 1;
         let held = std::mem::take(&mut state.held);
         drop(state);
-        held.into_iter().for_each(Waker::wake);
+        held.into_values().for_each(Waker::wake);
     }
 }

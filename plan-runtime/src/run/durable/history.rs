@@ -1,6 +1,6 @@
 //! The records that earlier processes have written, and the keys of records: `inners[1]@1.each[0]@1` is the first attempt of an element in the first attempt of a plan.
 
-use super::{Durable, FAILED, MADE_UP, UNDONE};
+use super::{BRANCH, Durable, FAILED, MADE_UP, UNDONE};
 use crate::error::Elements;
 use crate::journal::spi::Record;
 use crate::journal::{Journal, JournalError};
@@ -60,11 +60,8 @@ impl History {
 
     fn add(&mut self, record: Record) {
         let Record { number, key, body } = record;
-        // Notes about failures, replaced failures and undone steps do not count toward the limit, so that undo steps can always run.
-        if ![UNDONE, MADE_UP, FAILED]
-            .iter()
-            .any(|note| key.contains(note))
-        {
+        // Notes about ends do not count toward the limit, so that undo steps can always run.
+        if !is_note(&key) {
             self.bytes += key.len() + body.len();
         }
         let key: Arc<str> = key.into();
@@ -86,6 +83,13 @@ impl History {
             self.records.remove(&key);
         }
     }
+}
+
+/// Returns `true` for the key of a note about the end of a part of a run. The name of a step contains a note only in quotes.
+fn is_note(key: &str) -> bool {
+    let rest = key.rsplit('"').next().unwrap_or(key);
+    let mut notes = [UNDONE, BRANCH, MADE_UP, FAILED].into_iter();
+    notes.any(|note| rest.contains(note))
 }
 
 impl Durable {

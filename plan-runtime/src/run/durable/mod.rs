@@ -58,6 +58,7 @@ use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, PastWaits, RecordedTime};
 use history::History;
 use plans::Plans;
+use std::collections::BTreeMap;
 use std::future::{pending, poll_fn, ready};
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -128,10 +129,12 @@ struct State {
     alarms: Alarms,
     /// The number of imminent ends of the run, and of plans inside it.
     stops: usize,
-    /// The wakers of calls that wait until the live run has no more records to act on.
-    after_replays: Vec<Waker>,
-    /// The wakers of calls that wait until the run is live, and until all notes are durable.
-    held: Vec<Waker>,
+    /// The number of calls so far that have waited for the run to be live.
+    waiting: u64,
+    /// The wakers of calls that wait until the live run has no more records to act on, by the numbers of the calls.
+    after_replays: BTreeMap<u64, Waker>,
+    /// The wakers of calls that wait until the run is live, and until all notes are durable, by the numbers of the calls.
+    held: BTreeMap<u64, Waker>,
     /// The number of running calls, without calls that only sleep.
     busy: usize,
     /// The error that made the journal unusable.
@@ -224,17 +227,23 @@ impl Durable {
     /// Waits until the run is live and not about to end, and all earlier decisions are durable.
     pub(super) async fn live(&self) {
         let noted = self.state().notes.noted;
+        let mut number = None;
         poll_fn(|cx| {
             let mut state = self.state();
-            let list = match state.is_live && state.notes.durable >= noted && state.stops == 0 {
-                true if !state.turns.replays() => return Poll::Ready(()),
-                // The call was made again after a crash, and a plan inside the call still replays.
-                true => &mut state.after_replays,
-                false => &mut state.held,
-            };
-            if !list.iter().any(|waker| waker.will_wake(cx.waker())) {
-                list.push(cx.waker().clone());
+            let is_free = state.is_live && state.notes.durable >= noted && state.stops == 0;
+            if is_free && !state.turns.replays() {
+                return Poll::Ready(());
             }
+            state.waiting += u64::from(number.is_none());
+            let number = *number.get_or_insert(state.waiting);
+            // The call was made again after a crash, and a plan inside the call still replays.
+            let list = if is_free {
+                &mut state.after_replays
+            } else {
+                &mut state.held
+            };
+            let before = list.insert(number, cx.waker().clone());
+            drop((state, before));
             Poll::Pending
         })
         .await;
@@ -361,10 +370,10 @@ impl Durable {
         let held = if done > 0 {
             std::mem::take(&mut state.held)
         } else {
-            Vec::new()
+            BTreeMap::new()
         };
         drop(state);
-        held.into_iter().for_each(Waker::wake);
+        held.into_values().for_each(Waker::wake);
         if let Some(error) = failed {
             self.fail(error);
         }
@@ -378,7 +387,7 @@ impl Durable {
         if state.is_live && !state.turns.replays() && !state.after_replays.is_empty() {
             let after_replays = std::mem::take(&mut state.after_replays);
             drop(state);
-            after_replays.into_iter().for_each(Waker::wake);
+            after_replays.into_values().for_each(Waker::wake);
             return true;
         }
         state.time.has_turn &= state.turns.has_turn();
@@ -427,7 +436,7 @@ impl Durable {
         state.is_live = true;
         let held = std::mem::take(&mut state.held);
         drop(state);
-        held.into_iter().for_each(Waker::wake);
+        held.into_values().for_each(Waker::wake);
         true
     }
 

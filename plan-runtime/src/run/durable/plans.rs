@@ -8,8 +8,9 @@ use super::begin::had_secrets;
 use super::changes::{self, Shown};
 use crate::Plan;
 use crate::journal::JournalError;
+use crate::plan::Graph;
 use serde_json::Value;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 /// The start of the key of a plan's JSON.
 pub(crate) const PLANS: &str = "!plans.";
@@ -21,7 +22,7 @@ pub(crate) const ENTERED: &str = "!plan.";
 #[derive(Default)]
 pub(super) struct Plans {
     /// The recorded JSON of each plan, in the order of the keys.
-    documents: Vec<String>,
+    documents: Vec<Arc<str>>,
     /// `true` after all documents were read.
     is_read: bool,
 }
@@ -34,10 +35,10 @@ fn key(prefix: &str, version: usize) -> String {
 
 impl Durable {
     /// Compares the plan of a call with the plan that the call ran before a crash. The records must fit the plan.
-    pub(in crate::run) fn enter(&self, prefix: &str, plan: &Plan, has_secrets: bool) {
+    pub(in crate::run) fn enter(&self, prefix: &str, plan: (&Plan, &Graph), has_secrets: bool) {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         // After an `Err`, the run has already ended.
-        let _ = plans.enter(self, prefix, (plan, has_secrets));
+        let _ = plans.enter(self, prefix, plan, has_secrets);
     }
 }
 
@@ -46,11 +47,12 @@ impl Plans {
         &mut self,
         durable: &Durable,
         prefix: &str,
-        (plan, has_secrets): (&Plan, bool),
+        (plan, graph): (&Plan, &Graph),
+        has_secrets: bool,
     ) -> Result<(), ()> {
         let unreadable = |error: String| durable.fail(JournalError::storage(error));
         let damaged = |error: serde_json::Error| unreadable(error.to_string());
-        let document = serde_json::to_string(plan).map_err(damaged)?;
+        let document = graph.document(plan).map_err(damaged)?;
         self.read(durable)?;
         let (mut version, mut before) = (0, None);
         while let Some(found) = durable.find(&key(prefix, version))? {
@@ -91,7 +93,7 @@ impl Plans {
         let known = self.documents.iter().position(|it| *it == document);
         let number = known.unwrap_or(self.documents.len());
         if known.is_none() {
-            durable.note(format!("{PLANS}{number}"), document.clone());
+            durable.note(format!("{PLANS}{number}"), document.to_string());
             self.documents.push(document);
         }
         durable.note(key(prefix, version), number.to_string());
@@ -102,7 +104,7 @@ impl Plans {
     fn read(&mut self, durable: &Durable) -> Result<(), ()> {
         while !self.is_read {
             match durable.find(&format!("{PLANS}{}", self.documents.len()))? {
-                Some(found) => self.documents.push(found.body),
+                Some(found) => self.documents.push(found.body.into()),
                 None => self.is_read = true,
             }
         }

@@ -62,3 +62,31 @@ impl Waits {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Waits;
+    use crate::run::report::{WaitReason, WaitReport};
+    use std::time::Duration;
+
+    fn at(millis: u64, reason: WaitReason) -> WaitReport {
+        WaitReport {
+            element: Vec::new(),
+            reason,
+            started: Duration::from_millis(millis),
+            ended: None,
+        }
+    }
+
+    /// A run counts only new waits in its memory.
+    #[test]
+    fn a_wait_that_continues_is_not_new() {
+        let mut waits = Waits::default();
+        assert!(waits.begin(0, at(0, WaitReason::Turn)));
+        assert!(!waits.begin(0, at(1, WaitReason::Turn)));
+        waits.end(0, Duration::from_millis(2));
+        assert!(!waits.begin(0, at(2, WaitReason::Turn)));
+        assert!(waits.begin(0, at(3, WaitReason::Answer)));
+        assert!(waits.begin(1, at(3, WaitReason::Answer)));
+    }
+}

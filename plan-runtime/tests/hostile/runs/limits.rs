@@ -3,6 +3,7 @@
 use super::{ended, plan, read, step, tools};
 use allocation_counter::measure;
 use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::Memory;
 use plan_runtime::resolve::ErrorKind;
 use plan_runtime::run::{Limits, OnFailure, RunErrorKind, StepError};
 use plan_runtime::{Plan, Result, RunError, Shape, tool};
@@ -344,4 +345,49 @@ fn a_loop_keeps_nothing_of_its_rounds() {
     };
     let (few, many) = (memory(10), memory(10_000));
     assert!(many < few + few / 2, "{few} bytes became {many}");
+}
+
+/// The records of a step count before and after a crash, whatever the name of the step. Notes about ends never count.
+#[test]
+fn records_count_alike_before_and_after_a_crash() {
+    for id in [
+        "x!failed",
+        "x!undone",
+        "x!made_up[0]@1",
+        "x\"!failed",
+        "plain",
+    ] {
+        let made = |id: &str| json!({"id": id, "tool": {"name": "text"}, "arguments": {"object": {"n": 10_000}}});
+        let after = |mut step: Value, before: &str| {
+            step["after"] = json!([before]);
+            step
+        };
+        let hangs = json!({"id": "wait", "tool": {"name": "hang"}, "arguments": {"object": {}}});
+        let limit = Limits::DEFAULT.recorded(15_000);
+        let journal = Memory::new();
+        let first = plan(json!([made(id), after(hangs.clone(), id)]));
+        let tools = tools();
+        let run = tools
+            .run(&first, (), &())
+            .limits(limit)
+            .durable(&journal, "r");
+        assert!(smol::block_on(smol::future::poll_once(run)).is_none());
+        let second = plan(json!([
+            made(id),
+            after(made("next"), id),
+            after(hangs, "next")
+        ]));
+        let run = tools
+            .run(&second, (), &())
+            .limits(limit)
+            .durable(&journal, "r");
+        let ended = smol::block_on(smol::future::or(async { Some(run.await) }, async {
+            for _ in 0..100 {
+                smol::future::yield_now().await;
+            }
+            None
+        }));
+        let error = ended.expect(id).unwrap_err();
+        assert_eq!(error.kind(), RunErrorKind::Limit, "{id}: {error}");
+    }
 }

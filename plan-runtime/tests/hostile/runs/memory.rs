@@ -2,8 +2,9 @@
 
 use super::{ended, plan, step, tools};
 use allocation_counter::measure;
-use plan_runtime::dynamic::Reader;
+use plan_runtime::dynamic::{Contract, Reader, Toolbox};
 use plan_runtime::run::Limits;
+use plan_runtime::{Error, Plan};
 use serde_json::{Value, json};
 use std::env;
 use std::process::Command;
@@ -56,4 +57,70 @@ fn an_always_step_sees_many_results() {
     };
     let (few, many) = (bytes(4_000), bytes(8_000));
     assert!(many < few * 5 / 2, "{few} and {many} bytes");
+}
+
+/// Returns the most bytes of a run.
+fn most(plan: &Plan, tools: &Toolbox<()>) -> u64 {
+    measure(|| drop(ended(tools.run(plan, (), &()), Limits::DEFAULT))).bytes_max
+}
+
+/// A failure that is recovered, or that another attempt follows, is forgotten.
+#[test]
+fn a_run_keeps_no_failure_that_no_longer_counts() {
+    let of_rounds = |rounds: u32| {
+        let fails = json!({"id": "x", "tool": {"name": "fail"}, "policy": {"optional": "whole"}});
+        let plan = plan(json!([{
+            "id": "many",
+            "loop": {"steps": [fails], "value": step("x"), "while": true},
+            "policy": {"at_most": rounds, "optional": "whole"},
+        }]));
+        most(&plan, &tools())
+    };
+    let of_attempts = |attempts: u32| {
+        let tools = tools().with_fn(Contract::new("busy"), |_| async {
+            Err(Error::msg("not yet"))
+        });
+        let policy = json!({"attempts": attempts, "backoff": "0s", "optional": "whole"});
+        let plan = plan(json!([{"id": "s", "tool": {"name": "busy"}, "policy": policy}]));
+        most(&plan, &tools)
+    };
+    let of_elements = |elements: u32| {
+        let tools = tools();
+        let list =
+            json!({"id": "t", "tool": {"name": "list"}, "arguments": {"object": {"n": elements}}});
+        let inner = json!({"steps": [{"id": "x", "tool": {"name": "fail"}, "policy": {"optional": "whole"}}], "value": null});
+        let plan = plan(json!([list, {
+            "id": "s",
+            "for": {"pattern": "x", "list": step("t"), "body": {"block": inner}},
+            "policy": {"concurrency": 1},
+        }]));
+        most(&plan, &tools)
+    };
+    for (rounds, of) in [
+        (10_000, &of_rounds as &dyn Fn(u32) -> u64),
+        (10_000, &of_attempts),
+    ] {
+        let (few, many) = (of(100), of(rounds));
+        assert!(many < few + few / 2, "{few} bytes became {many}");
+    }
+    // The list itself grows.
+    let (few, many) = (of_elements(1_000), of_elements(2_000));
+    assert!(many - few < 1_000 * 150, "{few} bytes became {many}");
+}
+
+/// Without a journal, nothing is made for the records of failed blocks.
+#[test]
+fn a_failed_block_makes_no_names_of_records() {
+    let allocations = |depth: usize, fails: bool| {
+        let tool = if fails { "fail" } else { "echo" };
+        let mut body = json!([{"id": "x", "tool": {"name": tool}, "arguments": {"object": {}}}]);
+        for depth in 0..depth {
+            body = json!([{"id": format!("b{depth}"), "block": {"steps": body, "value": null}}]);
+        }
+        let (plan, tools) = (plan(body), tools());
+        measure(|| drop(ended(tools.run(&plan, (), &()), Limits::DEFAULT))).count_total
+    };
+    let more = |depth| allocations(depth, true) - allocations(depth, false);
+    let of_a_block = (more(21) - more(1)) / 20;
+    assert!(of_a_block < 1, "{of_a_block}");
 }

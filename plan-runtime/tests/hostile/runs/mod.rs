@@ -8,6 +8,7 @@ mod order;
 mod panics;
 mod reentrant;
 mod time;
+mod turns;
 
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
 use plan_runtime::run::{Limits, Run};

@@ -252,3 +252,49 @@ fn the_grace_ends_after_a_value_was_cut() {
     assert_eq!(error.kind(), RunErrorKind::Cancelled, "{error}");
     assert_eq!(timer.elapsed(), Duration::from_secs(50));
 }
+
+/// A loop whose condition compares two large values many times.
+fn while_long(policy: &Value) -> Value {
+    let all = vec![json!({"compare": [step("t"), "!=", step("u")]}); 500];
+    let mut policy = policy.clone();
+    policy["at_most"] = 3.into();
+    let inside = json!([{"id": "x", "tool": {"name": "echo"}, "arguments": {"object": {"n": 1}}}]);
+    json!({"id": "s", "loop": {"steps": inside, "value": step("x"), "while": {"any": all}}, "policy": policy})
+}
+
+fn with_texts(made: Value) -> Plan {
+    let given = |id: &str| json!({"id": id, "tool": {"name": "text"}, "arguments": {"object": {"n": 100_000}}});
+    plan(json!([given("t"), given("u"), made]))
+}
+
+#[test]
+fn the_deadline_and_a_cancellation_end_what_makes_the_condition_of_a_loop() {
+    let plan = with_texts(while_long(&json!({})));
+    let error = by_deadline(&plan, &Slow::new());
+    assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
+    assert!(error.failures().is_empty(), "{error}");
+    let run = tools();
+    let error = smol::block_on(run.run(&plan, (), &()).cancel_on(after(20))).unwrap_err();
+    assert_eq!(error.kind(), RunErrorKind::Cancelled, "{error}");
+}
+
+#[test]
+fn time_limits_end_what_makes_the_condition_of_a_loop() {
+    let late = |made: Value| {
+        let timer = Slow::new();
+        let (plan, tools) = (with_texts(made), tools());
+        let run = tools.run(&plan, (), &()).timer(Ticking(Arc::clone(&timer)));
+        let error = smol::block_on(run).unwrap_err();
+        let looks = timer.looks.load(Ordering::Relaxed);
+        assert!(looks < 150, "{looks}");
+        error.failures()[0].error().to_string()
+    };
+    let own = while_long(&json!({"deadline": "60ms"}));
+    assert_eq!(late(own), "took longer than 60ms over all attempts");
+    for policy in [json!({"timeout": "60ms"}), json!({"deadline": "60ms"})] {
+        let inside = json!([while_long(&json!({}))]);
+        let block = json!({"id": "b", "block": {"steps": inside}, "policy": policy});
+        let error = late(block);
+        assert!(error.contains("took longer than 60ms"), "{error}");
+    }
+}

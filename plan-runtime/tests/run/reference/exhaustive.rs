@@ -18,7 +18,7 @@
 //! since the language does not define their order.
 
 use super::play::{Tried, try_all};
-use super::shapes::plans;
+use super::shapes::{plans, unfit};
 use crate::common;
 
 /// The number of plans: few, some, or all of three steps.
@@ -50,6 +50,27 @@ fn try_some(size: usize, one_in: usize) -> Tried {
     }
     println!("{size} steps: {tried:?}");
     tried
+}
+
+/// A scope that fails before its work replaces a call of a small plan.
+#[test]
+fn with_scopes_whose_inputs_fail() {
+    let quick = form() == Form::Quick;
+    let sizes = [
+        (1, 1),
+        (2, if quick { 4 } else { 1 }),
+        (3, if quick { 1_600 } else { 80 }),
+    ];
+    let mut tried = Tried::default();
+    for (size, one_in) in sizes {
+        let plans = plans(size);
+        for plan in plans.iter().step_by(one_in).flat_map(|plan| unfit(plan)) {
+            tried += try_all(&plan);
+        }
+    }
+    println!("{tried:?}");
+    assert!(tried.ended > 500 && tried.crashed > 50, "{tried:?}");
+    assert!(tried.unclear < tried.ended, "{tried:?}");
 }
 
 #[test]

@@ -104,6 +104,9 @@ struct Plain {
 #[derive(Serialize, Deserialize)]
 struct Called {
     plan: usize,
+    /// `true` if the inputs of the plan cannot be made.
+    #[serde(default)]
+    fails: bool,
 }
 
 macro_rules! tool {
@@ -154,7 +157,11 @@ impl Call<Hand<'_>> for Called {
     where
         Self: 'x,
     {
-        let inputs = Ok(Vec::<StoredValue>::new());
+        let inputs = if self.fails {
+            Err(serde::de::Error::custom("its inputs cannot be made"))
+        } else {
+            Ok(Vec::<StoredValue>::new())
+        };
         let run = Run::<Hand<'_>, Value>::new(&hand.plans[self.plan], inputs, hand, start);
         Ok(plan_of::<Self, _>(run))
     }
@@ -291,6 +298,7 @@ impl<'p> Hand<'p> {
             .timer(self.timer.clone())
             .on_failure(on_failure)
             .concurrency(self.bound)
+            .allow_tools(["called", "knowing", "plain"])
             .deadline(DEADLINE)
             .grace_period(grace)
             .cancel_on(cancelled)

@@ -5,7 +5,7 @@ use super::hand::End;
 use super::keys::{Keys, elements};
 use super::model::{Running, World};
 use super::scope::{Scope, State};
-use super::tree::{Node, Recovers, Work};
+use super::tree::{Node, Recovers, Unfit, Work};
 use plan_runtime::plan::Role;
 use plan_runtime::run::OnFailure;
 use serde_json::{Value, json};
@@ -46,6 +46,8 @@ struct Attempt<'t> {
 enum Doing<'t> {
     Call(Option<End>),
     Wait,
+    /// A scope that fails before its work.
+    Unfit(Unfit),
     Scope(Box<Scope<'t>>),
 }
 
@@ -87,8 +89,8 @@ impl<'t> Job<'t> {
                     self.enter(work, [&*element, &[index]].concat(), world);
                 }
             }
-            Work::Loop(..) => self.attempt(vec![0], 1, world),
-            Work::Call | Work::Await | Work::Block(_) | Work::Plan(_) => {
+            Work::Loop(..) | Work::Unfit(Unfit::Round) => self.attempt(vec![0], 1, world),
+            Work::Unfit(_) | Work::Call | Work::Await | Work::Block(_) | Work::Plan(_) => {
                 self.attempt(element, 1, world);
             }
         }
@@ -100,15 +102,17 @@ impl<'t> Job<'t> {
 
     fn attempt(&mut self, element: Vec<usize>, number: u32, world: &mut World) {
         let path = self.place(&element);
-        let doing = match (self.node.work.inner(), self.node.work.waits()) {
-            (Some(steps), _) => {
+        let work = &self.node.work;
+        let doing = match (work.unfit(), work.inner(), work.waits()) {
+            (Some(unfit), ..) => Doing::Unfit(unfit),
+            (None, Some(steps), _) => {
                 let keys = self.keys.inside(&element, number);
                 let mut scope = Scope::new(steps, format!("{path}."), keys);
                 scope.settle(world);
                 Doing::Scope(Box::new(scope))
             }
-            (None, true) => Doing::Wait,
-            (None, false) => Doing::Call(None),
+            (None, None, true) => Doing::Wait,
+            (None, None, false) => Doing::Call(None),
         };
         if !matches!(doing, Doing::Scope(_)) {
             world.started.push(path);
@@ -168,6 +172,9 @@ impl<'t> Job<'t> {
                 return;
             }
             Doing::Wait => return,
+            // The error of a plan before its start is the error of its call.
+            Doing::Unfit(Unfit::Block | Unfit::Round) => Err(failed("ARGUMENTS", false)),
+            Doing::Unfit(Unfit::Inputs | Unfit::Refused) => Err(failed("FAILED", false)),
             Doing::Scope(scope) if scope.is_over() => scope.result(),
             Doing::Scope(_) => return,
         };
@@ -274,7 +281,7 @@ impl<'t> Job<'t> {
         for attempt in &mut self.attempts {
             match &mut attempt.doing {
                 Doing::Scope(scope) if attempt.fate == Fate::Runs => scope.cut(why),
-                Doing::Call(_) | Doing::Wait if attempt.fate == Fate::Runs => {
+                Doing::Call(_) | Doing::Wait | Doing::Unfit(_) if attempt.fate == Fate::Runs => {
                     attempt.fate = Fate::Over;
                 }
                 _ => {}

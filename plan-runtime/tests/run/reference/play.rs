@@ -377,7 +377,7 @@ pub(super) fn waits(steps: &[Node], path: &str) -> Vec<String> {
 
 fn waits_in(work: &Work, path: String, found: &mut Vec<String>) {
     match work {
-        Work::Call | Work::Plan(_) => {}
+        Work::Call | Work::Plan(_) | Work::Unfit(_) => {}
         Work::Await => found.push(path),
         Work::If(_, work) => waits_in(work, path, found),
         Work::For(work) => (0..2).for_each(|at| waits_in(work, format!("{path}[{at}]"), found)),

@@ -4,7 +4,7 @@
 use super::hand::{End, Event};
 use super::model::Model;
 use super::play::{Moment, POLICIES, Play, Tried, any};
-use super::shapes::can_be_undone;
+use super::shapes::{can_be_undone, unfit};
 use super::tree::{Node, Recovers, Work, plans};
 use fastrand::Rng;
 use plan_runtime::plan::{Executable, Role};
@@ -188,4 +188,25 @@ fn random_plans_go_as_the_model_does() {
     assert!(has.iter().all(|has| *has > tried.plans / 5), "{has:?}");
     let few = crate::common::amount::<usize>(10, 20);
     assert!(tried.unclear * few < tried.ended, "{tried:?}");
+}
+
+/// A scope that fails before its work replaces a call. The language leaves open which steps start beside it.
+#[test]
+fn random_plans_with_scopes_whose_inputs_fail() {
+    let mut tried = Tried::default();
+    for seed in 0..cases() {
+        let mut random = Rng::with_seed(seed);
+        let size = random.usize(8..=12);
+        let mut plans = unfit(&scope(&mut random, size, true));
+        plans.retain(|steps| !Model::new(steps, OnFailure::Stop).is_unclear());
+        let Some(steps) = random.choice(plans) else {
+            continue;
+        };
+        tried.plans += 1;
+        for on_failure in POLICIES {
+            tried += play(&mut random, &steps, on_failure);
+        }
+    }
+    println!("{tried:?}");
+    assert!(tried.plans > 10 && tried.unclear < tried.ended, "{tried:?}");
 }

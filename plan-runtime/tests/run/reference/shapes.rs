@@ -1,7 +1,7 @@
 //! The plans of a size: the number of their steps and calls, including nested ones.
 
 use super::play::any;
-use super::tree::{Node, Recovers, Work};
+use super::tree::{Node, Recovers, Unfit, Work};
 use plan_runtime::plan::Role;
 
 /// All plans with as many steps. A `for`, a `loop`, an `if` and a block are steps of their own, with at least one inside.
@@ -21,7 +21,7 @@ fn waits(steps: &[Node]) -> usize {
 
 fn waits_in(work: &Work) -> usize {
     match work {
-        Work::Call => 0,
+        Work::Call | Work::Unfit(_) => 0,
         Work::Await => 1,
         Work::If(_, work) => waits_in(work),
         Work::For(work) => 2 * waits_in(work),
@@ -114,6 +114,39 @@ pub(crate) fn undoing(size: usize) -> Vec<Vec<Node>> {
     scopes
 }
 
+/// The plans in which a scope that fails before its work replaces one of the calls of this plan.
+pub(crate) fn unfit(steps: &[Node]) -> Vec<Vec<Node>> {
+    let mut plans = Vec::new();
+    for (place, node) in steps.iter().enumerate() {
+        let is_undone = steps.iter().any(|it| it.role == Role::Undo(place));
+        for work in unfit_works(&node.work, !is_undone) {
+            let mut steps = steps.to_vec();
+            steps[place].work = work;
+            plans.push(steps);
+        }
+    }
+    plans
+}
+
+/// Returns the works with such a scope. A loop is a whole step, which no step undoes.
+fn unfit_works(work: &Work, may_loop: bool) -> Vec<Work> {
+    let inner = |work: &Work| unfit_works(work, false).into_iter().map(Box::new);
+    let all = |steps| unfit(steps).into_iter();
+    match work {
+        Work::Call => {
+            let unfits = Unfit::ALL.into_iter();
+            let unfits = unfits.filter(|it| may_loop || *it != Unfit::Round);
+            unfits.map(Work::Unfit).collect()
+        }
+        Work::Await | Work::Unfit(_) | Work::If(false, _) => Vec::new(),
+        Work::If(true, work) => inner(work).map(|work| Work::If(true, work)).collect(),
+        Work::For(work) => inner(work).map(Work::For).collect(),
+        Work::Loop(more, steps) => all(steps).map(|it| Work::Loop(*more, it)).collect(),
+        Work::Block(steps) => all(steps).map(Work::Block).collect(),
+        Work::Plan(steps) => all(steps).map(Work::Plan).collect(),
+    }
+}
+
 fn subsets(count: usize) -> impl Iterator<Item = Vec<usize>> {
     (0..1_usize << count).map(move |set| (0..count).filter(|it| set & (1 << it) != 0).collect())
 }
@@ -126,7 +159,7 @@ pub(super) fn can_be_undone(work: &Work) -> bool {
         Work::Block(steps) => any(steps, &|node| {
             matches!(node.work, Work::Call | Work::Plan(_))
         }),
-        Work::Await | Work::For(_) | Work::Loop(..) => false,
+        Work::Await | Work::For(_) | Work::Loop(..) | Work::Unfit(_) => false,
     }
 }
 

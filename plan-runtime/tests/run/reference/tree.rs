@@ -3,8 +3,8 @@
 use crate::run::stage::{branch, list, of, step, string, value, with};
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Action, Await, Block, Body, Catch, Condition, For, Input, Loop, Optional, Output, Policy, Role,
-    Source, Step, Template,
+    Action, Await, Block, Body, Catch, Comparison, Condition, For, Input, Loop, Optional, Output,
+    Policy, Role, Source, Step, Template, Test,
 };
 use std::fmt;
 use std::time::Duration;
@@ -37,6 +37,25 @@ pub(crate) enum Work {
     Block(Vec<Node>),
     /// A call to a plan with these steps.
     Plan(Vec<Node>),
+    /// A scope that fails before its work.
+    Unfit(Unfit),
+}
+
+/// A scope that fails before its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// A block whose inputs cannot be made.
+    Block,
+    /// A loop whose first round has inputs that cannot be made.
+    Round,
+    /// A call to a plan whose inputs cannot be made.
+    Inputs,
+    /// A call to a plan with a call that the run does not allow.
+    Refused,
+}
+
+impl Unfit {
+    pub(crate) const ALL: [Self; 4] = [Self::Block, Self::Round, Self::Inputs, Self::Refused];
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +105,7 @@ impl fmt::Debug for Work {
             Self::Loop(false, steps) => write!(f, "loop {steps:?}"),
             Self::Block(steps) => write!(f, "block {steps:?}"),
             Self::Plan(steps) => write!(f, "plan {steps:?}"),
+            Self::Unfit(unfit) => write!(f, "unfit {unfit:?}"),
         }
     }
 }
@@ -135,7 +155,7 @@ impl Node {
             Recovers::OptionalEach => policy.optional = Optional::Each,
             Recovers::CatchEach => policy.catch = Catch::Each,
         }
-        if let Work::Loop(..) = self.work {
+        if let Work::Loop(..) | Work::Unfit(Unfit::Round) = self.work {
             policy.at_most = Some(2);
         }
         let mut step = with(step(&id, body, &after), policy);
@@ -252,7 +272,36 @@ impl Calls {
                 let place = (self.plans.len() - 1) as u64;
                 Action::call("called", Template::object([("plan", place.into())])).into()
             }
+            Work::Unfit(unfit) => self.unfit(*unfit, &part),
         }
+    }
+
+    fn unfit(&mut self, unfit: Unfit, part: &str) -> Body {
+        let steps = [Node::new(Work::Call)];
+        let mut inner = self.inside(Some(part), |it| it.plan(&steps, 0));
+        // A number and a string have no order.
+        let never = Test::Compare([1.into(), string("x")], Comparison::Less);
+        let inputs = Template::object([("never", never.into())]);
+        let takes_input = matches!(unfit, Unfit::Block | Unfit::Round);
+        inner.inputs = (takes_input.then(|| Input::new("never", "bool")))
+            .into_iter()
+            .collect();
+        match unfit {
+            Unfit::Block => return Block::new(inputs, inner).into(),
+            Unfit::Round => {
+                return Loop::new(Block::new(inputs, inner), Template::Bool(false)).into();
+            }
+            Unfit::Inputs => {}
+            Unfit::Refused => {
+                let refused = Action::call("refused", Template::object::<&str>([]));
+                inner.steps.push(step("refused", refused.into(), &[]));
+            }
+        }
+        self.plans.push(inner);
+        let place = (self.plans.len() - 1) as u64;
+        let fails = Template::Bool(unfit == Unfit::Inputs);
+        let args = Template::object([("plan", place.into()), ("fails", fails)]);
+        Action::call("called", args).into()
     }
 }
 
@@ -272,10 +321,19 @@ impl Work {
         }
     }
 
+    /// Returns the work of its elements, if it fails before that work.
+    pub(crate) fn unfit(&self) -> Option<Unfit> {
+        match self {
+            Self::Unfit(unfit) => Some(*unfit),
+            Self::If(_, work) | Self::For(work) => work.unfit(),
+            _ => None,
+        }
+    }
+
     /// The steps inside it.
     pub(crate) fn inner(&self) -> Option<&[Node]> {
         match self {
-            Self::Call | Self::Await => None,
+            Self::Call | Self::Await | Self::Unfit(_) => None,
             Self::If(_, work) | Self::For(work) => work.inner(),
             Self::Loop(_, steps) | Self::Block(steps) | Self::Plan(steps) => Some(steps),
         }

@@ -32,9 +32,6 @@ pub(in super::super) struct CallRecords {
     due: HashMap<CallId, Due>,
     /// The calls of the plan itself that have ended, and whose records have not had their turns.
     ending: HashSet<CallId>,
-    /// The last errors of steps with a deadline, by slots and elements. An attempt that would start after the deadline
-    /// ends with this error.
-    failed: HashMap<(usize, u32), StepError>,
 }
 
 /// A call that is to be recorded.
@@ -54,7 +51,6 @@ impl CallRecords {
             durable,
             due: HashMap::new(),
             ending: HashSet::new(),
-            failed: HashMap::new(),
         }
     }
 
@@ -148,9 +144,12 @@ impl CallRecords {
             scene.clock.time()
         };
         scene.values.begin_time(&it.of, || now);
-        let limit = scene.values.limit(&it.of, it.of.element(), now);
+        let limit = scene.values.limit(&it.of, now);
         let is_late = limit.as_ref().is_some_and(|(left, _)| left.is_zero());
-        let failed = self.failed.remove(&(it.of.slot(), it.of.element()));
+        let failed = it.of.part.and_then(|part| {
+            let inside = scene.values.inside(&it.of);
+            inside.failed.remove(&part.element)
+        });
         let due = Due {
             key,
             started: now,
@@ -212,14 +211,10 @@ impl CallRecords {
 
     /// Keeps the error of an attempt of a step with a deadline, in case the next attempt would start too late.
     #[cold]
-    pub(in super::super) fn keep_failure(
-        &mut self,
-        values: &Values<'_>,
-        of: &Site,
-        error: &StepError,
-    ) {
+    pub(in super::super) fn keep_failure(values: &mut Values<'_>, of: &Site, error: &StepError) {
         if of.part.is_some() && values.policy(of).deadline.is_some() {
-            self.failed.insert((of.slot(), of.element()), error.clone());
+            let inside = values.inside(of);
+            inside.failed.insert(of.element(), error.clone());
         }
     }
 
@@ -252,7 +247,9 @@ impl CallRecords {
         let body = match &result {
             Ok(output) => match output.as_json() {
                 Ok(json) => {
-                    EndNotes(scene).undo_call(&of);
+                    if EndNotes::of(scene).is_some_and(|notes| notes.undo_call(&of)) {
+                        scene.values.inside(&of).is_noted = true;
+                    }
                     durable::encode_call(times, Ok(json), &undone)
                 }
                 // The step fails where the output is read.

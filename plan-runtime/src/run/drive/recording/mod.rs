@@ -20,7 +20,7 @@ use super::super::durable::{Durable, INTERRUPT};
 use super::scene::Scene;
 use super::task::Site;
 use crate::machine::CallId;
-use calls::CallRecords;
+pub(super) use calls::CallRecords;
 pub(super) use gates::Known;
 pub(super) use keys::{EndNotes, Keys};
 use std::sync::Arc;

@@ -19,8 +19,8 @@ pub(in super::super) struct TimeRecords {
     durable: Arc<Durable>,
     /// The timers of attempts that are scopes, by slots and elements.
     timeouts: HashMap<(usize, u32), CallId>,
-    /// Time limits that are not over, with the keys of the records of their ends.
-    limits: HashMap<CallId, String>,
+    /// Time limits that are not over, with their kinds and the keys of the records of their ends.
+    limits: HashMap<CallId, (Pause, String)>,
     /// The timers of rounds, by slots, each with the start of its round.
     rounds: HashMap<usize, (CallId, Duration)>,
     /// Attempts that have opened scopes, and whose time limits have not started.
@@ -80,13 +80,15 @@ impl TimeRecords {
 
     fn limit_attempt<'x>(&mut self, scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: Site) {
         let timed = scene.values.timed(&of);
-        let limit = scene.values.limit(&of, timed, scene.clock.now());
+        let limit = scene.values.limit(&of, scene.clock.now());
         let inside = scene.values.inside(&of);
         let deadline = inside.deadlines.get(&timed).copied();
         let timeout = self.timeouts.remove(&(of.slot(), of.element()));
-        let (timer, limit) = match (limit, timeout, deadline) {
-            (Some((limit, StepError::Timeout(_))), Some(timer), _)
-            | (Some((limit, _)), _, Some((timer, _))) => (timer, limit),
+        let (timer, limit, pause) = match (limit, timeout, deadline) {
+            (Some((limit, StepError::Timeout(_))), Some(timer), _) => {
+                (timer, limit, Pause::Timeout)
+            }
+            (Some((limit, _)), _, Some((timer, _))) => (timer, limit, Pause::Deadline),
             _ => return,
         };
         if timer == CallId::NONE {
@@ -96,23 +98,23 @@ impl TimeRecords {
         let key = Keys(scene).of_attempt(&of) + LATE;
         let wait = match recorded::found(&self.durable, &key) {
             Ok(None) => {
-                self.limits.insert(timer, key);
+                self.limits.insert(timer, (pause, key));
                 scene.clock.sleep(limit)
             }
             found => recorded::time(&self.durable, (key, found), || Box::pin(pending())),
         };
         let of = Site { call: timer, ..of };
-        tasks.push_wait(of, Wait::Timer(wait, Pause::Timeout));
+        tasks.push_wait(of, Wait::Timer(wait, pause));
     }
 
     /// Records that the time of an attempt has passed. The time is over when the record has its turn. Returns `false` for other timers.
     pub(in super::super) fn records_limit(&mut self, tasks: &mut Tasks<'_>, of: &Site) -> bool {
-        let Some(key) = self.limits.remove(&of.call) else {
+        let Some((pause, key)) = self.limits.remove(&of.call) else {
             return false;
         };
         let sleep = || Box::pin(ready(())) as TimerFuture;
         let wait = recorded::time(&self.durable, (key, Ok(None)), sleep);
-        tasks.push_wait(*of, Wait::Timer(wait, Pause::Timeout));
+        tasks.push_wait(*of, Wait::Timer(wait, pause));
         true
     }
 

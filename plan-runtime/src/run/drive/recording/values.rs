@@ -12,7 +12,6 @@ use crate::plan::Await;
 use crate::resolve::bytes_of;
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
-use std::time::Duration;
 
 impl Records {
     /// Returns the wait for a value that has a record, or is to have one.
@@ -57,7 +56,7 @@ fn receive_live(
 ) -> Receiving {
     let durable = Arc::clone(durable);
     let started = scene.clock.in_all(scene.clock.now());
-    let limit = limit_of_wait(scene, of);
+    let limit = scene.values.limit(of, scene.clock.now());
     let has_limit = limit.is_some();
     let limit = limit.map(|(limit, error)| (scene.clock.sleep(limit), error));
     Box::pin(async move {
@@ -70,13 +69,4 @@ fn receive_live(
         recorded::write(&durable, key, body, now).await;
         received
     })
-}
-
-/// Returns the first of the time limits of a wait, and its error.
-fn limit_of_wait(scene: &Scene<'_>, of: &Site) -> Option<(Duration, StepError)> {
-    let policy = scene.values.policy(of);
-    let timeout = policy.timeout.map(|it| (it, StepError::Timeout(it)));
-    let deadline = policy.deadline.map(|it| (it, StepError::Deadline(it)));
-    let limits = timeout.into_iter().chain(deadline);
-    limits.min_by_key(|(limit, _)| *limit)
 }

@@ -3,11 +3,12 @@
 //! events.
 
 use super::super::random::cases;
+use super::driver::passed;
 use fastrand::Rng;
 use plan_runtime::machine::{
     Amounts, Answer, CallEnd, CallError, CallId, Capacity, Command, Cutoff, Duty, ErrorId, Event,
-    Machine, Node, NodeBlock, NodeBody, Question, QuestionId, Reaction, Reason, Recovery, ScopeId,
-    StepFailure, StepSlot, StepStatus, Tables, Timing,
+    Machine, Node, NodeBlock, NodeBody, Pause, Question, QuestionId, Reaction, Reason, Recovery,
+    ScopeId, StepFailure, StepSlot, StepStatus, Tables, Timing,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -126,7 +127,7 @@ struct Driver {
     calls: BTreeSet<CallId>,
     /// The calls that the driver has to decide about.
     asked: BTreeSet<CallId>,
-    timers: BTreeSet<CallId>,
+    timers: BTreeMap<CallId, Pause>,
     /// The calls and timers of the events since the last command. The machine may drop any such call.
     ended: BTreeSet<CallId>,
     questions: Vec<(QuestionId, Question)>,
@@ -158,13 +159,16 @@ impl Driver {
                     assert!(!self.is_done && self.calls.insert(call));
                     self.slots.insert(call, place.slot);
                 }
-                Command::Sleep(timer, ..) => assert!(self.timers.insert(timer)),
+                Command::Sleep(timer, pause, _) => {
+                    assert_eq!(self.timers.insert(timer, pause), None);
+                }
                 Command::Evaluate(id, question) => {
                     self.questions.push((id, question));
                 }
                 Command::Drop(call) => {
-                    let sets = [&mut self.calls, &mut self.asked, &mut self.timers];
-                    let had = sets.map(|set| set.remove(&call)).contains(&true);
+                    let sets = [&mut self.calls, &mut self.asked];
+                    let had = sets.map(|set| set.remove(&call)).contains(&true)
+                        | self.timers.remove(&call).is_some();
                     assert!(had || self.ended.contains(&call));
                 }
                 Command::Free(scope) => self.free(scope),
@@ -238,10 +242,10 @@ impl Driver {
             };
             return Event::Ended(call, ending);
         }
-        if let Some(timer) = of(&self.timers, number - calls) {
+        if let Some((&timer, &pause)) = self.timers.iter().nth(number - calls) {
             self.timers.remove(&timer);
             self.ended.insert(timer);
-            return Event::Fired(timer);
+            return passed(timer, pause);
         }
         let number = number - calls - self.timers.len();
         if let Some(call) = of(&self.asked, number) {
@@ -294,7 +298,7 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
         freed: 0,
         calls: BTreeSet::new(),
         asked: BTreeSet::new(),
-        timers: BTreeSet::new(),
+        timers: BTreeMap::new(),
         ended: BTreeSet::new(),
         questions: Vec::new(),
         is_done: false,

@@ -1,9 +1,9 @@
 //! The plans of the model in the form that the machine has.
 
-use super::super::tree::{self, Recovers};
+use super::super::tree::{self, Recovers, Unfit};
 use plan_runtime::machine::{Duty, Node, NodeBlock, NodeBody, Question, Recovery, StepId, Tables};
 use plan_runtime::plan::Role;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A plan of the model as the machine represents it. The labels of steps are indices in `ids` and `answers`.
@@ -14,6 +14,8 @@ pub(super) struct Described {
     answers: Vec<Vec<u32>>,
     /// The labels of the steps inside a step, and of the steps of the plan.
     pub(super) inside: BTreeMap<Option<u32>, Vec<u32>>,
+    /// The labels of steps with scopes that fail before their work.
+    unfit: BTreeSet<u32>,
 }
 
 #[derive(Default)]
@@ -22,6 +24,7 @@ struct Describing {
     plans: Vec<NodeBlock>,
     ids: Vec<String>,
     answers: Vec<Vec<u32>>,
+    unfit: BTreeSet<u32>,
 }
 
 impl Described {
@@ -34,6 +37,7 @@ impl Described {
             plans,
             ids,
             answers,
+            unfit,
         } = describing;
         let tables = Tables::new(&plans).unwrap();
         Self {
@@ -41,7 +45,13 @@ impl Described {
             ids,
             answers,
             inside,
+            unfit,
         }
+    }
+
+    /// Returns `true` if the inputs of a scope in a step cannot be made.
+    pub(super) fn is_unfit(&self, step: StepId) -> bool {
+        self.unfit.contains(&self.tables.label(step))
     }
 
     pub(super) fn answer(&self, question: Question) -> u32 {
@@ -124,6 +134,20 @@ impl Describing {
             Work::For(work) => NodeBody::For(Box::new(self.body(work, label, depth))),
             Work::Loop(_, steps) => NodeBody::Loop(self.block(steps, around, depth + 1)),
             Work::Block(steps) => NodeBody::Block(self.block(steps, around, depth + 1)),
+            Work::Unfit(unfit) => {
+                let steps = [tree::Node::new(Work::Call)];
+                let mut block = self.block(&steps, around, depth + 1);
+                block.has_inputs = true;
+                self.unfit.insert(label as u32);
+                match unfit {
+                    Unfit::Block => NodeBody::Block(block),
+                    Unfit::Round => NodeBody::Loop(block),
+                    Unfit::Inputs | Unfit::Refused => {
+                        self.plans.push(block);
+                        NodeBody::Open(self.plans.len() - 1)
+                    }
+                }
+            }
             Work::Plan(steps) => {
                 let plan = self.block(steps, around, depth + 1);
                 self.plans.push(plan);

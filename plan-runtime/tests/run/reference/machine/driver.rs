@@ -29,6 +29,19 @@ pub(super) const NEVER: CallEnd = CallEnd::Failed(CallError {
     lasting: false,
 });
 
+/// The errors of time limits.
+pub(super) const TIMEOUT: ErrorId = ErrorId(8);
+pub(super) const DEADLINE: ErrorId = ErrorId(9);
+
+/// Returns the event of a timer.
+pub(super) fn passed(timer: CallId, pause: Pause) -> Event {
+    match pause {
+        Pause::Timeout => Event::TimedOut(timer, TIMEOUT),
+        Pause::Deadline => Event::TimedOut(timer, DEADLINE),
+        Pause::Backoff | Pause::Every => Event::Fired(timer),
+    }
+}
+
 impl<'p> Hand<'p> {
     pub(super) fn new(tables: &'p Arc<Tables>, machine: Machine) -> Self {
         let mut hand = Self {
@@ -110,7 +123,7 @@ impl<'p> Hand<'p> {
             .timer(pause)
             .unwrap_or_else(|| panic!("{pause:?}: {:?}", self.timers));
         self.timers.remove(&id);
-        self.machine.handle(Event::Fired(id));
+        self.machine.handle(passed(id, pause));
         self.settle();
     }
 

@@ -7,7 +7,7 @@ use super::super::exhaustive::{Form, form};
 use super::super::hand::{End, Event, Outcome};
 use super::super::model::Model;
 use super::super::play::{POLICIES, ends, waits};
-use super::super::shapes::plans;
+use super::super::shapes::{plans, unfit};
 use super::super::tree::{Node, Work};
 use super::super::undos::{RECOVERS, each, elements};
 use super::described::Described;
@@ -178,6 +178,19 @@ fn one_in([quick, long, exhaustive]: [usize; 3]) -> usize {
         Form::Long => long,
         Form::Exhaustive => exhaustive,
     }
+}
+
+/// A scope that fails before its work replaces a call of a small plan.
+#[test]
+fn with_scopes_whose_inputs_fail() {
+    let mut all = Vec::new();
+    for (size, one_in) in [(1, 1), (2, 1), (3, one_in([320, 80, 1]))] {
+        let plans = plans(size);
+        all.extend(plans.iter().step_by(one_in).flat_map(|it| unfit(it)));
+    }
+    let counts = try_all(all.iter(), Way::Everything);
+    println!("{counts:?}");
+    assert!(counts.ended > 1000, "{counts:?}");
 }
 
 #[test]

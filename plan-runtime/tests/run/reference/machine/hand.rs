@@ -95,6 +95,10 @@ impl<'p> Hand<'p> {
                 }
                 Command::Evaluate(id, question) => {
                     match question {
+                        Question::Inputs(scope) if self.is_unfit(scope) => {
+                            self.fail_inputs(id, scope);
+                            continue;
+                        }
                         Question::Inputs(scope) => self.see(scope),
                         Question::Branch(place, _) | Question::List(place, _) => {
                             self.see(self.machine.view().scope_of(place.slot));
@@ -183,6 +187,32 @@ impl<'p> Hand<'p> {
         self.machine.handle(Event::Answered(id, answer));
         // A second answer does nothing.
         self.machine.handle(Event::Answered(id, Answer::Number(7)));
+    }
+
+    fn is_unfit(&self, scope: ScopeId) -> bool {
+        let owner = self.machine.view().owner(scope);
+        owner.is_some_and(|owner| self.plan.is_unfit(owner.step))
+    }
+
+    /// Fails the inputs of a scope, which never begins.
+    fn fail_inputs(&mut self, id: QuestionId, scope: ScopeId) {
+        let view = self.machine.view();
+        let owner = view.owner(scope).expect("a scope in a step");
+        let tried = Tried {
+            slot: owner.slot,
+            element: view.places(owner.slot, owner.element),
+            number: owner.attempt,
+            inside: None,
+        };
+        let around = view.scope_of(owner.slot);
+        self.note(around, tried);
+        let error = CallError {
+            error: ErrorId(0),
+            transient: false,
+            lasting: false,
+        };
+        self.machine
+            .handle(Event::Answered(id, Answer::Failed(error)));
     }
 
     fn end(&mut self, call: CallId, end: End) {

@@ -7,11 +7,14 @@
 //! | `exhaustive.rs` | all small plans, with a crash in each state |
 //! | `random.rs` | random plans that are larger |
 //! | `driver.rs` | a driver for the parts of the machine that the model does not have |
+//! | `chains.rs` | steps that many failed steps block |
+//! | `chains.rs` | steps that many failed steps block |
 //! | `chaos.rs` | random plans with every attribute, and random events |
 //! | `limits.rs` | runs that need more than they may have |
 //! | `times.rs` | attempts, time limits, pauses and bounds |
 //! | `rows.rs` | questions, permits and rows of tables |
 
+mod chains;
 mod chaos;
 mod described;
 mod driver;

@@ -5,6 +5,7 @@ use super::super::hand::{End, Event};
 use super::super::model::Model;
 use super::super::play::{POLICIES, ends, waits};
 use super::super::random::{cases, choose, scope};
+use super::super::shapes::unfit;
 use super::super::tree::Node;
 use super::described::Described;
 use super::hand::Hand;
@@ -85,4 +86,30 @@ fn random_plans_go_as_the_model_does() {
     }
     println!("{ended} ended, {unclear} unclear");
     assert!(unclear * 10 < ended, "{ended} {unclear}");
+}
+
+/// A scope that fails before its work replaces a call. The language leaves open which steps start beside it.
+#[test]
+fn random_plans_with_scopes_whose_inputs_fail() {
+    let (mut ended, mut unclear) = (0, 0);
+    for seed in 0..5 * cases() {
+        let mut random = Rng::with_seed(seed);
+        let size = random.usize(8..=12);
+        let mut plans = unfit(&scope(&mut random, size, true));
+        plans.retain(|steps| !Model::new(steps, OnFailure::Stop).is_unclear());
+        let Some(steps) = random.choice(plans) else {
+            continue;
+        };
+        let plan = Described::new(&steps);
+        for on_failure in POLICIES {
+            if play(&mut random, &steps, &plan, on_failure) {
+                ended += 1;
+            } else {
+                unclear += 1;
+            }
+            play_bounded(&mut random, &plan, on_failure);
+        }
+    }
+    println!("{ended} ended, {unclear} unclear");
+    assert!(ended > 100 && unclear < ended, "{ended} {unclear}");
 }

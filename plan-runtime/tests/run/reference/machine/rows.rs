@@ -1,6 +1,6 @@
 //! Questions, permits and rows of tables, which the model does not have.
 
-use super::driver::{Hand, LATER, NEVER, block, call, each, tables};
+use super::driver::{Hand, LATER, NEVER, TIMEOUT, block, call, each, tables};
 use plan_runtime::machine::{
     Amounts, Answer, BadNodes, CallEnd, CallError, Capacity, Command, Duty, ErrorId, Event, Full,
     Machine, Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
@@ -470,7 +470,7 @@ fn many_elements_fail() {
     let timers = std::mem::take(&mut hand.timers);
     assert_eq!(timers.len(), MANY as usize);
     for timer in timers.into_keys() {
-        hand.machine.handle(Event::Fired(timer));
+        hand.machine.handle(Event::TimedOut(timer, TIMEOUT));
     }
     hand.settle();
     assert!(hand.is_done);

@@ -1,6 +1,6 @@
 //! Attempts, time limits, pauses and bounds, which the model does not have.
 
-use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
+use super::driver::{DEADLINE, Hand, LATER, NEVER, TIMEOUT, block, call, each, held, tables};
 use plan_runtime::machine::{
     Amounts, Answer, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event,
     FailureRole, Machine, Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery,
@@ -56,10 +56,10 @@ fn an_attempt_that_takes_too_long_is_dropped_and_made_again() {
         assert_eq!(hand.timer(Pause::Deadline), deadline);
         if has_deadline {
             hand.fire(Pause::Deadline);
-            assert_eq!(hand.reason(), (Reason::Deadline, 2));
+            assert_eq!(hand.reason(), (Reason::Error(DEADLINE), 2));
         } else {
             hand.fire(Pause::Timeout);
-            assert_eq!(hand.reason(), (Reason::Timeout, 2));
+            assert_eq!(hand.reason(), (Reason::Error(TIMEOUT), 2));
         }
     }
 }
@@ -81,7 +81,7 @@ fn a_block_that_takes_too_long_is_undone_and_run_again() {
             assert_eq!((hand.calls(), hand.timers().len()), (vec!["9#1"], 0));
             hand.end("9#1", ending);
         }
-        assert_eq!(hand.reason(), (Reason::Timeout, attempts));
+        assert_eq!(hand.reason(), (Reason::Error(TIMEOUT), attempts));
     }
 }
 
@@ -109,7 +109,7 @@ fn no_attempt_follows_a_deadline_that_passes_while_steps_are_undone() {
         hand.end("9#1", CallEnd::Done);
         assert!(hand.is_done && hand.timers.is_empty());
         let reason = if is_late {
-            Reason::Deadline
+            Reason::Error(DEADLINE)
         } else {
             Reason::Error(ErrorId(1))
         };
@@ -158,7 +158,7 @@ fn a_call_that_is_admitted_too_late_does_not_start() {
         };
         machine.handle(Event::Ended(first, LATER));
         let second = asked(&mut machine);
-        machine.handle(Event::Fired(deadline));
+        machine.handle(Event::TimedOut(deadline, DEADLINE));
         machine.handle(event(second));
         let mut commands = std::iter::from_fn(|| machine.next(true));
         assert!(commands.all(|it| !matches!(it, Command::Start(..))));
@@ -184,8 +184,8 @@ fn a_loop_that_stops_fails_with_its_round() {
 #[test]
 fn a_wait_for_a_value_has_time_limits() {
     for (pause, reason) in [
-        (Pause::Timeout, Reason::Timeout),
-        (Pause::Deadline, Reason::Deadline),
+        (Pause::Timeout, Reason::Error(TIMEOUT)),
+        (Pause::Deadline, Reason::Error(DEADLINE)),
     ] {
         let mut step = Node::new(0, NodeBody::Await, vec![]);
         step.amounts.attempts = 2;
@@ -244,7 +244,7 @@ fn a_loop_has_a_time_limit() {
             assert!(!hand.is_done);
             hand.answer(Answer::Number(1));
         }
-        assert_eq!(hand.reason(), (Reason::Deadline, 1), "{at}");
+        assert_eq!(hand.reason(), (Reason::Error(DEADLINE), 1), "{at}");
     }
 }
 
@@ -391,7 +391,7 @@ fn the_first_cause_that_ends_a_scope_counts() {
     hand.machine.handle(Event::Cancelled);
     hand.settle();
     hand.end("9#1", CallEnd::Done);
-    assert_eq!(hand.reason(), (Reason::Timeout, 1));
+    assert_eq!(hand.reason(), (Reason::Error(TIMEOUT), 1));
     let failures = hand.machine.view().result().unwrap_err();
     assert_eq!(failures.cutoff, Some(Cutoff::Cancelled));
 }
@@ -452,7 +452,7 @@ fn a_scope_that_is_cut_waits_for_a_call_whose_end_is_certain() {
                 let timers = hand.timers.keys().copied();
                 let block = timers.min_by_key(of_block).or(limit).unwrap();
                 hand.timers.remove(&block);
-                hand.machine.handle(Event::Fired(block));
+                hand.machine.handle(Event::TimedOut(block, TIMEOUT));
             } else {
                 hand.machine.handle(Event::Cancelled);
             }
@@ -521,7 +521,7 @@ fn a_block_that_takes_too_long_names_failures_inside() {
     assert_eq!(
         failed,
         [
-            (Reason::Timeout, FailureRole::Work),
+            (Reason::Error(TIMEOUT), FailureRole::Work),
             (Reason::Error(ErrorId(2)), FailureRole::Always)
         ]
     );
