@@ -6,11 +6,10 @@ use plan_runtime::run::{CallContext, Run, RunErrorKind, StepError};
 use plan_runtime::{Plan, Result, Shape, plan, tool};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::{Duration, Instant};
 
 /// Counted calls of the tool `take`.
 #[derive(Clone, Default)]
@@ -63,206 +62,47 @@ fn result(run: Run<'_, (), Value>) -> Result<Value, String> {
 
 /// Keywords that the static check does not know: the keyword, its schema, a value that fits, a value that does not fit, and the position of the
 /// violation.
-fn keywords() -> Vec<(&'static str, Value, Value, Value, &'static str)> {
+fn keywords() -> Vec<(String, Value, Value, Value, String)> {
+    let choice = json!({"if": {"type": "string"}, "then": {"const": "a"}, "else": {"const": 1}});
     let tree = json!({
         "$dynamicAnchor": "node", "type": "object", "required": ["leaf"],
         "properties": {"leaf": {"type": "integer"}, "next": {"$dynamicRef": "#node"}},
         "unevaluatedProperties": false,
     });
-    vec![
-        (
-            "pattern",
-            json!({"pattern": "^a+$"}),
-            json!("aa"),
-            json!("ab"),
-            "",
-        ),
-        (
-            "pattern",
-            json!({"patternProperties": {"^n": {"pattern": "x"}}}),
-            json!({"n": "x", "m": 1}),
-            json!({"n": "y"}),
-            "/n",
-        ),
-        (
-            "minLength",
-            json!({"minLength": 2}),
-            json!("ab"),
-            json!("é"),
-            "",
-        ),
-        (
-            "maxLength",
-            json!({"items": {"maxLength": 2}}),
-            json!(["ab"]),
-            json!(["ab", "abc"]),
-            "/1",
-        ),
-        (
-            "format",
-            json!({"format": "date"}),
-            json!("2024-02-29"),
-            json!("2023-02-29"),
-            "",
-        ),
-        (
-            "format",
-            json!({"format": "email"}),
-            json!("a@example.org"),
-            json!("a"),
-            "",
-        ),
-        ("minimum", json!({"minimum": 1}), json!(1), json!(0), ""),
-        ("maximum", json!({"maximum": 1}), json!(1), json!(2), ""),
-        (
-            "exclusiveMinimum",
-            json!({"exclusiveMinimum": 1}),
-            json!(1.5),
-            json!(1),
-            "",
-        ),
-        (
-            "exclusiveMaximum",
-            json!({"exclusiveMaximum": 1}),
-            json!(0),
-            json!(1.0),
-            "",
-        ),
-        (
-            "multipleOf",
-            json!({"multipleOf": 0.5}),
-            json!(1.5),
-            json!(1.25),
-            "",
-        ),
-        (
-            "uniqueItems",
-            json!({"uniqueItems": true}),
-            json!([1, "1"]),
-            json!([1, 1.0]),
-            "",
-        ),
-        (
-            "contains",
-            json!({"contains": {"const": 1}}),
-            json!([2, 1]),
-            json!([2]),
-            "",
-        ),
-        (
-            "minContains",
-            json!({"contains": {"const": 1}, "minContains": 2}),
-            json!([1, 1]),
-            json!([1]),
-            "",
-        ),
-        (
-            "maxContains",
-            json!({"contains": {"const": 1}, "maxContains": 1}),
-            json!([1, 2]),
-            json!([1, 1]),
-            "",
-        ),
-        (
-            "const",
-            json!({"if": {"type": "string"}, "then": {"const": "a"}, "else": {"const": 1}}),
-            json!("a"),
-            json!("b"),
-            "",
-        ),
-        (
-            "const",
-            json!({"if": {"type": "string"}, "then": {"const": "a"}, "else": {"const": 1}}),
-            json!(1),
-            json!(2),
-            "",
-        ),
-        ("not", json!({"not": {"const": 1}}), json!(2), json!(1), ""),
-        (
-            "oneOf",
-            json!({"oneOf": [{"type": "integer"}, {"minimum": 5}]}),
-            json!(4),
-            json!(6),
-            "",
-        ),
-        (
-            "required",
-            json!({"dependentSchemas": {"a": {"required": ["b"]}}}),
-            json!({"c": 1}),
-            json!({"a": 1}),
-            "",
-        ),
-        (
-            "dependentRequired",
-            json!({"dependentRequired": {"a": ["b"]}}),
-            json!({"a": 1, "b": 2}),
-            json!({"a": 1}),
-            "",
-        ),
-        (
-            "propertyNames",
-            json!({"propertyNames": {"maxLength": 1}}),
-            json!({"a": 1}),
-            json!({"ab": 1}),
-            "",
-        ),
-        (
-            "minProperties",
-            json!({"minProperties": 1}),
-            json!({"a": 1}),
-            json!({}),
-            "",
-        ),
-        (
-            "maxProperties",
-            json!({"maxProperties": 1}),
-            json!({"a": 1}),
-            json!({"a": 1, "b": 1}),
-            "",
-        ),
-        (
-            "unevaluatedProperties",
-            json!({"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false}),
-            json!({"a": 1}),
-            json!({"a": 1, "b": 1}),
-            "",
-        ),
-        (
-            "unevaluatedItems",
-            json!({"prefixItems": [{}], "unevaluatedItems": false}),
-            json!([1]),
-            json!([1, 2]),
-            "",
-        ),
-        (
-            "type",
-            tree.clone(),
-            json!({"leaf": 1, "next": {"leaf": 2}}),
-            json!({"leaf": 1, "next": {"leaf": "2"}}),
-            "/next/leaf",
-        ),
-        (
-            "unevaluatedProperties",
-            tree,
-            json!({"leaf": 1}),
-            json!({"leaf": 1, "next": {"leaf": 1, "more": 1}}),
-            "/next",
-        ),
-        (
-            "type",
-            json!({"$ref": "#/$defs/text"}),
-            json!("a"),
-            json!(1),
-            "",
-        ),
-        (
-            "false",
-            json!({"properties": {"a": false}}),
-            json!({}),
-            json!({"a": 1}),
-            "/a",
-        ),
-    ]
+    let inner = json!({"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false});
+    let rows = json!([
+        ["pattern", {"pattern": "^a+$"}, "aa", "ab", ""],
+        ["pattern", {"patternProperties": {"^n": {"pattern": "x"}}}, {"n": "x", "m": 1}, {"n": "y"}, "/n"],
+        ["minLength", {"minLength": 2}, "ab", "é", ""],
+        ["maxLength", {"items": {"maxLength": 2}}, ["ab"], ["ab", "abc"], "/1"],
+        ["format", {"format": "date"}, "2024-02-29", "2023-02-29", ""],
+        ["format", {"format": "email"}, "a@example.org", "a", ""],
+        ["minimum", {"minimum": 1}, 1, 0, ""],
+        ["maximum", {"maximum": 1}, 1, 2, ""],
+        ["exclusiveMinimum", {"exclusiveMinimum": 1}, 1.5, 1, ""],
+        ["exclusiveMaximum", {"exclusiveMaximum": 1}, 0, 1.0, ""],
+        ["multipleOf", {"multipleOf": 0.5}, 1.5, 1.25, ""],
+        ["uniqueItems", {"uniqueItems": true}, [1, "1"], [1, 1.0], ""],
+        ["contains", {"contains": {"const": 1}}, [2, 1], [2], ""],
+        ["minContains", {"contains": {"const": 1}, "minContains": 2}, [1, 1], [1], ""],
+        ["maxContains", {"contains": {"const": 1}, "maxContains": 1}, [1, 2], [1, 1], ""],
+        ["const", choice, "a", "b", ""],
+        ["const", choice, 1, 2, ""],
+        ["not", {"not": {"const": 1}}, 2, 1, ""],
+        ["oneOf", {"oneOf": [{"type": "integer"}, {"minimum": 5}]}, 4, 6, ""],
+        ["required", {"dependentSchemas": {"a": {"required": ["b"]}}}, {"c": 1}, {"a": 1}, ""],
+        ["dependentRequired", {"dependentRequired": {"a": ["b"]}}, {"a": 1, "b": 2}, {"a": 1}, ""],
+        ["propertyNames", {"propertyNames": {"maxLength": 1}}, {"a": 1}, {"ab": 1}, ""],
+        ["minProperties", {"minProperties": 1}, {"a": 1}, {}, ""],
+        ["maxProperties", {"maxProperties": 1}, {"a": 1}, {"a": 1, "b": 1}, ""],
+        ["unevaluatedProperties", inner, {"a": 1}, {"a": 1, "b": 1}, ""],
+        ["unevaluatedItems", {"prefixItems": [{}], "unevaluatedItems": false}, [1], [1, 2], ""],
+        ["type", tree, {"leaf": 1, "next": {"leaf": 2}}, {"leaf": 1, "next": {"leaf": "2"}}, "/next/leaf"],
+        ["unevaluatedProperties", tree, {"leaf": 1}, {"leaf": 1, "next": {"leaf": 1, "more": 1}}, "/next"],
+        ["type", {"$ref": "#/$defs/text"}, "a", 1, ""],
+        ["false", {"properties": {"a": false}}, {}, {"a": 1}, "/a"],
+    ]);
+    serde_json::from_value(rows).unwrap()
 }
 
 #[test]
@@ -351,7 +191,7 @@ fn messages_contain_the_position_and_no_value() {
     assert_eq!(
         messages,
         [
-            "its output is invalid: the object has members that are not allowed: `a` and `b` (`additionalProperties` in the schema of `take`)",
+            "its output is invalid: the object has members that are not allowed: `a` (`additionalProperties` in the schema of `take`)",
             "its output is invalid: the member `a` is missing (`required` in the schema of `take`)",
             "its output is invalid: the value fits no alternative (`anyOf` in the schema of `take`)",
             "its output is invalid: at `/a~1b`: the value is forbidden (`not` in the schema of `take`)",
@@ -383,15 +223,16 @@ struct Bill {
     cents: u32,
 }
 
+#[derive(Clone, Serialize, Deserialize, Shape, JsonSchema)]
+#[serde(transparent)]
+struct ItemName(#[schemars(regex(pattern = "^[a-z]+$"))] String);
+
 /// Writes a bill.
 #[tool]
 #[derive(JsonSchema)]
-async fn write_bill(
-    #[schemars(regex(pattern = "^[a-z]+$"))] item: String,
-    cents: u32,
-) -> Result<Bill> {
+async fn write_bill(item: ItemName, cents: u32) -> Result<Bill> {
     assert!(
-        item.chars().all(|c| c.is_ascii_lowercase()),
+        item.0.chars().all(|c| c.is_ascii_lowercase()),
         "an invalid argument reached the tool"
     );
     Ok(Bill { cents })
@@ -402,7 +243,7 @@ async fn write_bill(
 #[derive(JsonSchema)]
 async fn bill_in_context(
     #[context] context: CallContext,
-    #[schemars(regex(pattern = "^[a-z]+$"))] item: String,
+    item: ItemName,
     cents: u32,
 ) -> Result<Bill> {
     drop((context, item));
@@ -411,7 +252,7 @@ async fn bill_in_context(
 
 plan! {
     /// Writes a bill in a plan.
-    BillInPlan(item: String, cents: u32) -> Bill {
+    BillInPlan(item: ItemName, cents: u32) -> Bill {
         step all = WriteBill { item, cents };
         all
     }
@@ -423,7 +264,7 @@ impl JsonSchema for BillInPlan {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": "object", "properties": {"item": {"minLength": 1}}})
+        schemars::json_schema!({"type": "object", "properties": {"item": {"minLength": 1}, "cents": {}}})
     }
 }
 
@@ -490,7 +331,7 @@ fn wrong_types_have_the_message_of_a_run_without_validation() {
     ]));
     let error = result(toolbox().run(&plan, (), &())).unwrap_err();
     assert!(
-        error.contains("argument `cents` takes u32, but `given.cents`"),
+        error.contains("argument `cents` takes u32, but `$ref:given.cents`"),
         "{error}"
     );
     let validated = toolbox().with_validation().unwrap();
@@ -540,7 +381,7 @@ fn an_invalid_output_fails_the_call_for_good() {
     assert_eq!(error.undone().collect::<Vec<_>>(), ["before"]);
     assert_eq!(error.failures()[0].blocked().collect::<Vec<_>>(), ["next"]);
     assert_eq!(
-        run(json!({"optional": true})).unwrap(),
+        run(json!({"optional": "whole"})).unwrap(),
         json!({"taken": null})
     );
     assert_eq!(calls.count(), 2);
@@ -618,191 +459,6 @@ fn arguments_are_checked_with_the_compiled_schema() {
 fn no_tool_is_added_after_the_schemas_are_compiled() {
     let toolbox = Toolbox::<()>::new().with_validation().unwrap();
     let _ = toolbox.with_fn(Contract::new("late"), |given| async move { Ok(given) });
-}
-
-#[test]
-fn invalid_schemas_are_errors_of_the_toolbox() {
-    let nested = (0..200).fold(json!({}), |schema, _| json!({"not": schema}));
-    let schemas = [
-        (
-            json!({"type": "strin"}),
-            "is invalid: at `/type`: the value fits no alternative (`anyOf`)",
-        ),
-        (json!([]), "is invalid: "),
-        (
-            json!({"minLength": -1}),
-            "is invalid: at `/minLength`: the value is less than the minimum of 0 (`minimum`)",
-        ),
-        (
-            json!({"pattern": "("}),
-            "has a pattern at `/pattern` that is too large, or that a linear search cannot match",
-        ),
-        (json!({"pattern": "^(?=a)b"}), "has a pattern at `/pattern`"),
-        (json!({"pattern": "(a)\\1"}), "has a pattern at `/pattern`"),
-        (
-            json!({"pattern": "^([ab]*a[ab]{9000})$"}),
-            "has a pattern at `/pattern`",
-        ),
-        (
-            json!({"$ref": "http://127.0.0.1:9/x.json"}),
-            "refers to another document, `http://127.0.0.1:9/x.json`",
-        ),
-        (
-            json!({"$ref": "file:///etc/passwd"}),
-            "refers to another document, `file:///etc/passwd`",
-        ),
-        (
-            json!({"$ref": "#/$defs/none"}),
-            "refers to `#/$defs/none`, which does not exist",
-        ),
-        (
-            json!({"$schema": "http://127.0.0.1:9/x.json"}),
-            "is invalid: Unknown meta-schema",
-        ),
-        (
-            json!({"$defs": {"a": {"$id": "b.json"}}}),
-            "contains another document, `b.json`",
-        ),
-        (
-            json!({"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}}),
-            "has several parts with the name `x`",
-        ),
-        (nested, "is too large, or has too many nested references"),
-    ];
-    for (schema, expected) in schemas {
-        let error = toolbox(None, Some(schema.clone()), &Calls::default())
-            .unwrap_err()
-            .to_string();
-        let start = format!("the schema of the output of `take` {expected}");
-        assert!(error.starts_with(&start), "{schema}: {error}");
-    }
-    let bad = json!({"minLength": -1});
-    let error = toolbox(Some(bad.clone()), Some(bad), &Calls::default())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("the arguments of `take`")
-            && error.contains("; the schema of the output of `take`"),
-        "{error}"
-    );
-}
-
-/// Validates a value as the output of a tool, in a thread with a small stack and within some seconds. Returns the error.
-fn bounded(schema: Value, value: Value) -> Result<(), String> {
-    let validate = move || {
-        let start = Instant::now();
-        let run = || {
-            let toolbox = toolbox(None, Some(schema), &Calls::default())
-                .map_err(|error| error.to_string())?;
-            let take = toolbox.call("take", json!({"x": value}), &());
-            smol::block_on(take)
-                .map(drop)
-                .map_err(|error| error.to_string())
-        };
-        let result = run();
-        assert!(
-            start.elapsed() < Duration::from_secs(20),
-            "{:?}",
-            start.elapsed()
-        );
-        result
-    };
-    let thread = std::thread::Builder::new().stack_size(2 << 20);
-    thread.spawn(validate).unwrap().join().unwrap()
-}
-
-/// Definitions of which each refers twice to the next.
-fn doubling(keyword: &str, count: usize) -> Value {
-    let mut definitions = Map::new();
-    for i in 0..count {
-        let next = json!({"$ref": format!("#/$defs/a{}", i + 1)});
-        definitions.insert(format!("a{i}"), json!({keyword: [next, next]}));
-    }
-    definitions.insert(format!("a{count}"), json!({"type": "string"}));
-    json!({"$defs": definitions, "$ref": "#/$defs/a0"})
-}
-
-fn deep(depth: usize, leaf: Value) -> Value {
-    (0..depth).fold(leaf, |value, _| json!({"next": value}))
-}
-
-#[test]
-fn hostile_schemas_end_in_time() {
-    let too_large = "is too large, or has too many nested references";
-    for keyword in ["allOf", "anyOf", "oneOf"] {
-        let error = bounded(doubling(keyword, 40), json!(1)).unwrap_err();
-        assert!(error.ends_with(too_large), "{error}");
-        assert!(
-            bounded(doubling(keyword, 8), json!(1))
-                .unwrap_err()
-                .contains("in the schema of `take`")
-        );
-    }
-    let unevaluated = |count| {
-        (0..count).fold(
-            json!({"properties": {"a": {}}}),
-            |schema, _| json!({"anyOf": [schema], "unevaluatedProperties": false}),
-        )
-    };
-    assert!(
-        bounded(unevaluated(30), json!({"a": 1}))
-            .unwrap_err()
-            .ends_with(too_large)
-    );
-    assert_eq!(bounded(unevaluated(4), json!({"a": 1})), Ok(()));
-    let chain: Map<_, _> = (0..1000)
-        .map(|i| {
-            (
-                format!("a{i}"),
-                json!({"$ref": format!("#/$defs/a{}", i + 1)}),
-            )
-        })
-        .collect();
-    let chain = json!({"$defs": chain, "$ref": "#/$defs/a0", "type": "string"});
-    assert!(bounded(chain, json!(1)).unwrap_err().ends_with(too_large));
-    // A regular expression that takes exponential time if it is matched by backtracking.
-    let evil = json!({"pattern": "^(a+)+$"});
-    assert!(
-        bounded(evil, json!("a".repeat(1 << 20) + "!"))
-            .unwrap_err()
-            .contains("`pattern`")
-    );
-    let text = "ab".repeat(8 << 20);
-    let error = bounded(json!({"pattern": "^([ab]*a[ab]{500})$"}), json!(text)).unwrap_err();
-    assert!(
-        error.contains("the value is too large to be validated"),
-        "{error}"
-    );
-}
-
-#[test]
-fn recursive_schemas_end_in_time_and_within_the_stack() {
-    let tree = json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": false});
-    assert_eq!(bounded(tree.clone(), deep(120, json!({}))), Ok(()));
-    let error = bounded(tree, deep(120, json!(1))).unwrap_err();
-    assert!(
-        error.contains("/next`: the value is not of type \"object\" (`type` in"),
-        "{error}"
-    );
-    // A search for the violation would visit each value twice as often as its parent.
-    let twice = json!({"type": "object", "anyOf": [
-        {"properties": {"next": {"$ref": "#"}}, "maxProperties": 1},
-        {"additionalProperties": {"$ref": "#"}, "minProperties": 1},
-    ]});
-    let error = bounded(twice, deep(120, json!({"a": 1, "b": {}}))).unwrap_err();
-    assert!(
-        error.ends_with("the value is not allowed in the schema of `take`"),
-        "{error}"
-    );
-    let long = (0..60).fold(
-        json!({"properties": {"next": {"$ref": "#"}}}),
-        |schema, _| json!({"allOf": [schema]}),
-    );
-    let error = bounded(long, deep(120, json!({}))).unwrap_err();
-    assert!(
-        error.contains("the value is too deep to be validated"),
-        "{error}"
-    );
 }
 
 #[test]

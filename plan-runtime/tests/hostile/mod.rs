@@ -6,4 +6,6 @@ mod limits;
 mod printed;
 mod runs;
 mod schemas;
+#[cfg(feature = "jsonschema")]
+mod validation;
 mod variables;
