@@ -175,7 +175,10 @@ fn a_title_is_not_the_name_of_an_edited_plan() {
     let edited = |plan: Value| {
         let id = server.begin(&plan.to_string(), &json!({}), "none");
         let (_, plan) = server.get(&format!("/api/runs/{id}/plan"));
-        let text = plan["text"].as_str().unwrap().replace("Wait.", "Rest.");
+        let text = plan["text"]
+            .as_str()
+            .unwrap()
+            .replace(r#""intent": "Wait.""#, r#""intent": "Rest.""#);
         let id = server.begin(&text, &json!({}), "none");
         server.run(&id)["plan"].clone()
     };
