@@ -7,6 +7,7 @@
 pub(crate) mod brackets;
 pub(crate) mod condition;
 mod flow;
+pub(crate) mod format_string;
 mod head;
 pub(crate) mod pattern;
 pub(crate) mod reference;
