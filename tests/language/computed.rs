@@ -225,6 +225,75 @@ fn macros() {
     assert_eq!(json!(done(plan.run(&()))), expected);
 }
 
+macro_rules! failing {
+    ($($message:tt)*) => { plan_runtime::Error::permanent(format!($($message)*)) };
+}
+
+macro_rules! ensured {
+    ($holds:expr, $($message:tt)*) => { if $holds { String::new() } else { format!($($message)*) } };
+}
+
+/// Tokens that are no expressions, and a format string among them.
+macro_rules! spelled {
+    (@ $text:literal) => {
+        format!($text)
+    };
+}
+
+plan! {
+    /// Names in format strings alone.
+    Captures(count: u64, label: String, city: String, town: String, place: String, width: usize, r#type: String) -> Vec<String> {
+        step asserted: u64 = { assert!(count > 0, "{label} is empty"); count };
+        step equal: u64 = { assert_eq!(count, 1, "{label:>width$} and {}", city); debug_assert_ne!(count, 2, "{town}"); count };
+        step unknown: String = if count == 0 { Err(failing!("no {city}"))? } else { "found".to_owned() };
+        step ensured: String = ensured!(count > 5, "no {town}, {place} and {other}", other = count);
+        step spelled: String = spelled!(@ "{place}");
+        step each: Vec<String> = (0..count).map(|own| ensured!(false, "{own} {type}")).collect();
+        step panicked: u64 = if count == 0 { panic!("{type}") } else { 3 };
+        step shown: String = { use std::fmt::Write as _; let mut text = String::new(); let _ = write!(text, "{city} {type}"); text };
+        step plain: String = { assert_eq!("{label}", "{label}"); vec!["{town}"].concat() };
+        [format!("{asserted} {equal} {panicked}"), unknown, ensured, spelled, each.concat(), shown, plain]
+    }
+}
+
+#[test]
+fn captures() {
+    let plan = Captures {
+        count: 1,
+        label: "l".into(),
+        city: "c".into(),
+        town: "t".into(),
+        place: "p".into(),
+        width: 3,
+        r#type: "k".into(),
+    };
+    let expected = [
+        "1 1 3",
+        "found",
+        "no t, p and 1",
+        "p",
+        "0 k",
+        "c k",
+        "{town}",
+    ];
+    assert_eq!(done(plan.run(&())), expected);
+    for (step, expected) in [
+        ("asserted", &["count", "label"][..]),
+        ("equal", &["city", "count", "label", "town", "width"]),
+        ("unknown", &["city", "count"]),
+        ("ensured", &["count", "place", "town"]),
+        ("spelled", &["place"]),
+        ("each", &["count", "type"]),
+        ("panicked", &["count", "type"]),
+        ("shown", &["city", "type"]),
+        ("plain", &[]),
+    ] {
+        let mut read = reads(Captures::PLAN, step);
+        read.sort_unstable();
+        assert_eq!(read, expected, "{step}");
+    }
+}
+
 plan! {
     /// Computed values as parts of other values.
     Parts(count: i64, y: i64) -> Value {

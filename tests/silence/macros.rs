@@ -78,6 +78,90 @@ whole! {
     }
 }
 
+/// Returns a plan with captured tokens of each kind in each position of a value.
+macro_rules! fragments {
+    ($name:ident($x:ident, $y:ident), $number:expr, $holds:expr, $ty:ty, $literal:literal, $ident:ident, $block:block, $path:path) => {
+        plan! {
+            $name($x: Option<i64>, $y: i64) -> (Vec<i64>, $ty) {
+                step argument = Add { left: $number, right: $literal };
+                step first = Add { right: $literal, left: $block };
+                step text: String = format!("{} {}", $number, $literal);
+                step list: Vec<i64> = [$number, $literal, $block].to_vec();
+                step some: Option<$ty> = Some($number);
+                step typed: $ty = $number;
+                step made: $ty = <$ty>::from($number) + $literal;
+                step parsed: $ty = "5".parse::<$ty>().unwrap_or($literal) + ($number as $ty);
+                step empty: Vec<$ty> = Vec::<$ty>::new();
+                step $ident: i64 = $block;
+                step tool = $path { left: $ident, right: $number };
+                step branch = if $holds { Add { left: 1, right: $number } } else { Add { left: $literal, right: $block } };
+                step both = if $holds && $y > 0 { Add { left: 1, right: 1 } } else { $path { left: $number, right: 1 } };
+                step bound = if let Some(found) = Some($number) { Add { left: found, right: $y } };
+                step chosen = match $number { 1 => Add { left: 1, right: 1 }, _ => Add { left: $number, right: $block } };
+                step each = for number in [$number, $literal] { Add { left: number, right: $number } };
+                #[at_most(2)]
+                step again = loop { step once = Add { left: $number, right: $literal }; once } while $holds && $y > 100 && $x.is_none();
+                #[fallback($number)]
+                #[retry(2)]
+                step kept = Add { left: $block, right: $ident };
+                step json: serde_json::Value = serde_json::json!({ "a": $number, "b": [$literal, $block] });
+                step sums: Vec<i64> = vec![
+                    argument, first, text.len() as i64, list.len() as i64, some.unwrap_or(0), typed, made, parsed, empty.len() as i64, $ident, tool,
+                    branch, both, bound.unwrap_or(0), chosen, each[0] + each[1], again, kept, json["b"].as_array().map_or(0, Vec::len) as i64,
+                ];
+                (sums, $number)
+            }
+        }
+    };
+}
+
+fragments! { Calls(x, y), Some(y).unwrap_or(2), Some(1) == x, i64, 3, name, { let z = y; z + 1 }, Add }
+fragments! { Methods(x, y), x.unwrap_or(y).abs(), x.is_some(), i64, 3, name, { let z = y; z + 1 }, self::Add }
+fragments! { Operators(x, y), y + 1, y > 0 && x.is_none(), i64, 3, name, { let z = y; z }, crate::macros::Add }
+fragments! { Variants(x, y), Ok::<i64, String>(5).unwrap_or(y), Ok::<i64, i64>(y) == Ok(1), i64, 3, name, { let z = Some(y); z.unwrap_or(0) }, Add }
+fragments! { Names(x, y), y, x == Some(1), i64, 3, name, { let z = y; z }, Add }
+fragments! { Branches(x, y), if y > 0 { 1 } else { y }, matches!(x, Some(1)), i64, 3, name, { let z = y; match z { 0 => 1, _ => z } }, Add }
+
+/// A type that is no path alone.
+macro_rules! of_type {
+    ($ty:ty, $value:expr) => {{
+        let plan = plan! { step a: $ty = $value; step b: $ty = <$ty>::new(); step c: usize = $ty::new().len() + a.len() + b.len(); c };
+        smol::block_on(plan.run(&())).unwrap()
+    }};
+}
+
+#[test]
+fn fragments_in_each_position() {
+    let (x, y) = (Some(1), 4);
+    let last = |(sums, last): (Vec<i64>, i64)| (sums.len(), last);
+    assert_eq!(
+        last(smol::block_on(Calls { x, y }.run(&())).unwrap()),
+        (19, 4)
+    );
+    assert_eq!(
+        last(smol::block_on(Methods { x, y }.run(&())).unwrap()),
+        (19, 1)
+    );
+    assert_eq!(
+        last(smol::block_on(Operators { x, y }.run(&())).unwrap()),
+        (19, 5)
+    );
+    assert_eq!(
+        last(smol::block_on(Variants { x, y }.run(&())).unwrap()),
+        (19, 5)
+    );
+    assert_eq!(
+        last(smol::block_on(Names { x, y }.run(&())).unwrap()),
+        (19, 4)
+    );
+    assert_eq!(
+        last(smol::block_on(Branches { x, y }.run(&())).unwrap()),
+        (19, 1)
+    );
+    assert_eq!(of_type!(Vec<u8>, vec![1]), 1);
+    assert_eq!(of_type!(String, "ab".to_owned()), 2);
+}
+
 #[test]
 fn flow_out_of_macros() {
     let made = |flag| {

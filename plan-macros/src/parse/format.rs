@@ -6,10 +6,11 @@ use crate::docs::text_of;
 use crate::mistakes::value::no_comma;
 use crate::report::Report;
 use crate::syntax::argument_name;
+use crate::syntax::format_string::{self, Piece};
 use crate::syntax::reference::is_source_name;
 use proc_macro2::Span;
 use syn::parse::{ParseStream, Parser};
-use syn::{Ident, LitStr, Macro, Token};
+use syn::{LitStr, Macro, Token};
 
 /// Reads `format!("…", …)`. Returns `None` for a call that rustc must read as a computed value, because its format
 /// string is not a literal, an argument is missing or unused, or a width or precision is an argument.
@@ -70,46 +71,37 @@ fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<V
     let mut parts = Vec::new();
     let mut literal = String::new();
     let mut next = 0;
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        match char {
-            '{' if chars.next_if_eq(&'{').is_some() => literal.push('{'),
-            '}' if chars.next_if_eq(&'}').is_some() => literal.push('}'),
-            '}' => return None,
-            '{' => {
-                let mut inside = String::new();
-                loop {
-                    match chars.next()? {
-                        '}' => break,
-                        // The fill character may even be a brace, so only rustc can read this specification.
-                        '{' => return None,
-                        other => inside.push(other),
-                    }
-                }
-                if !literal.is_empty() {
-                    parts.push(FormatPart::Text(std::mem::take(&mut literal)));
-                }
-                let (name, spec) = inside.split_once(':').unwrap_or((&inside, ""));
-                if spec.contains(['$', '*']) {
-                    return None;
-                }
-                let arg = match name.trim() {
-                    "" => {
-                        next += 1;
-                        (next <= positional).then_some(next - 1)?
-                    }
-                    index if index.starts_with(|c: char| c.is_ascii_digit()) => {
-                        index.parse().ok().filter(|index| *index < positional)?
-                    }
-                    name => named(name, args, template.span())?,
-                };
-                parts.push(FormatPart::Placeholder {
-                    arg,
-                    spec: spec.trim_end().to_owned(),
-                });
+    for piece in format_string::pieces(&text) {
+        let inside = match piece {
+            Piece::Text(text) => {
+                literal.push_str(text);
+                continue;
             }
-            other => literal.push(other),
+            // The fill character may even be a brace, so only rustc can read this specification.
+            Piece::Placeholder(inside) if !inside.contains('{') => inside,
+            Piece::Placeholder(_) | Piece::Broken => return None,
+        };
+        if !literal.is_empty() {
+            parts.push(FormatPart::Text(std::mem::take(&mut literal)));
         }
+        let (name, spec) = format_string::parts(inside);
+        if spec.contains(['$', '*']) {
+            return None;
+        }
+        let arg = match name {
+            "" => {
+                next += 1;
+                (next <= positional).then_some(next - 1)?
+            }
+            index if index.starts_with(|c: char| c.is_ascii_digit()) => {
+                index.parse().ok().filter(|index| *index < positional)?
+            }
+            name => named(name, args, template.span())?,
+        };
+        parts.push(FormatPart::Placeholder {
+            arg,
+            spec: spec.trim_end().to_owned(),
+        });
     }
     if !literal.is_empty() || parts.is_empty() {
         parts.push(FormatPart::Text(literal));
@@ -119,19 +111,11 @@ fn parts(template: &LitStr, args: &mut Vec<(Option<String>, Value)>) -> Option<V
 
 /// Returns the index of the argument with this name: a named argument, or a captured name.
 fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Option<usize> {
-    if let Some(found) = args
-        .iter()
-        .position(|(known, _)| known.as_deref() == Some(name))
-    {
+    let mut known = args.iter();
+    if let Some(found) = known.position(|(known, _)| known.as_deref() == Some(name)) {
         return Some(found);
     }
-    let mut root: Ident = syn::parse_str(name)
-        .or_else(|_| syn::parse_str(&format!("r#{name}")))
-        .ok()?;
-    root.set_span(span);
-    if !is_source_name(&root) {
-        return None;
-    }
+    let root = format_string::name(name, span).filter(is_source_name)?;
     let value = Value::Reference(Reference::new(root));
     args.push((Some(name.to_owned()), value));
     Some(args.len() - 1)

@@ -7,6 +7,7 @@ use crate::report::Report;
 use crate::syntax::brackets::{in_braces, in_brackets};
 use crate::syntax::tokens::is_word;
 use proc_macro2::{Span, TokenTree};
+use std::collections::HashSet;
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Ident, LitStr, Macro, Token, token};
@@ -45,11 +46,13 @@ impl JsonReader {
         if input.is_empty() {
             return Err(syn::Error::new(end, "expected a value before this"));
         }
-        if input.peek(token::Brace) {
+        // A macro of the author may have captured the value.
+        let is_captured = input.peek(token::Group);
+        if input.peek(token::Brace) && !is_captured {
             let (brace, content) = in_braces(input)?;
             return self.object(&content, brace.span.close());
         }
-        if input.peek(token::Bracket) && ends_value(input) {
+        if input.peek(token::Bracket) && !is_captured && ends_value(input) {
             let (bracket, content) = in_brackets(input)?;
             let mut elements = Vec::new();
             while !content.is_empty() {
@@ -68,6 +71,7 @@ impl JsonReader {
 
     fn object(&mut self, content: ParseStream<'_>, end: Span) -> syn::Result<Json> {
         let mut members: Vec<(LitStr, Json)> = Vec::new();
+        let mut keys = HashSet::new();
         while !content.is_empty() {
             if !(content.peek(LitStr) && content.peek2(Token![:])) {
                 // A name alone is a key that lacks its quotes; any other expression computes one.
@@ -81,10 +85,7 @@ impl JsonReader {
             let key: LitStr = content.parse()?;
             content.parse::<Token![:]>()?;
             let value = self.json(content, end)?;
-            if members
-                .iter()
-                .any(|(earlier, _)| earlier.value() == key.value())
-            {
+            if !keys.insert(key.value()) {
                 let message = format!("the key \"{}\" is given more than once", key.value());
                 self.report.error(&key, message);
             }

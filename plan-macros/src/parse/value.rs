@@ -139,10 +139,12 @@ fn known_macro(call: Macro, report: &mut Report) -> Value {
 pub(super) fn classify(expr: Expr) -> Value {
     match expr {
         Expr::Group(group) => classify(*group.expr),
-        Expr::Path(path) if path.path.is_ident("None") => match path.path.get_ident() {
-            Some(none) => Value::None(none.clone()),
-            None => computed(Expr::Path(path)),
-        },
+        Expr::Path(path) if path.attrs.is_empty() && path.path.is_ident("None") => {
+            match path.path.get_ident() {
+                Some(none) => Value::None(none.clone()),
+                None => computed(Expr::Path(path)),
+            }
+        }
         expr => match scalar(&expr) {
             Some(scalar) => Value::Scalar(scalar),
             None => computed(expr),

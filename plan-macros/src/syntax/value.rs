@@ -2,9 +2,11 @@
 
 use super::brackets::{at_end, in_braces, in_brackets, in_parens};
 use super::reference;
+use super::tokens::is_sign;
 use crate::ast::{Reference, Scalar};
 use crate::docs::{names_of, text_of};
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
@@ -89,7 +91,12 @@ fn reference(input: ParseStream<'_>) -> Option<ValueKind> {
 
 fn expression(input: ParseStream<'_>) -> ValueKind {
     let fork = input.fork();
-    if let Err(error) = fork.parse::<Expr>() {
+    let read = fork.parse::<Expr>();
+    let is_wrong = read.is_err() || fork.peek(Token![::]);
+    if let Some(value) = is_wrong.then(|| of_captured_type(input)).flatten() {
+        return value;
+    }
+    if let Err(error) = read {
         return ValueKind::Broken(skip(input, false), error);
     }
     // `syn` reports extra tokens in brackets only for a complete expression.
@@ -100,11 +107,48 @@ fn expression(input: ParseStream<'_>) -> ValueKind {
     }
 }
 
+/// Reads an expression with `$ty::new()` of another macro, in which `syn` needs `<` and `>` around the type.
+fn of_captured_type(input: ParseStream<'_>) -> Option<ValueKind> {
+    let fork = input.fork();
+    let (tokens, mut is_found) = (skip(&fork, false), false);
+    let with_types = with_captured_types(tokens.clone(), &mut is_found);
+    let expr = is_found.then(|| syn::parse2(with_types).ok()).flatten()?;
+    input.advance_to(&fork);
+    Some(ValueKind::Expr(expr, tokens))
+}
+
+fn with_captured_types(tokens: TokenStream, is_found: &mut bool) -> TokenStream {
+    let mut trees = tokens.into_iter().peekable();
+    let mut written = TokenStream::new();
+    while let Some(tree) = trees.next() {
+        let next = trees.peek();
+        match tree {
+            TokenTree::Group(ty)
+                if ty.delimiter() == Delimiter::None && next.is_some_and(|it| is_sign(it, ':')) =>
+            {
+                *is_found = true;
+                written.extend(quote!(<#ty>));
+            }
+            TokenTree::Group(group) => {
+                let inside = with_captured_types(group.stream(), is_found);
+                let mut copy = Group::new(group.delimiter(), inside);
+                copy.set_span(group.span());
+                written.extend([TokenTree::from(copy)]);
+            }
+            other => written.extend([other]),
+        }
+    }
+    written
+}
+
 /// Takes all up to where `end` is.
 fn take_to(input: ParseStream<'_>, end: ParseStream<'_>) -> TokenStream {
     let mut taken = TokenStream::new();
-    while input.cursor() != end.cursor() {
-        taken.extend(input.parse::<TokenTree>());
+    // If `end` is inside a group without delimiters, no token ends there.
+    while input.cursor() != end.cursor()
+        && let Ok(tree) = input.parse::<TokenTree>()
+    {
+        taken.extend([tree]);
     }
     taken
 }
@@ -283,14 +327,17 @@ fn is_field(input: ParseStream<'_>) -> bool {
 pub(crate) fn scalar(expr: &Expr) -> Option<Scalar> {
     let (minus, literal) = match expr {
         Expr::Unary(unary) => match unary.op {
-            UnOp::Neg(minus) => (Some(minus), &*unary.expr),
+            UnOp::Neg(minus) if unary.attrs.is_empty() => (Some(minus), &*unary.expr),
             _ => return None,
         },
         expr => (None, expr),
     };
-    let Expr::Lit(ExprLit { lit, .. }) = literal else {
+    let Expr::Lit(ExprLit { lit, attrs }) = literal else {
         return None;
     };
+    if !attrs.is_empty() {
+        return None;
+    }
     let is_known = match lit {
         Lit::Str(_) | Lit::Char(_) | Lit::Bool(_) | Lit::Byte(_) => minus.is_none(),
         Lit::Int(int) => match minus {

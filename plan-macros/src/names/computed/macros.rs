@@ -2,43 +2,52 @@
 
 use super::Finder;
 use super::visit::Access;
-use crate::docs::last_name;
-use crate::syntax::argument_name;
+use crate::docs::{last_name, text_of};
+use crate::syntax::{argument_name, format_string};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Macro, Pat, Token};
 
 impl Finder<'_> {
     /// Visits names in a macro's tokens: as expressions in the known macros.
     pub(super) fn visit_tokens(&mut self, call: &mut Macro) {
+        let is_any = |_| true;
         match &*last_name(&call.path) {
-            "vec" | "dbg" => self.visit_arguments(call, Access::Move),
-            "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq"
-            | "debug_assert_ne" => self.visit_arguments(call, Access::Borrow),
-            "format" | "print" | "println" | "eprint" | "eprintln" | "write" | "writeln"
-            | "panic" | "unreachable" | "todo" | "unimplemented" | "format_args" => {
-                self.visit_captures(call.tokens.clone());
-                self.visit_arguments(call, Access::Borrow);
+            "vec" | "dbg" => self.visit_arguments(call, Access::Move, |_| false),
+            "assert" | "debug_assert" | "write" | "writeln" => {
+                self.visit_arguments(call, Access::Borrow, |at| at == 1);
+            }
+            "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => {
+                self.visit_arguments(call, Access::Borrow, |at| at == 2);
+            }
+            "format" | "print" | "println" | "eprint" | "eprintln" | "panic" | "unreachable"
+            | "todo" | "unimplemented" | "format_args" => {
+                self.visit_arguments(call, Access::Borrow, |at| at == 0);
             }
             "matches" => self.visit_matches(call),
             "stringify" | "concat" => self.visit_foreign(call.tokens.clone()),
             _ => {
                 self.foreign += 1;
-                self.nested(|finder| finder.visit_arguments(call, Access::UNKNOWN));
+                self.nested(|finder| finder.visit_arguments(call, Access::UNKNOWN, is_any));
                 self.foreign -= 1;
             }
         }
     }
 
-    /// Expressions with something between them: `vec![a, b]`, `vec![a; n]`, `format!("…", name = a)`, `map! { "a" => b }`.
-    fn visit_arguments(&mut self, call: &mut Macro, access: Access) {
+    /// Expressions with something between them: `vec![a, b]`, `vec![a; n]`, `format!("…", name = a)`, `map! { "a" => b }`. `is_format` returns
+    /// `true` for the index of an argument that may be a format string.
+    fn visit_arguments(
+        &mut self,
+        call: &mut Macro,
+        access: Access,
+        is_format: impl Fn(usize) -> bool,
+    ) {
         let parser = |input: ParseStream<'_>| {
             let mut parts = Vec::new();
             while !input.is_empty() {
                 let name = argument_name(input)?;
-                let name = name.map(|(name, equals)| quote::quote!(#name #equals));
                 let expr: Expr = input.parse()?;
                 let separator = if input.is_empty() {
                     TokenStream::new()
@@ -54,9 +63,19 @@ impl Finder<'_> {
         let Ok(parts) = parser.parse2(call.tokens.clone()) else {
             return self.visit_foreign(call.tokens.clone());
         };
+        let names = parts.iter().filter_map(|(name, ..)| name.as_ref());
+        let named: Vec<String> = names.map(|(name, _)| text_of(name)).collect();
         call.tokens = TokenStream::new();
-        for (name, mut expr, separator) in parts {
-            self.visit(&mut expr, access);
+        for (at, (name, mut expr, separator)) in parts.into_iter().enumerate() {
+            match string_literal(&expr).filter(|_| is_format(at)) {
+                Some(text) => {
+                    for name in captured(text).filter(|name| !named.contains(&text_of(name))) {
+                        self.mention(&name);
+                    }
+                }
+                None => self.visit(&mut expr, access),
+            }
+            let name = name.map(|(name, equals)| quote::quote!(#name #equals));
             name.to_tokens(&mut call.tokens);
             expr.to_tokens(&mut call.tokens);
             call.tokens.extend(separator);
@@ -92,27 +111,6 @@ impl Finder<'_> {
         });
     }
 
-    /// Visits the names in the format string of `format!("{name}")`.
-    fn visit_captures(&mut self, tokens: TokenStream) {
-        let named = named_arguments(tokens.clone());
-        let text = tokens.into_iter().find_map(|tree| match tree {
-            TokenTree::Literal(literal) => {
-                syn::parse2::<LitStr>(TokenTree::Literal(literal).into()).ok()
-            }
-            _ => None,
-        });
-        let Some(text) = text else { return };
-        for name in captured(&text.value()) {
-            let Ok(mut ident) = syn::parse_str::<Ident>(name) else {
-                continue;
-            };
-            ident.set_span(text.span());
-            if !named.contains(&ident) {
-                self.mention(&ident);
-            }
-        }
-    }
-
     /// Visits a macro of unknown meaning: names of the plan are mentioned, and unknown names belong to the macro.
     fn visit_foreign(&mut self, tokens: TokenStream) {
         let mut after_dot = false;
@@ -124,6 +122,12 @@ impl Finder<'_> {
                     self.record(ident);
                 }
                 TokenTree::Group(group) => self.visit_foreign(group.stream()),
+                TokenTree::Literal(text) if self.foreign > 0 => {
+                    let text = syn::parse2::<LitStr>(TokenTree::from(text.clone()).into());
+                    text.iter().flat_map(captured).for_each(|name| {
+                        self.mention(&name);
+                    });
+                }
                 _ => {}
             }
             after_dot = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '.');
@@ -131,65 +135,24 @@ impl Finder<'_> {
     }
 }
 
-/// Returns the names before a `=`: arguments of `format!` that its format string names.
-fn named_arguments(tokens: TokenStream) -> Vec<Ident> {
-    let trees: Vec<TokenTree> = tokens.into_iter().collect();
-    let names = trees.windows(2).filter_map(|pair| match pair {
-        [TokenTree::Ident(name), TokenTree::Punct(equals)] if equals.as_char() == '=' => {
-            Some(name.clone())
-        }
+/// Returns the string literal that an expression is.
+fn string_literal(expr: &Expr) -> Option<&LitStr> {
+    match expr {
+        Expr::Group(group) => string_literal(&group.expr),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text),
         _ => None,
-    });
-    names.collect()
+    }
 }
 
-/// Returns the names in the placeholders of a format string: values, widths and precisions, which end with `$`.
-fn captured(text: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut rest = text;
-    while let Some(open) = rest.find('{') {
-        rest = &rest[open + 1..];
-        if let Some(after) = rest.strip_prefix('{') {
-            rest = after;
-            continue;
-        }
-        let Some((inside, after)) = rest.split_once('}') else {
-            break;
-        };
-        rest = after;
-        let (name, spec) = inside.split_once(':').unwrap_or((inside, ""));
-        names.push(name.trim());
-        let mut counts: Vec<&str> = spec.split('$').collect();
-        counts.pop();
-        for count in counts {
-            let is_part = |c: char| c.is_alphanumeric() || c == '_';
-            let start = count.trim_end_matches(is_part).len();
-            // A `0` before a width asks for zeros.
-            let name = count[start..].trim_start_matches('0');
-            names.push(name);
-        }
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::captured;
-
-    #[test]
-    fn what_a_format_string_names() {
-        for (text, names) in [
-            ("", &[][..]),
-            ("{a} and {b:?}", &["a", "b"]),
-            ("{{a}} {{{b}}} {c}}}", &["b", "c"]),
-            ("{} {0} {a:>5}", &["", "0", "a"]),
-            (
-                "{a:width$} {b:>08.digits$} {c:#0w$.p$x}",
-                &["a", "width", "b", "digits", "c", "w", "p"],
-            ),
-            ("{a", &[]),
-        ] {
-            assert_eq!(captured(text), names, "{text}");
-        }
-    }
+/// Returns the names in the placeholders of a format string.
+fn captured(text: &LitStr) -> impl Iterator<Item = Ident> {
+    let (at, value) = (text.span(), text.value());
+    let names = format_string::captured(&value).into_iter();
+    let names: Vec<Ident> = names
+        .filter_map(|name| format_string::name(name, at))
+        .collect();
+    names.into_iter()
 }
