@@ -313,6 +313,10 @@ impl<'a> Way<'a, '_> {
                         });
                     }
                     Err(_) if default.is_null() && !self.found.ty.types().is_empty() => {
+                        if !is_said {
+                            let presence = Unstated::Presence(part.clone());
+                            self.found.unstated.get_or_insert(presence);
+                        }
                         let breaks = why.clone().map(|why| Break {
                             at: at + 1,
                             why,
