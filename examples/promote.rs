@@ -4,7 +4,8 @@
 //!
 //! If the plan contains code, the example lists the code, and prints the plan only with `--allow-code` as the last argument.
 
-use plan_runtime::dynamic::{Reader, RustSource};
+use plan_runtime::dynamic::Reader;
+use plan_rust::RustSource;
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -350,10 +350,10 @@ plan-runtime/src/dynamic/dialects/reading/cycle.rs MOST_NAMED: steps in a messag
 plan-runtime/src/dynamic/dialects/reading/mod.rs MOST_NAMES: names in a message
 plan-runtime/src/dynamic/dialects/references/foreign.rs MOST: references in a message
 plan-runtime/src/dynamic/finding/note.rs LONGEST_ID: as `Limits::name`
-plan-runtime/src/dynamic/rust/step.rs MOST_PARTS: schemas in the search for listed strings
-plan-runtime/src/dynamic/rust/layout.rs WIDEST: where lines are broken
-plan-runtime/src/dynamic/rust/layout.rs WIDEST_CALL: where lines are broken
-plan-runtime/src/dynamic/rust/layout.rs WIDEST_JSON: where lines are broken
+extensions/plan-rust/src/source/step.rs MOST_PARTS: schemas in the search for listed strings
+extensions/plan-rust/src/source/layout.rs WIDEST: where lines are broken
+extensions/plan-rust/src/source/layout.rs WIDEST_CALL: where lines are broken
+extensions/plan-rust/src/source/layout.rs WIDEST_JSON: where lines are broken
 plan-runtime/src/dynamic/schema/inclusion.rs MOST_NESTED: as the other
 plan-runtime/src/dynamic/schema/inclusion.rs MOST_TRIED: tags of an enum with more values are compared as other members
 plan-runtime/src/dynamic/schema/secrets.rs DEEPEST: what is beyond is secret
@@ -380,7 +380,7 @@ fn limits() {
     for (before, rest) in page.match_indices("<!-- ").map(|(at, _)| page.split_at(at)) {
         let comment = rest["<!-- ".len()..].split(" -->").next().unwrap();
         let (file, constant) = comment.split_once(' ').expect("a file and a constant");
-        let file = if file.starts_with("plan-") {
+        let file = if file.starts_with("plan-") || file.starts_with("extensions/") {
             file.to_owned()
         } else {
             format!("plan-runtime/src/{file}")
@@ -395,7 +395,12 @@ fn limits() {
 
     // And nothing is missing.
     let mut missing = BTreeSet::new();
-    for part in ["plan-runtime/src", "plan-macros/src", "plan-graph/src"] {
+    for part in [
+        "extensions/plan-rust/src",
+        "plan-graph/src",
+        "plan-macros/src",
+        "plan-runtime/src",
+    ] {
         let mut code = Vec::new();
         files(&root().join(part), "rs", &mut code);
         for file in code {

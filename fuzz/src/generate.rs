@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Returns the input of a target: a document, or, after a zero, the document that `make` builds from the choices.
-pub(crate) fn text(data: &[u8], make: fn(&mut Choices<'_>) -> String) -> Option<Cow<'_, str>> {
+pub fn text(data: &[u8], make: fn(&mut Choices<'_>) -> String) -> Option<Cow<'_, str>> {
     match data {
         [0, choices @ ..] => Some(make(&mut Choices(choices)).into()),
         text => std::str::from_utf8(text).ok().map(Cow::Borrowed),
@@ -44,7 +44,7 @@ const TOOLS: [&str; 12] = [
 ];
 
 /// The rest of the bytes; after the last one, each choice is the first option.
-pub(crate) struct Choices<'d>(&'d [u8]);
+pub struct Choices<'d>(&'d [u8]);
 
 impl Choices<'_> {
     fn below(&mut self, most: usize) -> usize {
@@ -162,7 +162,7 @@ impl Choices<'_> {
 }
 
 /// Generates a schema of arguments, a schema of an output, and a plan of one or two calls.
-pub(crate) fn checked(choices: &mut Choices<'_>) -> String {
+pub fn checked(choices: &mut Choices<'_>) -> String {
     let mut arguments = choices.schema(3);
     arguments["$defs"] = json!({ "a": choices.schema(2), "b": choices.schema(2) });
     let output = choices.schema(2);
@@ -176,13 +176,13 @@ pub(crate) fn checked(choices: &mut Choices<'_>) -> String {
 }
 
 /// Returns the options of a run, and the plan in plan JSON.
-pub(crate) fn run(choices: &mut Choices<'_>) -> String {
+pub fn run(choices: &mut Choices<'_>) -> String {
     let first = char::from(b'0' + choices.below(75) as u8);
     format!("{first}{}", plan(choices))
 }
 
 /// Generates a plan in plan JSON.
-pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
+pub fn plan(choices: &mut Choices<'_>) -> String {
     let mut known = Known::default();
     let mut inputs = Vec::new();
     for _ in 0..choices.below(3) {

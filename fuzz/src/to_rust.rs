@@ -1,6 +1,6 @@
 //! Properties of the source of a `plan!`: it is Rust, and no string of the plan is code in it.
 
-use super::{generate, reader};
+use super::{generate, reached, reader};
 use plan_runtime::Plan;
 use plan_runtime::plan::{Body, Condition, Entry, Key, Part, RustText, Template, Test};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
@@ -23,7 +23,7 @@ pub fn to_rust(data: &[u8]) {
         return;
     };
     let plan = document.plan();
-    let Ok(source) = plan.to_rust() else {
+    let Ok(source) = plan_rust::to_rust(plan) else {
         return;
     };
     let tokens: TokenStream = source
@@ -34,7 +34,7 @@ pub fn to_rust(data: &[u8]) {
     if is_foreign(plan) {
         return;
     }
-    super::reached();
+    reached();
     assert_eq!(parsed.inputs, plan.inputs.len(), "{source}");
     assert_eq!(parsed.steps, plan.steps.len(), "{source}");
     only_known(&tokens, &source);
@@ -47,8 +47,7 @@ pub fn to_rust(data: &[u8]) {
     }
     let mut plain = plan.clone();
     without_texts(&mut plain);
-    let other = plain
-        .to_rust()
+    let other = plan_rust::to_rust(&plain)
         .unwrap_or_else(|lacking| panic!("only with its texts: {lacking}\n{source}"));
     let other = other
         .parse()

@@ -79,7 +79,7 @@
 //! | [`Tool`], [`Call`], [`#[tool]`](macro@tool) | the contract of a tool and its implementations |
 //! | [`Shape`] | the JSON form of a type, so that references can read its fields |
 //! | [`plan`](mod@plan) | a plan as data: its graph, its references, its JSON, its diagrams |
-//! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source (feature `dynamic`) |
+//! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers (feature `dynamic`) |
 //! | [`run`] | runs, their options, reports, observers, timers and errors |
 //! | [`journal`] | storage for the history of durable runs |
 //! | [`serve`] | servers that run, list and control the runs of a journal (feature `dynamic`) |
@@ -100,7 +100,6 @@
 //! | `bytes` | on by default: `bytes::Bytes` and `BytesMut` as values that are handed over |
 //! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every error with its position, checks, toolboxes, writers. [`serve`] needs this feature as well |
 //! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the errors in a JSON plan as rustc does, with `annotate-snippets` |
-//! | `rust` | `Plan::to_rust`, which writes a plan as the source of a `plan!`, with `prettyplease` |
 //! | `schema` | `dynamic::Toolbox::with_schema`, which generates the [JSON Schemas](dynamic::Contract) of a tool, with `schemars` |
 //! | `sqlite` | `journal::Sqlite`, a [journal] in a file, with `rusqlite` and the SQLite that it contains; this needs a C compiler. `chacha20poly1305` encrypts runs |
 //! | `terminal` | `Terminal`, which writes plans, [reports](Report) and findings in the width and the colors of a terminal, with `anstream` and `terminal_size` |

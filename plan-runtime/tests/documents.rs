@@ -22,7 +22,5 @@ mod resolving;
 mod schema;
 #[cfg(all(feature = "diagnostics", feature = "terminal"))]
 mod terminal;
-#[cfg(feature = "rust")]
-mod to_rust;
 #[cfg(feature = "dynamic")]
 mod writing;

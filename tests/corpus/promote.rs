@@ -2,7 +2,8 @@
 
 use crate::corpus::model::{Calls, Corpus, Given, Part, Plan, Reference, Step, Tool};
 use crate::corpus::types::Type;
-use plan_runtime::dynamic::{Dialect, Reader, RustSource};
+use plan_runtime::dynamic::{Dialect, Reader};
+use plan_rust::{RustSource, to_rust};
 use serde_json::{Map, Value, json};
 
 /// The description of the tools.
@@ -44,7 +45,7 @@ pub(crate) fn module(
         .expect("a clean plan is read")
         .into_plan();
     let source = match told {
-        Told::Nothing => read.to_rust(),
+        Told::Nothing => to_rust(&read),
         Told::Schemas => {
             let tools = corpus.tools.iter();
             let schemas: Vec<(&str, Value)> =

@@ -291,7 +291,7 @@ fn a_plan_with_question_marks_is_data() {
     let json = serde_json::to_string(plan).unwrap();
     let read: Plan = serde_json::from_str(&json).unwrap();
     assert_eq!(&read, plan);
-    let source = Chained::PLAN.to_rust().unwrap();
+    let source = plan_rust::to_rust(Chained::PLAN).unwrap();
     for text in [
         "half(bound)? > n && (n == \"1\".parse::<u64>()?) {",
         "half(n * 2)?",

@@ -293,7 +293,7 @@ plan spend -> Option<String>
             .contains("step_reply>\"reply: Reply = await<br/>")
     );
     assert!(plan.dot().to_string().contains("shape=cds"));
-    let source = plan.to_rust().unwrap();
+    let source = plan_rust::to_rust(plan).unwrap();
     assert!(source.contains("step reply: Reply = await;"), "{source}");
     let unsupported = plan.to_blueprint().unwrap_err();
     let parts: Vec<String> = unsupported.all().iter().map(ToString::to_string).collect();

@@ -222,6 +222,6 @@ fn the_step_in_a_block_is_data() {
     let written = serde_json::to_value(plan).unwrap();
     let read: Plan = serde_json::from_value(written).unwrap();
     assert_eq!(read, *plan);
-    let source = plan.to_rust().unwrap();
+    let source = plan_rust::to_rust(plan).unwrap();
     assert!(source.contains("step reply: bool = await;"), "{source}");
 }

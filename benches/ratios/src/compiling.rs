@@ -412,14 +412,13 @@ fn clean(scratch: &Path, root: &Path) {
             "met",
         ],
     );
-    let features: [&[&str]; 9] = [
+    let features: [&[&str]; 8] = [
         &[],
         &["--no-default-features"],
         &["--features", "diagnostics"],
         &["--features", "docs-svg"],
         &["--features", "html"],
         &["--features", "progress"],
-        &["--features", "rust"],
         &["--features", "schema"],
         &["--features", "tracing"],
     ];

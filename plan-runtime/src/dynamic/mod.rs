@@ -15,7 +15,7 @@
 //! | a plan and its inputs as JSON | a run | [`Toolbox::run`] |
 //! | a plan | plan JSON | `serde_json::to_string` |
 //! | a plan | a flat blueprint, or the list of unsupported parts | [`Plan::to_blueprint`](crate::Plan::to_blueprint), [`Unsupported`] |
-//! | a plan | the source of a `plan!` | `Plan::to_rust` (feature `rust`) |
+//! | a plan | the source of a `plan!` | the crate `plan-rust` |
 //!
 //! ```
 //! use plan_runtime::dynamic::Toolbox;
@@ -155,8 +155,6 @@ mod limits;
 mod prompt;
 #[cfg(feature = "dynamic")]
 mod reader;
-#[cfg(feature = "rust")]
-mod rust;
 #[cfg(feature = "dynamic")]
 mod schema;
 mod source;
@@ -175,8 +173,6 @@ pub use finding::{Code, Finding, Findings, Label, Severity};
 pub use limits::DocumentLimits;
 #[cfg(feature = "dynamic")]
 pub use reader::{Document, Reader};
-#[cfg(feature = "rust")]
-pub use rust::RustSource;
 #[cfg(feature = "dynamic")]
 pub use submitted::{Submitted, check_signal};
 #[cfg(feature = "dynamic")]

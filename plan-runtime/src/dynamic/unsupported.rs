@@ -1,11 +1,10 @@
-//! Parts of a plan that the target cannot express, or that need a review first.
+//! Parts of a plan that the target cannot express.
 
 use crate::Plan;
 use crate::print::{Line, short};
 use std::fmt;
 
-/// The reasons why a plan is not written: the target cannot express some of its parts, or it contains code that must be reviewed
-/// first.
+/// The reasons why a plan is not written: the target cannot express some of its parts.
 ///
 /// ```
 /// use plan_runtime::Plan;
@@ -24,12 +23,11 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// The target that cannot express the parts, or `None` if the parts are code from outside the program.
-    target: Option<&'static str>,
+    target: &'static str,
     all: Vec<UnsupportedPart>,
 }
 
-/// A part of a plan that the target cannot express, or that needs a review first.
+/// A part of a plan that the target cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedPart {
@@ -58,18 +56,10 @@ impl UnsupportedPart {
 
 impl Unsupported {
     pub(in crate::dynamic) fn new(target: &'static str, all: Vec<UnsupportedPart>) -> Self {
-        let target = Some(target);
         Self { target, all }
     }
 
-    /// Creates the error for code from outside the program.
-    #[cfg(feature = "rust")]
-    pub(in crate::dynamic) fn foreign(all: Vec<UnsupportedPart>) -> Self {
-        Self { target: None, all }
-    }
-
-    /// Returns all parts that cannot be expressed, or all code to review, in the order of the plan. The slice is never
-    /// empty.
+    /// Returns all parts that the target cannot express, in the order of the plan. The slice is never empty.
     pub fn all(&self) -> &[UnsupportedPart] {
         &self.all
     }
@@ -77,24 +67,17 @@ impl Unsupported {
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.target, self.all.len()) {
-            (Some(target), 1) => write!(f, "{target} cannot express a part of the plan:"),
-            (Some(target), count) => {
-                write!(f, "{target} cannot express {count} parts of the plan:")
-            }
-            (None, 1) => f.write_str("the plan contains code from outside the program:"),
-            (None, count) => write!(
-                f,
-                "the plan contains code from outside the program in {count} places:"
-            ),
-        }?;
+        let target = self.target;
         match &self.all[..] {
-            [one] => write!(f, " {one}")?,
-            all => all.iter().try_for_each(|one| write!(f, "\n- {one}"))?,
-        }
-        match self.target {
-            Some(_) => Ok(()),
-            None => f.write_str("\nhelp: review the code, then call `RustSource::allow_code`"),
+            [one] => write!(f, "{target} cannot express a part of the plan: {one}"),
+            all => {
+                write!(
+                    f,
+                    "{target} cannot express {} parts of the plan:",
+                    all.len()
+                )?;
+                all.iter().try_for_each(|one| write!(f, "\n- {one}"))
+            }
         }
     }
 }

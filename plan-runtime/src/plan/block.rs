@@ -9,7 +9,7 @@ impl Block {
 
     /// Returns the call, the `if` or the `for` that is the block's last expression: the block's last step, if the step has
     /// no name or policy of its own and its whole output is the block's value.
-    pub(crate) fn tail(&self) -> Option<&Body> {
+    pub fn tail(&self) -> Option<&Body> {
         let last = self.plan.steps.len().checked_sub(1)?;
         let step = &self.plan.steps[last];
         let View::Reference(value) = self.plan.output.value.view() else {
@@ -27,7 +27,7 @@ impl Block {
     }
 
     /// Returns the steps without the [tail](Self::tail).
-    pub(crate) fn named_steps(&self) -> &[Step] {
+    pub fn named_steps(&self) -> &[Step] {
         let steps = &self.plan.steps[..];
         let count = steps.len() - usize::from(self.tail().is_some());
         &steps[..count]

@@ -23,9 +23,10 @@ impl Template {
         )
     }
 
-    /// Returns `true` if values in the template are nested too deep.
+    /// Returns `true` if values in the template are nested deeper than in plan JSON. Code that visits such a template recursively can exceed its
+    /// stack.
     #[cfg(feature = "dynamic")]
-    pub(crate) fn is_deep(&self) -> bool {
+    pub fn is_deep(&self) -> bool {
         self.is_deep_at(0)
     }
 
@@ -56,8 +57,8 @@ impl Reference {
 
 #[cfg(feature = "dynamic")]
 impl Step {
-    /// Returns `true` if bodies or values in the body are nested too deep.
-    pub(crate) fn is_deep(&self) -> bool {
+    /// Returns `true` if bodies or values in the step are nested deeper than in plan JSON. Code that visits such a step recursively can exceed its stack.
+    pub fn is_deep(&self) -> bool {
         self.is_deep_at(0)
     }
 

@@ -106,20 +106,14 @@ pub use template::{Entry, Key, Number, Part, Tag, Template, Test};
 pub(crate) use tool_type::ToolType;
 
 pub(crate) use crate::print::is_word;
-#[cfg(feature = "rust")]
-pub(crate) use display::attributes;
 #[cfg(feature = "terminal")]
 pub(crate) use display::is_note;
 pub(crate) use json::InPlan;
-#[cfg(feature = "rust")]
-pub(crate) use operator::Binding;
 pub use operator::{Comparison, Question};
 pub(crate) use pattern::{Bound, bound_by_let, outcome_of, pattern_mistake, seen};
 pub(crate) use reference::{ERR, OK, Path, index, is_ok};
 pub use uses::Use;
 pub(crate) use uses::push_key;
-#[cfg(feature = "rust")]
-pub(crate) use written::outcome;
 pub(crate) use written::{agrees, path_agrees, root_name, written};
 
 pub use crate::shape::Secrets;

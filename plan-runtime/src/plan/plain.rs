@@ -6,7 +6,7 @@ use super::{Entry, Key, Part, Reference, Selector, Template, index};
 impl Template {
     /// Returns the template in the form that plan JSON has: variants of enums and members of nested objects have the
     /// positions that serde gives them, and adjacent strings are joined.
-    pub(crate) fn plain(&self) -> Self {
+    pub fn plain(&self) -> Self {
         match self.view() {
             View::Null => Self::Null,
             View::Bool(value) => Self::Bool(value),

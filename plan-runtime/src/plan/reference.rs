@@ -321,12 +321,6 @@ impl Reference {
             .collect()
     }
 
-    /// Returns `true` if the reference reads from every element of a list (`[..]`).
-    #[cfg(feature = "rust")]
-    pub(crate) fn is_projection(&self) -> bool {
-        self.path.iter().any(Segment::is_each)
-    }
-
     /// Returns `true` if the value at the end of the path may be absent (`?`).
     pub fn is_optional(&self) -> bool {
         self.otherwise.is_none() && self.can_end()

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 /// A type, a pattern, an expression or a doc comment: a part of a plan's Rust source, with a flag for strings of the program itself.
 ///
-/// [`Plan::to_rust`](super::Plan::to_rust) writes code of the program unchanged. It refuses code from elsewhere, and does not interpret
+/// The crate `plan-rust` writes code of the program unchanged. It refuses code from elsewhere, and does not interpret
 /// a description from elsewhere as Markdown. Only the strings of a `plan!` are of the program. Copies of them, and parts that are moved
 /// into other plans, keep the flag.
 ///

@@ -36,34 +36,6 @@ fn a_default_of_a_path_is_printed() {
     );
 }
 
-/// The source would read what the type leaves out, which is something else.
-#[test]
-#[cfg(feature = "rust")]
-fn a_default_that_no_type_has_is_not_written_as_rust() {
-    let source = |default: Value| {
-        let path = json!([{"token": "email", "absent": {"default": default}}]);
-        let to = json!({"reference": {"input": "x", "path": path}});
-        let document = plan(
-            json!([{"id": "s", "tool": {"name": "send"}, "arguments": {"object": {"to": to}}}]),
-        );
-        let plan: Plan = serde_json::from_value(document).unwrap();
-        plan.to_rust()
-            .map_err(|unsupported| unsupported.to_string())
-    };
-    for default in [
-        json!("other@example.org"),
-        json!(true),
-        json!(1),
-        json!([0]),
-    ] {
-        let error = source(default).unwrap_err();
-        assert!(error.contains("the default of the reference"), "{error}");
-    }
-    for default in [json!(""), json!(null), json!(0.0), json!([]), json!({})] {
-        source(default).unwrap();
-    }
-}
-
 #[test]
 fn a_list_of_conditions_that_is_empty_or_not_the_only_one_is_refused() {
     for (branch, message) in [
@@ -244,13 +216,6 @@ fn the_last_one_of_a_name_counts() {
         assert_eq!(
             smol::block_on(async { tools.run(&plan, (), &()).await }).unwrap(),
             id
-        );
-        #[cfg(feature = "rust")]
-        assert!(
-            plan.to_rust()
-                .unwrap_err()
-                .to_string()
-                .contains("the members of `rest` among")
         );
     }
 }

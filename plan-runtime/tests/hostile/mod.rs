@@ -1,9 +1,5 @@
 //! Malicious plans, outputs and servers: they cannot run code, end the process, or hide events.
 
-#[cfg(feature = "rust")]
-mod changed;
-#[cfg(feature = "rust")]
-mod code;
 mod dialects;
 mod lies;
 mod limits;

@@ -3,9 +3,12 @@
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, dead_code)]
 pub(crate) mod fuzz;
+#[path = "replay.rs"]
+mod replay;
 
+use fuzz::take_reached;
 use plan_runtime::dynamic::Dialect;
-use std::path::Path;
+use replay::{DIALECTS, generated, replay_seeds};
 
 fn replay(property: impl Fn(&str), texts: &str) {
     let texts: Vec<String> = serde_json::from_str(texts).expect("the texts are JSON");
@@ -14,35 +17,6 @@ fn replay(property: impl Fn(&str), texts: &str) {
         property(&text);
     }
 }
-
-/// Replays the seeds of the fuzzer.
-fn replay_seeds(property: impl Fn(&[u8]), targets: &[&str]) {
-    for target in targets {
-        let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
-        let files = std::fs::read_dir(seeds.join(target)).expect("a target has seeds");
-        for file in files {
-            let path = file.expect("a seed is a file").path();
-            property(&std::fs::read(path).expect("a seed can be read"));
-        }
-    }
-}
-
-/// Runs a property on documents from pseudorandom bytes, equal each time. At least one in 20 reaches the assertions that only
-/// some documents reach.
-fn generated(cases: usize, property: impl Fn(&[u8])) {
-    fuzz::take_reached();
-    let mut random = fastrand::Rng::with_seed(1);
-    for _ in 0..cases {
-        let mut bytes = vec![0; 1 + random.usize(..400)];
-        random.fill(&mut bytes[1..]);
-        property(&bytes);
-    }
-    let reached = fuzz::take_reached();
-    println!("{reached} of {cases} are reached");
-    assert!(reached > cases / 20, "{reached} of {cases}");
-}
-
-const DIALECTS: [&str; 4] = ["tool_plan", "blueprint", "action_plan", "plan_json"];
 
 #[test]
 fn tool_plans() {
@@ -82,14 +56,6 @@ fn whatever_it_is() {
         |text| fuzz::read(None, text),
         include_str!("fuzzed/recognized.json"),
     );
-}
-
-#[cfg(feature = "rust")]
-#[test]
-fn source() {
-    replay_seeds(fuzz::to_rust::to_rust, &["to_rust"]);
-    replay_seeds(fuzz::to_rust::to_rust, &DIALECTS);
-    generated(1_000, fuzz::to_rust::to_rust);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod plans;
+pub mod unseen;
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{

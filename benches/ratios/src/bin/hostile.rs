@@ -118,7 +118,7 @@ fn work(case: &Case, tools: &Contracts, stage: &str, limits: DocumentLimits) -> 
         "read" => drop(read()),
         "print" => print_all(read()),
         "write" => write_all(read()),
-        _ => drop(read().map(|document| document.plan().to_rust())),
+        _ => drop(read().map(|document| plan_rust::to_rust(document.plan()))),
     }
     start.elapsed().as_secs_f64()
 }

@@ -1,11 +1,11 @@
-//! The macro finds no error in the output of `Plan::to_rust`.
+//! The macro finds no error in the output of `plan-rust`.
 
 #[path = "../../../../plan-runtime/tests/support/plans.rs"]
 mod plans;
 
 use plan_runtime::Plan;
-use plan_runtime::dynamic::RustSource;
 use plan_runtime::plan::Executable;
+use plan_rust::RustSource;
 use proc_macro2::TokenStream;
 use proptest::prelude::*;
 use std::cell::Cell;
@@ -29,7 +29,7 @@ fn mistakes(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// Random plans without the parts that `Plan::to_rust` cannot write.
+/// Random plans without the parts that `plan-rust` cannot write.
 #[test]
 fn what_is_written_has_no_mistakes() {
     let written = Cell::new(0);

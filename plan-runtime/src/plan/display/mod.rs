@@ -4,8 +4,6 @@ mod block;
 mod computed;
 mod step;
 
-#[cfg(feature = "rust")]
-pub(crate) use step::attributes;
 pub(super) use step::{PatternText, ToolName, bound};
 
 use super::{Bound, InPlan, Key, Number, Part, Plan, Reference, Source, Tag, Template, Test};

@@ -304,76 +304,79 @@ impl InPlan<'_, Role> {
 impl InPlan<'_, &Policy> {
     /// Returns the policy in its author's notation.
     pub(in crate::plan) fn attributes(&self) -> Vec<String> {
-        let mut all = attributes(self.part, &mut |template| self.of(template).to_string());
-        let fallback = self.part.fallback.as_ref();
+        let policy = self.part;
+        let mut all = policy.attributes(&mut |amount, value| match policy.gives(amount) {
+            Some(template) => Some(self.of(template).to_string()),
+            None => {
+                let mut named = policy.named.iter();
+                let name = named.find_map(|(other, name)| (*other == amount).then_some(name));
+                Some(match name {
+                    Some(name) => format!("{} /* {} */", value?, Code(name)),
+                    None => value?,
+                })
+            }
+        });
+        let fallback = policy.fallback.as_ref();
         all.extend(fallback.map(|fallback| format!("fallback({})", self.of(fallback))));
         all
     }
 }
 
-/// Returns all attributes of the policy but the fallback. `given` writes the template of an amount.
-pub(crate) fn attributes(
-    policy: &Policy,
-    given: &mut dyn FnMut(&Template) -> String,
-) -> Vec<String> {
-    let default = Policy::DEFAULT;
-    let mut written = |amount: Amount, value: Option<String>| match policy.gives(amount) {
-        Some(template) => Some(given(template)),
-        None => {
-            let mut named = policy.named.iter();
-            let name = named.find_map(|(other, name)| (*other == amount).then_some(name));
-            Some(match name {
-                Some(name) => format!("{} /* {} */", value?, Code(name)),
-                None => value?,
-            })
-        }
-    };
-    let text = |duration: Duration| format!("\"{}\"", humantime::format_duration(duration));
-    let wait = |wait: Duration, default: Duration| (wait != default).then(|| text(wait));
-    let waits = [
-        written(Amount::Backoff, wait(policy.backoff, default.backoff)),
-        written(Amount::Max, wait(policy.max, default.max)),
-    ];
-    // The waits of a single attempt are data as well.
-    let has_retry = policy.attempts > 1 || !policy.jitter || waits.iter().any(Option::is_some);
-    let [backoff, max] = waits;
-    let each = |is_each| {
-        if is_each {
-            "each".to_owned()
-        } else {
-            String::new()
-        }
-    };
-    policy_attributes(|attribute, amount| match amount {
-        None => match attribute {
-            StepAttribute::Retry => (!policy.jitter).then(|| "false".to_owned()),
-            StepAttribute::Collect => policy.collect.then(String::new),
-            StepAttribute::Optional => {
-                (policy.optional != Optional::No).then(|| each(policy.optional == Optional::Each))
+impl Policy {
+    /// Returns the attributes of the policy as source code of `plan!`, without the fallback. `written` returns the source code of an amount, from the
+    /// source code of its value, which is `None` for the default.
+    pub fn attributes(
+        &self,
+        written: &mut dyn FnMut(Amount, Option<String>) -> Option<String>,
+    ) -> Vec<String> {
+        let default = Self::DEFAULT;
+        let text = |duration: Duration| format!("\"{}\"", humantime::format_duration(duration));
+        let wait = |wait: Duration, default: Duration| (wait != default).then(|| text(wait));
+        let waits = [
+            written(Amount::Backoff, wait(self.backoff, default.backoff)),
+            written(Amount::Max, wait(self.max, default.max)),
+        ];
+        // The waits of a single attempt are data as well.
+        let has_retry = self.attempts > 1 || !self.jitter || waits.iter().any(Option::is_some);
+        let [backoff, max] = waits;
+        let each = |is_each| {
+            if is_each {
+                "each".to_owned()
+            } else {
+                String::new()
             }
-            StepAttribute::Catch => {
-                (policy.catch != Catch::No).then(|| each(policy.catch == Catch::Each))
+        };
+        policy_attributes(|attribute, amount| match amount {
+            None => match attribute {
+                StepAttribute::Retry => (!self.jitter).then(|| "false".to_owned()),
+                StepAttribute::Collect => self.collect.then(String::new),
+                StepAttribute::Optional => {
+                    (self.optional != Optional::No).then(|| each(self.optional == Optional::Each))
+                }
+                StepAttribute::Catch => {
+                    (self.catch != Catch::No).then(|| each(self.catch == Catch::Each))
+                }
+                _ => None,
+            },
+            Some(SharedAmount::Attempts) => {
+                let attempts = has_retry.then(|| self.attempts.max(1).to_string());
+                written(Amount::Attempts, attempts)
             }
-            _ => None,
-        },
-        Some(SharedAmount::Attempts) => {
-            let attempts = has_retry.then(|| policy.attempts.max(1).to_string());
-            written(Amount::Attempts, attempts)
-        }
-        Some(SharedAmount::Backoff) => backoff.clone(),
-        Some(SharedAmount::Max) => max.clone(),
-        Some(SharedAmount::Timeout) => written(Amount::Timeout, policy.timeout.map(text)),
-        Some(SharedAmount::Deadline) => written(Amount::Deadline, policy.deadline.map(text)),
-        Some(SharedAmount::Concurrency) => {
-            let limit = policy.concurrency.map(|limit| limit.to_string());
-            written(Amount::Concurrency, limit)
-        }
-        Some(SharedAmount::AtMost) => {
-            let rounds = policy.at_most.map(|rounds| rounds.to_string());
-            written(Amount::AtMost, rounds)
-        }
-        Some(SharedAmount::Every) => written(Amount::Every, policy.every.map(text)),
-    })
+            Some(SharedAmount::Backoff) => backoff.clone(),
+            Some(SharedAmount::Max) => max.clone(),
+            Some(SharedAmount::Timeout) => written(Amount::Timeout, self.timeout.map(text)),
+            Some(SharedAmount::Deadline) => written(Amount::Deadline, self.deadline.map(text)),
+            Some(SharedAmount::Concurrency) => {
+                let limit = self.concurrency.map(|limit| limit.to_string());
+                written(Amount::Concurrency, limit)
+            }
+            Some(SharedAmount::AtMost) => {
+                let rounds = self.at_most.map(|rounds| rounds.to_string());
+                written(Amount::AtMost, rounds)
+            }
+            Some(SharedAmount::Every) => written(Amount::Every, self.every.map(text)),
+        })
+    }
 }
 
 #[cfg(test)]

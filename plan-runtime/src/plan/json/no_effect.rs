@@ -1,7 +1,15 @@
 //! Policies that change nothing.
 
 use super::names::policy as names;
-use crate::plan::{Amount, Body, Catch, Optional, Origin, Policy, Role};
+use crate::plan::{Amount, Body, Catch, Optional, Origin, Policy, Role, Step};
+
+impl Step {
+    /// Returns the errors that `plan!` reports for settings of the policy without an effect on the step.
+    pub fn policy_mistakes(&self) -> impl Iterator<Item = &'static str> {
+        let mistakes = meaningless(&self.policy, false, &self.body, self.role, Origin::Written);
+        mistakes.into_iter().map(|(_, message)| message)
+    }
+}
 
 /// Returns the members of a policy that have no effect, with messages in terms of `plan!`. The body of the step, which has this role, may be
 /// invalid.

@@ -12,10 +12,9 @@ mod sinks;
 #[cfg(feature = "terminal")]
 mod terminals;
 
+use crate::support::unseen::is_unseen;
 use proptest::prelude::*;
-use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 use serde_json::{Value, json};
-use std::sync::LazyLock;
 
 /// Parts of strings with an effect on a terminal, a page or a reader.
 const PARTS: &[&str] = &[
@@ -95,22 +94,6 @@ const PARTS: &[&str] = &[
 /// Returns a string of a few such parts.
 fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PARTS), 0..5).prop_map(|parts| parts.concat())
-}
-
-/// Invisible characters, by the tables of Unicode.
-static UNSEEN: LazyLock<ClassUnicode> = LazyLock::new(|| {
-    let class = r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u{2800}]";
-    let hir = regex_syntax::parse(class).unwrap();
-    match hir.kind() {
-        HirKind::Class(Class::Unicode(class)) => class.clone(),
-        other => panic!("{other:?}"),
-    }
-});
-
-pub(crate) fn is_unseen(c: char) -> bool {
-    let ranges = UNSEEN.ranges();
-    let place = ranges.partition_point(|range| range.end() < c);
-    ranges.get(place).is_some_and(|range| range.start() <= c)
 }
 
 /// Asserts that a string has no invisible characters except line breaks.

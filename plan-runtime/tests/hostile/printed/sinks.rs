@@ -1,6 +1,7 @@
 //! Writes each dangerous character in all strings of a plan, and looks at all printed forms.
 
-use super::{UNSEEN, assert_line, assert_safe, document};
+use super::{assert_line, assert_safe, document};
+use crate::support::unseen::UNSEEN;
 use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader, Toolbox};
 use plan_runtime::journal::JournalError;
 use plan_runtime::run::{

@@ -1,7 +1,7 @@
 //! Descriptions as doc comments.
 
-use crate::plan::RustText;
-use crate::print::Line;
+use plan_graph::Line;
+use plan_runtime::plan::RustText;
 
 /// Returns the lines of a doc comment. A string of the program itself is Markdown. A string from elsewhere appears as plain text:
 /// no code that documentation would run, no HTML, no links.

@@ -2,10 +2,11 @@
 
 use super::fragment::is_identifier;
 use super::layout::{LayoutStyle, Tree};
+use super::model::{is_whole, parts};
 use super::names::RustNames;
 use super::value::Takes;
 use super::{SourceWriter, shown};
-use crate::plan::{Block, Body, Branch, Loop, Source, Template};
+use plan_runtime::plan::{Block, Body, Branch, Key, Loop, Source, Template};
 use proc_macro2::Delimiter;
 use std::mem::{replace, take};
 
@@ -85,7 +86,7 @@ impl<'p> SourceWriter<'p> {
         let steps = block.named_steps();
         let names = RustNames::of_steps(steps, inputs, &mut self.taken);
         for name in &names.steps {
-            if self.locals.iter().any(|local| local.bound.binds(name)) {
+            if self.locals.iter().any(|local| local.binds(name)) {
                 let what = format!("the step `{name}`, whose name a pattern around it binds");
                 self.cannot_express(self.here(), what);
             }
@@ -100,7 +101,7 @@ impl<'p> SourceWriter<'p> {
             items.extend(self.step(index, step));
         }
         self.step = step;
-        match (block.tail(), block.value()) {
+        match (block.tail(), value(block)) {
             (Some(tail), _) => items.push(self.body(tail)),
             (None, Some(value)) => {
                 if !is_step(value) && (ends == Ends::Typed || has_object(&value.plain())) {
@@ -123,7 +124,7 @@ impl<'p> SourceWriter<'p> {
 
     /// Returns the names around a block of the values that the block reads.
     fn block_inputs(&mut self, block: &Block, last: Option<String>) -> Option<Vec<String>> {
-        let Some(reads) = block.reads() else {
+        let Some(reads) = reads(block) else {
             self.cannot_express(self.here(), "a block with inputs that it does not declare");
             return None;
         };
@@ -163,7 +164,7 @@ impl Ends {
     pub(super) fn of(branches: &[Branch]) -> Self {
         let is_typed = |branch: &Branch| match &branch.body {
             Body::Action(action) => action.tool.is_some(),
-            Body::Block(block) => block.tail().is_some() || block.value().is_none_or(is_step),
+            Body::Block(block) => block.tail().is_some() || value(block).is_none_or(is_step),
             _ => true,
         };
         if branches.iter().any(is_typed) {
@@ -174,15 +175,43 @@ impl Ends {
     }
 }
 
+/// Returns the block's value, unless the value is always null.
+fn value(block: &Block) -> Option<&Template> {
+    let value = &block.plan.output.value;
+    (!matches!(value.plain(), Template::Null)).then_some(value)
+}
+
+/// Returns `true` if the block contains only a value, or only a call.
+pub(super) fn is_bare(block: &Block) -> bool {
+    block.named_steps().is_empty() && value(block).is_some()
+}
+
+/// Returns the values from outside that the block reads, each with its name inside. Returns `None` if these are not the
+/// inputs of the block.
+fn reads(block: &Block) -> Option<Vec<(&str, &Template)>> {
+    let Template::Object(entries) = &block.inputs else {
+        return None;
+    };
+    let named = entries.iter().map(|entry| match &entry.key {
+        Key::Name(name) => Some((name.as_str(), &entry.value)),
+        Key::Flattened | Key::Inner => None,
+    });
+    let named: Vec<_> = named.collect::<Option<_>>()?;
+    let names = named.iter().map(|(name, _)| *name);
+    let inputs = block.plan.inputs.iter().map(|input| &*input.name);
+    names.eq(inputs).then_some(named)
+}
+
 /// Returns `true` if a plain value contains an object, whose type in Rust is unknown.
 fn has_object(value: &Template) -> bool {
-    matches!(value, Template::Object(_) | Template::Tagged(..)) || value.parts().any(has_object)
+    matches!(value, Template::Object(_) | Template::Tagged(..))
+        || parts(value).into_iter().any(has_object)
 }
 
 /// Returns `true` if a value is the value of a step.
 fn is_step(value: &Template) -> bool {
     match value.plain() {
-        Template::Reference(value) => matches!(value.source, Source::Step(_)) && value.is_whole(),
+        Template::Reference(value) => matches!(value.source, Source::Step(_)) && is_whole(&value),
         _ => false,
     }
 }

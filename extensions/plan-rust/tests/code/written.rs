@@ -2,7 +2,8 @@
 
 use fastrand::Rng;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Code, Reader, RustSource};
+use plan_runtime::dynamic::{Code, Reader};
+use plan_rust::RustSource;
 use serde_json::{Value, json};
 
 fn document(reference: Value) -> String {

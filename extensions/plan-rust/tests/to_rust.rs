@@ -1,22 +1,23 @@
 //! Plans → the source of `plan!`.
 
-use crate::support::plans;
+use crate::plans;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Reader, RustSource};
+use plan_runtime::dynamic::Reader;
 use plan_runtime::plan::{Absent, Action, For, Reference, Source, Step, Template};
+use plan_rust::{RustSource, to_rust};
 use proptest::prelude::*;
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn source(text: &str) -> String {
     let plan = Reader::new().name("draft").read(text).unwrap().into_plan();
-    plan.to_rust().unwrap()
+    to_rust(&plan).unwrap()
 }
 
 #[test]
 fn names_paths_and_values() {
     let text = r#"{"name": "search-and-book", "description": "Finds a car.\n\nBooks it.", "inputs": [
-        {"name": "type", "type": "String", "description": "What kind of car."}, {"name": "maxPrice", "type": "f64"}
+        {"name": "type", "type": "String", "description": "The kind of car."}, {"name": "maxPrice", "type": "f64"}
     ], "plan": [
         {"id": "1", "intent": "Look around.", "tool": "Search_Car", "arguments": {
             "type": "{{PLACEHOLDER_type}}", "limit": 5, "ratio": 1.0, "below": -3, "near": null, "tags": ["a\"b", "c"], "open": true
@@ -36,7 +37,7 @@ fn names_paths_and_values() {
     ///
     /// Books it.
     pub SearchAndBook(
-        /// What kind of car.
+        /// The kind of car.
         r#type: String,
         max_price: f64,
     ) -> <CarsBook as plan_runtime::Tool>::Output {
@@ -171,7 +172,7 @@ fn what_rust_has_no_form_for() {
     }))
     .unwrap();
     assert_eq!(
-        plan.to_rust().unwrap_err().to_string(),
+        to_rust(&plan).unwrap_err().to_string(),
         "`plan!` cannot express 7 parts of the plan:\n\
          - input `A`: the type `no type`, which is not a Rust type\n\
          - step `a`: the computed value `A + 1`, whose type the plan does not keep\n\
@@ -194,7 +195,7 @@ fn defaults_that_no_type_says() {
             }}}],
         }))
         .unwrap();
-        plan.to_rust().map_err(|error| error.to_string())
+        to_rust(&plan).map_err(|error| error.to_string())
     };
     let lost = "which the type has to say in Rust";
     for path in [
@@ -249,8 +250,8 @@ fn how_long_a_reference_is_at_most_is_said() {
         ]});
         Reader::new().read(&text.to_string()).unwrap().into_plan()
     };
-    assert!(plan(128).to_rust().is_ok());
-    let said = plan(200).to_rust().unwrap_err().to_string();
+    assert!(to_rust(&plan(128)).is_ok());
+    let said = to_rust(&plan(200)).unwrap_err().to_string();
     assert!(
         said.ends_with("…`, which has 200 parts, and at most 128 are written"),
         "{said}"
@@ -311,7 +312,7 @@ fn what_has_no_effect_in_a_policy_is_not_written() {
         );
         let plan = Reader::new().read(&text).unwrap().into_plan();
         assert!(plan.to_string().contains(attribute), "{plan}");
-        let said = plan.to_rust().unwrap_err().to_string();
+        let said = to_rust(&plan).unwrap_err().to_string();
         let expected = format!("`plan!` cannot express a part of the plan: step `s`: {lacks}");
         assert_eq!(said, expected);
     }
@@ -337,7 +338,7 @@ fn messages_name_steps_and_local_values_as_they_are_called_now() {
         Step::new("s", read(Source::Step(0), "before.x")),
         Step::new("e", For::new("new", list, read(Source::Local(0), "old.x"))),
     ];
-    let said = plan.to_rust().unwrap_err().to_string();
+    let said = to_rust(&plan).unwrap_err().to_string();
     assert!(said.contains("the reference `now.x"), "{said}");
     assert!(said.contains("the reference `new.x"), "{said}");
 }
@@ -463,7 +464,7 @@ fn values_as_branches() {
             ]}}"#
         );
         let plan: Plan = serde_json::from_str(&text).unwrap();
-        plan.to_rust().map_err(|error| error.to_string())
+        to_rust(&plan).map_err(|error| error.to_string())
     };
     let call = r#"{"tool": {"name": "t"}}"#;
     let reference = r#"{"reference": {"step": "a", "pointer": "/id"}}"#;
@@ -500,7 +501,7 @@ fn blocks_that_only_plan_json_has() {
             ]}}"#
         );
         let plan: Plan = serde_json::from_str(&text).unwrap();
-        plan.to_rust().unwrap_err().to_string()
+        to_rust(&plan).unwrap_err().to_string()
     };
     assert_eq!(
         block(r#""steps": [], "value": 1"#),
@@ -524,7 +525,7 @@ fn blocks_that_only_plan_json_has() {
         "steps": [], "tail": {"tool": {"name": "t"}}, "while": {"reference": {"step": "_", "pointer": "/more"}}}}]}"#;
     let collected: Plan = serde_json::from_str(collected).unwrap();
     assert_eq!(
-        collected.to_rust().unwrap_err().to_string(),
+        to_rust(&collected).unwrap_err().to_string(),
         "`plan!` cannot express a part of the plan: step `b`: a condition that refers to the call at the end of a round, whose values the loop collects"
     );
     assert_eq!(

@@ -1,9 +1,10 @@
 //! Descriptions are text.
 
-use crate::hostile::printed::is_unseen;
+use crate::unseen::is_unseen;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Reader, RustSource};
+use plan_runtime::dynamic::Reader;
 use plan_runtime::plan::RustText;
+use plan_rust::{RustSource, to_rust};
 use serde_json::json;
 
 /// Returns a string with numbers in place of invisible characters, by the tables of Unicode.
@@ -34,7 +35,7 @@ fn source(description: &str) -> String {
         "plan": [{"id": "a", "intent": description, "tool": "t", "arguments": {"x": "{{PLACEHOLDER_x}}"}}]});
     let text = plan.to_string();
     let plan = Reader::new().read(&text).unwrap();
-    plan.plan().to_rust().unwrap()
+    to_rust(plan.plan()).unwrap()
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn what_the_program_itself_says_is_markdown() {
     let mut plan = Plan::new("p");
     plan.description = RustText::of_program("Sends *all*.\n\n```\nassert!(true);\n```");
     assert!(
-        plan.to_rust()
+        to_rust(&plan)
             .unwrap()
             .contains("    /// Sends *all*.\n    ///\n    /// ```\n")
     );
@@ -131,7 +132,7 @@ fn nothing_that_is_written_is_unseen() {
         assert!(source.write().is_err(), "{text:?}");
         let mut plan = Plan::new("p");
         plan.description = RustText::of_program("\tcode of the program\u{3164}");
-        let source = plan.to_rust().unwrap();
+        let source = to_rust(&plan).unwrap();
         assert!(
             source.contains("/// \tcode of the program\\u{3164}\n"),
             "{source}"

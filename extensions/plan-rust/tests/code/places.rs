@@ -1,9 +1,10 @@
 //! Each position of a plan that once contained code.
 
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Dialect, Reader, RustSource};
+use plan_runtime::dynamic::{Dialect, Reader};
 use plan_runtime::plan::{Body, Source, Template};
 use plan_runtime::{Result, plan, tool};
+use plan_rust::{RustSource, to_rust};
 use serde_json::{Value, json};
 
 fn read(document: &Value) -> Plan {
@@ -18,7 +19,7 @@ fn plan_json(inputs: Value, steps: Value) -> Plan {
 }
 
 fn said(plan: &Plan) -> String {
-    plan.to_rust().unwrap_err().to_string()
+    to_rust(plan).unwrap_err().to_string()
 }
 
 /// Checks that this is missing, with code and without code.
@@ -38,7 +39,7 @@ fn what_looks_like_a_placeholder_is_text() {
                 "a": stand_in, "b": {key: "..__rest", "c": [stand_in]}, "d": "x ..__rest y"
             }}
         ]));
-        let source = plan.to_rust().unwrap();
+        let source = to_rust(&plan).unwrap();
         super::expected::check(&plan, &source).unwrap();
         assert!(source.contains("d: \"x ..__rest y\""), "{source}");
     }
@@ -85,7 +86,7 @@ fn code_that_the_program_does_not_contain_is_refused_and_listed() {
             "argument `text` of step `p`: the computed value `shown()`",
         ]
     );
-    let refused = plan.to_rust().unwrap_err();
+    let refused = to_rust(&plan).unwrap_err();
     assert_eq!(refused.all().len(), listed.len());
     for (one, listed) in refused.all().iter().zip(&listed) {
         assert_eq!(&one.to_string(), listed);
@@ -123,7 +124,7 @@ fn names_and_plain_types_are_no_code() {
             json!(inputs),
             json!([{"id": "s", "if": [{"pattern": pattern, "value": list, "then": call}]}]),
         );
-        plan.to_rust().unwrap();
+        to_rust(&plan).unwrap();
     }
     for ty in [
         "&'static str",
@@ -140,7 +141,7 @@ fn names_and_plain_types_are_no_code() {
     ] {
         let plan = plan_json(json!([{"name": "x", "type": ty}]), json!([]));
         let found = RustSource::new(&plan).foreign_code().unwrap();
-        assert!(found.len() == 1 && plan.to_rust().is_err(), "{ty}");
+        assert!(found.len() == 1 && to_rust(&plan).is_err(), "{ty}");
     }
 }
 
@@ -246,7 +247,7 @@ fn formats_are_those_of_the_standard_library() {
     for spec in [
         "", ">8", "*^8", "+08.3e", "#x", "#010x", "?", "#?", "}>8", "->8", ".2",
     ] {
-        let found = plan(spec).to_rust();
+        let found = to_rust(&plan(spec));
         assert_eq!(found.is_ok(), spec != "}>8", "{spec}: {found:?}");
     }
     for spec in [
@@ -296,7 +297,7 @@ fn names_stay_apart() {
         ],
     ] {
         let plan = steps(ids);
-        let source = plan.to_rust().unwrap();
+        let source = to_rust(&plan).unwrap();
         super::expected::check(&plan, &source).unwrap();
         // rustc takes two spellings of one letter for one name.
         assert!(unicode_normalization::is_nfc(&source), "{source}");
@@ -317,7 +318,7 @@ fn names_stay_apart() {
     ] {
         let plan = json!({"name": name, "steps": [{"id": "a", "tool": {"name": tool}, "arguments": {"object": {}}}]});
         let plan: Plan = serde_json::from_value(plan).unwrap();
-        assert!(plan.to_rust().unwrap().contains(&format!("pub {meant}(")));
+        assert!(to_rust(&plan).unwrap().contains(&format!("pub {meant}(")));
     }
 }
 
@@ -373,9 +374,9 @@ fn a_name_that_a_pattern_binds_again_is_not_the_step() {
         &plan("list", "m", secrets),
         "whose name a pattern around it binds",
     );
-    let source = plan("m", "n", secrets).to_rust().unwrap();
+    let source = to_rust(&plan("m", "n", secrets)).unwrap();
     assert!(source.contains("T { a: secrets[0], .. }"), "{source}");
-    let source = plan("m", "m", Source::Local(1)).to_rust().unwrap();
+    let source = to_rust(&plan("m", "m", Source::Local(1))).unwrap();
     assert!(source.contains("T { a: m[0], .. }"), "{source}");
 }
 
@@ -403,7 +404,7 @@ fn all_dialects_are_written_without_code() {
             .unwrap()
             .into_plan();
         assert!(RustSource::new(&plan).foreign_code().unwrap().is_empty());
-        plan.to_rust().unwrap();
+        to_rust(&plan).unwrap();
     }
 }
 
@@ -426,12 +427,12 @@ plan! {
 
 #[test]
 fn what_plan_made_is_part_of_the_program_and_json_never_is() {
-    let source = Talk::PLAN.to_rust().unwrap();
-    assert_eq!(Talk::PLAN.clone().to_rust().as_ref(), Ok(&source));
+    let source = to_rust(Talk::PLAN).unwrap();
+    assert_eq!(to_rust(&Talk::PLAN.clone()).as_ref(), Ok(&source));
     let read: Plan = serde_json::from_str(&serde_json::to_string(Talk::PLAN).unwrap()).unwrap();
     assert_eq!(&read, Talk::PLAN);
     let foreign = RustSource::new(&read).foreign_code().unwrap();
-    assert_eq!(foreign.len(), read.to_rust().unwrap_err().all().len());
+    assert_eq!(foreign.len(), to_rust(&read).unwrap_err().all().len());
     assert_eq!(foreign.len(), 9, "{foreign:#?}");
     assert_eq!(
         RustSource::new(&read).allow_code().write().as_ref(),
@@ -473,7 +474,7 @@ fn an_if_let_over_a_text_keeps_its_let() {
     );
     let drawn = Talk::PLAN.dot().to_string();
     assert!(drawn.contains("if let \\\"a let b\\\" = words"), "{drawn}");
-    let source = Talk::PLAN.to_rust().unwrap();
+    let source = to_rust(Talk::PLAN).unwrap();
     assert!(
         source.contains("if let \"a let b\" = words[0].as_str() {"),
         "{source}"

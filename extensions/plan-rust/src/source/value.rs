@@ -2,18 +2,12 @@
 
 use super::fragment::{self, FragmentError};
 use super::layout::{LayoutStyle, Tree};
+use super::model::{Binding, push_key};
+use super::reference::is_place;
 use super::{SourceWriter, names, shown};
-use crate::plan::{
-    Absent, Binding, Computed, Entry, Key, Number, Part, Path, Reference, Segment, Selector,
-    Source as From, Template, Test, outcome, written,
-};
-use crate::print::Quoted;
+use plan_graph::Quoted;
+use plan_runtime::plan::{Computed, Key, Number, Part, Source as From, Template, Test};
 use proc_macro2::Delimiter;
-use serde_json::Value;
-use std::borrow::Cow;
-
-/// The largest number of parts in a path. The compiler recurses for each part.
-const MOST: usize = 128;
 
 /// The requirements of the position that takes a value.
 #[derive(Clone, Copy, PartialEq)]
@@ -71,8 +65,9 @@ impl SourceWriter<'_> {
             }
             Template::Object(entries) => {
                 let mut members = Vec::with_capacity(entries.len());
-                for Entry { key, value } in entries {
-                    let Key::Name(name) = key else {
+                for entry in entries {
+                    let value = &entry.value;
+                    let Key::Name(name) = &entry.key else {
                         let place = self.at(path);
                         let value = shown(&value.to_string());
                         self.cannot_express(
@@ -82,7 +77,7 @@ impl SourceWriter<'_> {
                         continue;
                     };
                     let mut path = path.to_owned();
-                    crate::plan::push_key(&mut path, name);
+                    push_key(&mut path, name);
                     let value = self.json(&path, value);
                     members.push(Tree::Row(vec![
                         Tree::Text(format!("{}: ", Quoted(name))),
@@ -114,9 +109,7 @@ impl SourceWriter<'_> {
             Template::Text(parts) => self.text(path, parts),
             Template::Test(test) => self.test(test, takes),
             Template::Computed(computed) => self.computed(path, computed, takes),
-            Template::Null | Template::List(_) | Template::Object(_) | Template::Tagged(..) => {
-                Ok(Tree::text("None"))
-            }
+            other => Err(format!("the value `{}`", shown(&other.to_string()))),
         };
         written.unwrap_or_else(|construct| {
             let place = self.at(path);
@@ -130,7 +123,7 @@ impl SourceWriter<'_> {
         // `if a && b` is two conditions, and this template is a single one.
         let is_alone = match takes {
             Takes::Block => !matches!(test, Test::All(_)),
-            Takes::Operand => test.binding() > Binding::And,
+            Takes::Operand => Binding::of(test) > Binding::And,
             Takes::Anything | Takes::Fraction | Takes::Choice => true,
         };
         Ok(Tree::Text(if is_alone {
@@ -141,7 +134,7 @@ impl SourceWriter<'_> {
     }
 
     fn test_text(&mut self, test: &Test) -> Result<String, String> {
-        let around = test.binding();
+        let around = Binding::of(test);
         let mut operands = Vec::with_capacity(test.operands().len());
         for operand in test.operands() {
             let text = match operand {
@@ -159,7 +152,7 @@ impl SourceWriter<'_> {
                     return Err(format!("the value `{other}` in a test"));
                 }
             };
-            operands.push(if operand.is_bracketed_in(around) {
+            operands.push(if around.brackets(operand) {
                 format!("({text})")
             } else {
                 text
@@ -221,28 +214,6 @@ impl SourceWriter<'_> {
             .map(|(given, _)| given)
     }
 
-    /// Returns the name of a step or an input in the plan, and its name in Rust.
-    fn named(&self, source: From) -> Option<(&str, &str)> {
-        match source {
-            From::Step(step) => Some((
-                self.plan.steps.get(step)?.id.as_ref(),
-                self.names.steps.get(step)?,
-            )),
-            From::Input(input) => Some((
-                self.plan.inputs.get(input)?.name.as_ref(),
-                self.names.inputs.get(input)?,
-            )),
-            From::Local(_) => None,
-        }
-    }
-
-    /// Returns the innermost local value with this name.
-    fn binding(&self, name: &str) -> Option<usize> {
-        self.locals
-            .iter()
-            .rposition(|local| local.bound.binds(name))
-    }
-
     fn text(&mut self, path: &str, parts: &[Part]) -> Result<Tree, String> {
         let mut text = String::new();
         let mut arguments = Vec::new();
@@ -289,135 +260,6 @@ impl SourceWriter<'_> {
             LayoutStyle::Commas,
             arguments,
         ))
-    }
-
-    /// Writes a reference for a message, with the current name of its source.
-    fn shown_reference(&self, reference: &Reference) -> String {
-        let path = reference.path();
-        let now = match reference.source {
-            From::Local(depth) => self.locals.get(depth).and_then(|it| it.bound.start(path)),
-            source => self.plan.name_of(source).map(|name| (name, path)),
-        };
-        let text = now.map(|(name, path)| match reference.as_written_for(name) {
-            Some(text) => text.to_owned(),
-            None => written(name, path),
-        });
-        shown(&text.unwrap_or_else(|| reference.text().into_owned()))
-    }
-
-    /// Writes a reference, derived from its source and path.
-    pub(super) fn reference(&self, reference: &Reference) -> Result<String, String> {
-        let shown = self.shown_reference(reference);
-        let nothing = || format!("the reference `{shown}`, which has no target");
-        let (name, path) = match reference.source {
-            From::Local(depth) => {
-                let local = self.locals.get(depth).ok_or_else(nothing)?;
-                let found = local.bound.start(reference.path());
-                let (name, path) =
-                    found.ok_or_else(|| format!("the part `{shown}` of `{}`", local.pattern))?;
-                let name = names::keyword(name).ok_or_else(nothing)?;
-                if self.binding(&name) != Some(depth) {
-                    let what = "whose name another pattern binds again";
-                    return Err(format!("the reference `{shown}`, {what}"));
-                }
-                (Cow::Owned(name), path)
-            }
-            source => {
-                let (_, name) = self.named(source).ok_or_else(nothing)?;
-                if self.binding(name).is_some() {
-                    let what = "whose name a pattern around it binds";
-                    return Err(format!("the reference `{shown}`, {what}"));
-                }
-                (Cow::Borrowed(name), reference.path())
-            }
-        };
-        way(&name, path, &shown)
-    }
-}
-
-/// Returns a name and the path after it, in the syntax of `plan!`, if that can express the path. Types determine the
-/// effect of an absent value.
-fn way(name: &str, path: Path<'_>, shown: &str) -> Result<String, String> {
-    let mut text = name.to_owned();
-    if path.segments.len() > MOST {
-        let count = path.segments.len();
-        let what = format!("which has {count} parts, and at most {MOST} are written");
-        return Err(format!("the reference `{shown}`, {what}"));
-    }
-    if path.otherwise.is_some() {
-        let what = format!("the default for the reference `{shown}` of the compat profile");
-        return Err(what);
-    }
-    if path.optional {
-        text.push('?');
-    }
-    for segment in path.segments {
-        if let Some(outcome) = outcome(segment) {
-            text.push_str(outcome);
-            if segment.optional {
-                text.push('?');
-            }
-            continue;
-        }
-        let may_be_missing = match &segment.absent {
-            Absent::Default(value) if !is_default_of(&segment.selector, value) => {
-                let why = "which the type has to say in Rust";
-                return Err(format!("the default of the reference `{shown}`, {why}"));
-            }
-            Absent::End if !segment.optional => {
-                let why = "which is absent if a part of its path is absent";
-                return Err(format!("the reference `{shown}`, {why}"));
-            }
-            Absent::Default(value) => value.is_null(),
-            Absent::End => true,
-            Absent::Error | Absent::Failure => false,
-        };
-        match &segment.selector {
-            Selector::Key(key) => match names::field(key) {
-                Some(field) => text.push_str(&format!(".{field}")),
-                None => text.push_str(&format!("[{}]", Quoted(key))),
-            },
-            Selector::Index(index) if may_be_missing => text.push_str(&format!(".get({index})")),
-            Selector::Index(index) => text.push_str(&format!("[{index}]")),
-            Selector::Each => text.push_str("[..]"),
-        }
-        if segment.optional {
-            text.push('?');
-        }
-    }
-    Ok(text)
-}
-
-/// Returns `true` if the reference has its meaning in Rust code as well, where `a?` fails the step if `a` is absent, and
-/// `.get(0)` returns an `Option`.
-fn is_place(reference: &Reference) -> bool {
-    let is_place = |segment: &Segment| match &segment.selector {
-        Selector::Key(_) => outcome(segment).is_none(),
-        Selector::Index(_) => matches!(segment.absent, Absent::Error),
-        Selector::Each => false,
-    };
-    !reference.can_end() && reference.path.iter().all(is_place)
-}
-
-/// Returns `true` if a Rust type determines the replacement for this missing part: a default for a struct's field, and
-/// null for `.get(0)`.
-fn is_default_of(selector: &Selector, value: &Value) -> bool {
-    match selector {
-        Selector::Key(key) => names::field(key).is_some() && is_zero(value),
-        Selector::Index(_) => value.is_null(),
-        Selector::Each => true,
-    }
-}
-
-/// Returns `true` for the `Default` value of some Rust type, which such types omit.
-fn is_zero(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Plans as the source of `plan!`.
+//! The writer of a plan's source.
 //!
 //! `layout.rs` prints a tree of tokens, parses its own output, and compares both token by token. A difference is an error, so no string of a plan can leave its token. Strings that are
 //! Rust code pass `fragment.rs`, which accepts exactly one expression, pattern or type.
@@ -7,90 +7,98 @@ mod block;
 mod docs;
 mod fragment;
 mod layout;
+mod model;
 mod names;
+mod pattern;
+mod policy;
+mod reference;
 mod step;
+mod unsupported;
 mod value;
 
-use super::unsupported::{Unsupported, UnsupportedPart, shown};
-use crate::Plan;
-use crate::plan::{Body, Bound, Optional, Output, RustText, Source as From, Template};
-use crate::print::Line;
+pub use unsupported::{Unsupported, UnsupportedPart};
+
 use fragment::FragmentError;
 use layout::{LayoutStyle, Printer, Tree};
+use model::is_whole;
 use names::{RustNames, TakenNames};
+use pattern::Pattern;
+use plan_graph::Line;
+use plan_runtime::Plan;
+use plan_runtime::plan::{Body, Optional, RustText, Source as From, Template};
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
+use unsupported::shown;
 use value::Takes;
 
-impl Plan {
-    /// Returns the source code of an equivalent `plan!`, ready to be pasted: a model drafts, the compiler checks, the author
-    /// keeps.
-    ///
-    /// The plan contains only the names of its tools, so each call ends with `..`, which omits the optional arguments.
-    /// [`RustSource`] has more options.
-    ///
-    /// | in the plan | in Rust |
-    /// |---|---|
-    /// | the tool `find_mail` | `FindMail`, as `#[tool]` names it |
-    /// | a key `threadId` in a path | the field `.thread_id`, as `#[serde(rename_all)]` names it |
-    /// | a key that is not a name, `odd key` | `["odd key"]` |
-    /// | an index, a projection | `[0]`, `[..]` |
-    /// | a formatted string | `format!` |
-    /// | an object | `json!`, because its type is unknown |
-    /// | a string for an argument whose [schema](RustSource::schema) lists strings, `"high"` | `serde_json::from_value(json!("high"))?`, which fits a `String` and an enum |
-    /// | an id that is not a Rust identifier, `step-1` | `step_1` |
-    /// | `plan.output`, without a declared type | the tool's output, or a `serde_json::Value` |
-    ///
-    /// ```
-    /// use plan_runtime::dynamic::Reader;
-    ///
-    /// let plan = Reader::new().name("reply").read(r#"[
-    ///     {"id": "mail", "intent": "Find the mail.", "tool": "find_mail", "arguments": {"from": "{{PLACEHOLDER_sender}}"}},
-    ///     {"id": "sent", "tool": "send", "arguments": {
-    ///         "thread": "{{mail.result[0].threadId}}",
-    ///         "subject": "Re: {{mail.result[0].subject}}"
-    ///     }}
-    /// ]"#)?.into_plan();
-    /// assert_eq!(plan.to_rust()?, r#"plan! {
-    ///     pub Reply(sender: String) -> serde_json::Value {
-    ///         /// Find the mail.
-    ///         step mail = FindMail { from: sender, .. };
-    ///
-    ///         step sent = Send {
-    ///             thread: mail[0].thread_id,
-    ///             subject: format!("Re: {}", mail[0].subject),
-    ///             ..
-    ///         };
-    ///
-    ///         json!({ "mail": mail, "sent": sent })
-    ///     }
-    /// }
-    /// "#);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// A string of a plan becomes code only if it is code: names are names, strings are literals, and a reference is derived from
-    /// its source and path, regardless of its author's notation. The description of a plan from elsewhere is plain text, not
-    /// Markdown.
-    ///
-    /// Computed values, patterns and types exist only as Rust code, which would run. Code of the program itself is written
-    /// unchanged. Code from JSON is an error, unless [`RustSource::allow_code`] accepts it.
-    ///
-    /// # Errors
-    ///
-    /// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a
-    /// part of the program.
-    pub fn to_rust(&self) -> Result<String, Unsupported> {
-        RustSource::new(self).write()
-    }
-}
-
-/// A writer like [`Plan::to_rust`], with options and schemas of the tools.
+/// Returns the source code of an equivalent `plan!`, ready to be pasted: a model drafts, the compiler checks, the author
+/// keeps.
+///
+/// The plan contains only the names of its tools, so each call ends with `..`, which omits the optional arguments.
+/// [`RustSource`] has more options.
+///
+/// | in the plan | in Rust |
+/// |---|---|
+/// | the tool `find_mail` | `FindMail`, as `#[tool]` names it |
+/// | a key `threadId` in a path | the field `.thread_id`, as `#[serde(rename_all)]` names it |
+/// | a key that is not a name, `odd key` | `["odd key"]` |
+/// | an index, a projection | `[0]`, `[..]` |
+/// | a formatted string | `format!` |
+/// | an object | `json!`, because its type is unknown |
+/// | a string for an argument whose [schema](RustSource::schema) lists strings, `"high"` | `serde_json::from_value(json!("high"))?`, which fits a `String` and an enum |
+/// | an id that is not a Rust identifier, `step-1` | `step_1` |
+/// | `plan.output`, without a declared type | the tool's output, or a `serde_json::Value` |
 ///
 /// ```
-/// use plan_runtime::dynamic::{Reader, RustSource};
+/// use plan_runtime::dynamic::Reader;
+///
+/// let plan = Reader::new().name("reply").read(r#"[
+///     {"id": "mail", "intent": "Find the mail.", "tool": "find_mail", "arguments": {"from": "{{PLACEHOLDER_sender}}"}},
+///     {"id": "sent", "tool": "send", "arguments": {
+///         "thread": "{{mail.result[0].threadId}}",
+///         "subject": "Re: {{mail.result[0].subject}}"
+///     }}
+/// ]"#)?.into_plan();
+/// assert_eq!(plan_rust::to_rust(&plan)?, r#"plan! {
+///     pub Reply(sender: String) -> serde_json::Value {
+///         /// Find the mail.
+///         step mail = FindMail { from: sender, .. };
+///
+///         step sent = Send {
+///             thread: mail[0].thread_id,
+///             subject: format!("Re: {}", mail[0].subject),
+///             ..
+///         };
+///
+///         json!({ "mail": mail, "sent": sent })
+///     }
+/// }
+/// "#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A string of a plan becomes code only if it is code: names are names, strings are literals, and a reference is derived from
+/// its source and path, regardless of its author's notation. The description of a plan from elsewhere is plain text, not
+/// Markdown.
+///
+/// Computed values, patterns and types exist only as Rust code, which would run. Code of the program itself is written
+/// unchanged. Code from JSON is an error, unless [`RustSource::allow_code`] accepts it.
+///
+/// # Errors
+///
+/// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a
+/// part of the program.
+pub fn to_rust(plan: &Plan) -> Result<String, Unsupported> {
+    RustSource::new(plan).write()
+}
+
+/// A writer like [`to_rust`](crate::to_rust), with options and schemas of the tools.
+///
+/// ```
+/// use plan_runtime::dynamic::Reader;
+/// use plan_rust::RustSource;
 /// use serde_json::json;
 ///
 /// let plan = r#"{"steps": [{"id": "paid", "tool": "pay", "arguments": {"amount": 5}}]}"#;
@@ -130,7 +138,7 @@ impl<'p> RustSource<'p> {
     ///
     /// ```
     /// use plan_runtime::Plan;
-    /// use plan_runtime::dynamic::RustSource;
+    /// use plan_rust::RustSource;
     ///
     /// let plan: Plan = serde_json::from_str(r#"{"name": "p", "inputs": [{"name": "to", "type": "String"}], "steps": [
     ///     {"id": "sent", "tool": {"name": "send"}, "arguments": {"object": {
@@ -138,7 +146,7 @@ impl<'p> RustSource<'p> {
     ///     }}}
     /// ]}"#)?;
     /// assert_eq!(
-    ///     plan.to_rust().unwrap_err().to_string(),
+    ///     plan_rust::to_rust(&plan).unwrap_err().to_string(),
     ///     "the plan contains code from outside the program: argument `to` of step `sent`: the computed value `to.trim()`\n\
     ///      help: review the code, then call `RustSource::allow_code`",
     /// );
@@ -170,7 +178,7 @@ impl<'p> RustSource<'p> {
     pub fn foreign_code(&self) -> Result<Vec<UnsupportedPart>, Unsupported> {
         match self.source() {
             Ok((source, _)) => Ok(source.foreign),
-            Err(deep) => Err(Unsupported::new(TARGET, deep)),
+            Err(deep) => Err(Unsupported::new(deep)),
         }
     }
 
@@ -181,18 +189,17 @@ impl<'p> RustSource<'p> {
     /// Returns all parts of the plan that `plan!` cannot express. Without such parts, returns all code that is not a part of
     /// the program, unless [such code is allowed](Self::allow_code).
     pub fn write(&self) -> Result<String, Unsupported> {
-        let unsupported = |unsupported| Unsupported::new(TARGET, unsupported);
-        let (source, text) = self.source().map_err(unsupported)?;
+        let (source, text) = self.source().map_err(Unsupported::new)?;
         if !source.unsupported.is_empty() {
-            return Err(unsupported(source.unsupported));
+            return Err(Unsupported::new(source.unsupported));
         }
         if !self.allows_code && !source.foreign.is_empty() {
             return Err(Unsupported::foreign(source.foreign));
         }
         text.ok_or_else(|| {
             const BUG: &str =
-                "its source does not parse back to the same tokens, which is a bug in plan-runtime";
-            unsupported(vec![UnsupportedPart::new("the plan", BUG)])
+                "its source does not parse back to the same tokens, which is a bug in plan-rust";
+            Unsupported::new(vec![UnsupportedPart::new("the plan", BUG)])
         })
     }
 
@@ -231,16 +238,6 @@ impl<'p> RustSource<'p> {
     }
 }
 
-/// The name of the target in messages about parts that it cannot express.
-const TARGET: &str = "`plan!`";
-
-/// The variables of a pattern.
-struct LocalName {
-    /// The pattern, for messages.
-    pattern: String,
-    bound: Bound,
-}
-
 /// A plan that is being written.
 struct SourceWriter<'p> {
     plan: &'p Plan,
@@ -257,7 +254,7 @@ struct SourceWriter<'p> {
     /// The prefix of the IDs of a block's steps.
     around: String,
     /// The variables of the enclosing `for`s and `if let`s.
-    locals: Vec<LocalName>,
+    locals: Vec<Pattern>,
     unsupported: Vec<UnsupportedPart>,
     /// Code that is not part of the program.
     foreign: Vec<UnsupportedPart>,
@@ -402,8 +399,8 @@ impl SourceWriter<'_> {
 
     /// Writes the type and the value of the output.
     fn output(&mut self) -> (Option<String>, Option<Tree>) {
-        let Output { type_name, value } = &self.plan.output;
-        let value = value.plain();
+        let type_name = &self.plan.output.type_name;
+        let value = self.plan.output.value.plain();
         if type_name.is_empty() && matches!(value, Template::Null) {
             return (None, None);
         }
@@ -433,7 +430,7 @@ impl SourceWriter<'_> {
         let Template::Reference(reference) = value else {
             return step::type_of(value).map(str::to_owned);
         };
-        if !reference.is_whole() {
+        if !is_whole(reference) {
             return None;
         }
         match reference.source {
@@ -450,7 +447,7 @@ impl SourceWriter<'_> {
                 })
             }
             From::Input(input) => self.types.get(input).cloned(),
-            From::Local(_) => None,
+            _ => None,
         }
     }
 }

@@ -4,8 +4,9 @@
 use super::expected;
 use fastrand::Rng;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Dialect, Reader, RustSource};
+use plan_runtime::dynamic::{Dialect, Reader};
 use plan_runtime::plan::{Body, Condition, Template};
+use plan_rust::{RustSource, to_rust};
 use serde_json::{Value, json};
 
 /// Strings with a meaning to a parser of Rust, of Markdown, or to a reader.
@@ -494,7 +495,7 @@ fn a_source_has_the_tokens_of_its_plan_or_there_is_none() {
             continue;
         };
         let plan = read.into_plan();
-        let strict = plan.to_rust();
+        let strict = to_rust(&plan);
         let source = RustSource::new(&plan);
         let foreign = source.foreign_code();
         // A plan that nobody looked at has no source.

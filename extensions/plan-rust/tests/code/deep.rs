@@ -1,8 +1,8 @@
 //! Code for which a parser would recurse once for each character, on a stack of 2 MB.
 
 use plan_runtime::Plan;
-use plan_runtime::dynamic::RustSource;
 use plan_runtime::plan::{Computed, Output, Reference, Source, Template};
+use plan_rust::{RustSource, to_rust};
 use serde_json::{Value, json};
 
 fn plan(kind: &str, text: &str) -> Plan {
@@ -54,9 +54,7 @@ fn is_written(plan: Plan) -> bool {
     let thread = std::thread::Builder::new().stack_size(2 << 20);
     let thread = thread.spawn(move || {
         let source = RustSource::new(&plan).allow_code();
-        let said = plan
-            .to_rust()
-            .map_err(|unsupported| unsupported.all().len());
+        let said = to_rust(&plan).map_err(|unsupported| unsupported.all().len());
         assert_ne!(said.err(), Some(0));
         let written = source.write();
         if let Ok(text) = &written {
@@ -135,7 +133,7 @@ fn templates_are_nested_as_deep_as_that_is_written() {
                 plan.output = Output::new(value);
                 let written = std::thread::scope(|scope| {
                     let thread = std::thread::Builder::new().stack_size(2 << 20);
-                    let thread = thread.spawn_scoped(scope, || plan.to_rust());
+                    let thread = thread.spawn_scoped(scope, || to_rust(&plan));
                     thread.unwrap().join().unwrap()
                 });
                 assert_eq!(written.is_ok(), fits, "{depth}");

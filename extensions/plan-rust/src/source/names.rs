@@ -1,9 +1,9 @@
 //! Conversion of names in JSON to Rust identifiers.
 
 use super::fragment::is_identifier;
-use crate::Plan;
-use crate::plan::Step;
 use heck::{ToSnakeCase, ToUpperCamelCase};
+use plan_runtime::Plan;
+use plan_runtime::plan::Step;
 use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 

@@ -1,83 +1,27 @@
 //! Steps: their bodies and their attributes.
 
-use super::block::Ends;
-use super::fragment::{self, Pattern};
+use super::block::{Ends, is_bare};
 use super::layout::{LayoutStyle, Tree};
+use super::model::{can_end, is_bool, only_after, parts};
+use super::pattern::Pattern;
+use super::policy::{given, pointless};
 use super::value::{Takes, said};
-use super::{LocalName, SourceWriter, docs, names, shown};
-use crate::plan::json::meaningless;
-use crate::plan::{
-    Action, Amount, Body, Bound, Condition, Entry, Key, Number, Optional, Origin, Policy,
-    Reference, Role, RustText, Step, Template, attributes,
+use super::{SourceWriter, docs, names, shown};
+use plan_runtime::plan::{
+    Action, Body, Condition, Key, Number, Reference, Role, RustText, Selector, Step, Template,
 };
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::collections::HashSet;
-use std::time::Duration;
-
-/// Returns the parts of a policy that have no effect, and that `plan!` refuses for this reason.
-fn pointless(step: &Step) -> Vec<&'static str> {
-    let (policy, body) = (&*step.policy, &step.body);
-    let default = Policy::DEFAULT;
-    let is_computed = matches!(body, Body::Action(Action { tool: None, .. }));
-    let has_waits = (policy.backoff, policy.max, policy.jitter)
-        != (default.backoff, default.max, default.jitter);
-    let has_limits = policy.timeout.is_some() || policy.deadline.is_some();
-    let of_tries = [
-        Amount::Attempts,
-        Amount::Backoff,
-        Amount::Max,
-        Amount::Timeout,
-        Amount::Deadline,
-    ];
-    let gives_tries = of_tries.iter().any(|it| policy.gives(*it).is_some());
-    let is_longer = |(timeout, deadline)| timeout > deadline;
-    // `plan!` does not check the waits of more attempts than these.
-    let retries = 1..policy.attempts.min(1001);
-    let waits = || {
-        retries.clone().fold(Duration::ZERO, |sum, n| {
-            sum.saturating_add(policy.wait_after(n))
-        })
-    };
-    let is_out_of_time =
-        |deadline| !policy.jitter && policy.attempts <= 1000 && waits() >= deadline;
-    let pointless = [
-        (
-            policy.attempts <= 1 && has_waits && policy.gives(Amount::Attempts).is_none(),
-            "how long to wait before another attempt, with one attempt",
-        ),
-        (
-            policy.max != default.max && policy.max < policy.backoff,
-            "a longest wait that is shorter than the first one",
-        ),
-        (
-            policy.timeout.zip(policy.deadline).is_some_and(is_longer),
-            "a time limit that is longer than the deadline of all attempts",
-        ),
-        (
-            policy.attempts > 1 && policy.deadline.is_some_and(is_out_of_time),
-            "attempts that the deadline leaves no time for",
-        ),
-        (
-            is_computed && (policy.attempts > 1 || has_limits || gives_tries),
-            "attempts or time limits of a computed value",
-        ),
-        (
-            policy.fallback.is_some() && policy.optional == Optional::Whole,
-            "that it is optional, beside a fallback",
-        ),
-    ];
-    let pointless = pointless.into_iter().filter(|(is_said, _)| *is_said);
-    let meaningless = meaningless(policy, false, body, step.role, Origin::Written).into_iter();
-    let all = pointless.map(|(_, what)| what);
-    all.chain(meaningless.map(|(_, what)| what)).collect()
-}
 
 /// Returns `true` if a reference in a value has a `?` or a `[..]`, which have another meaning in a Rust expression.
 fn has_path_of_plans(template: &Template) -> bool {
-    let has = |reference: &Reference| reference.can_end() || reference.is_projection();
+    let has = |reference: &Reference| {
+        let mut segments = reference.path.iter();
+        can_end(reference) || segments.any(|segment| segment.selector == Selector::Each)
+    };
     matches!(template, Template::Reference(reference) if has(reference))
-        || template.parts().any(has_path_of_plans)
+        || parts(template).into_iter().any(has_path_of_plans)
 }
 
 impl<'p> SourceWriter<'p> {
@@ -94,8 +38,9 @@ impl<'p> SourceWriter<'p> {
                 lines.push(Tree::Text(format!("#[undo({name})]")));
             }
             Role::Always => lines.push(Tree::text("#[always]")),
+            _ => self.cannot_express(self.here(), "a role that `plan!` does not have"),
         }
-        let after = step.only_after();
+        let after = only_after(step);
         let is_work = |&after: &usize| {
             let step = self.plan.steps.get(after);
             step.is_some_and(|step| step.role == Role::Work)
@@ -112,19 +57,16 @@ impl<'p> SourceWriter<'p> {
             self.cannot_express(self.here(), pointless);
         }
         // The new program does not have the named constants of the plan's program.
-        let mut policy = (*step.policy).clone();
-        policy.named.clear();
-        let attributes = attributes(&policy, &mut |template| match self.value(
-            "",
-            &template.plain(),
-            Takes::Anything,
-        ) {
-            Tree::Text(text) => text,
-            _ => {
-                let what = format!("that `{}` gives an amount", shown(&template.to_string()));
-                self.cannot_express(self.here(), what);
-                String::new()
+        let attributes = step.policy.attributes(&mut |amount, value| {
+            let Some(template) = given(&step.policy, amount) else {
+                return value;
+            };
+            if let Tree::Text(text) = self.value("", &template.plain(), Takes::Anything) {
+                return Some(text);
             }
+            let what = format!("that `{}` gives an amount", shown(&template.to_string()));
+            self.cannot_express(self.here(), what);
+            Some(String::new())
         });
         let attributes = attributes.into_iter();
         lines.extend(attributes.map(|attribute| Tree::Text(format!("#[{attribute}]"))));
@@ -162,7 +104,7 @@ impl<'p> SourceWriter<'p> {
                 let value = self.value("", &args, Takes::Anything);
                 (format!(": {ty}"), value)
             }
-            Body::Block(block) if block.is_bare() && block.tail().is_none() => {
+            Body::Block(block) if is_bare(block) && block.tail().is_none() => {
                 let what = "a block of a value alone, whose type the plan does not keep";
                 self.cannot_express(self.here(), what);
                 return lines;
@@ -224,22 +166,26 @@ impl<'p> SourceWriter<'p> {
             }
             Body::For(each) => {
                 let list = each.list.plain();
-                let (pattern, local) = self.binds(&each.pattern, &list, true);
+                let pattern = self.binds(&each.pattern, &list, true);
                 // The list is resolved without the variables that the pattern binds.
                 let value = self.value("in", &list, Takes::Block);
-                if list.parts().any(has_path_of_plans) {
+                if parts(&list).into_iter().any(has_path_of_plans) {
                     let list = shown(&list.to_string());
                     let what = format!(
                         "the list `{list}`, which has a reference with `?` or `[..]` in it"
                     );
                     self.cannot_express(self.here(), what);
                 }
-                self.locals.push(local);
+                let start = Tree::Text(format!("for {} in ", pattern.text));
+                self.locals.push(pattern);
                 let (items, _) = self.in_braces(&each.body, Ends::Typed);
                 self.locals.pop();
                 let block = Tree::list("", Delimiter::Brace, LayoutStyle::Steps, items);
-                let start = Tree::Text(format!("for {pattern} in "));
                 Tree::Row(vec![start, value, Tree::text(" "), block])
+            }
+            _ => {
+                self.cannot_express(self.here(), "a body that `plan!` does not have");
+                Tree::text("")
             }
         }
     }
@@ -261,23 +207,19 @@ impl<'p> SourceWriter<'p> {
             match condition {
                 Condition::Holds(_) => parts.push(self.value("if", &value, takes)),
                 Condition::Let { pattern, .. } => {
-                    let (pattern, local) = self.binds(pattern, &value, false);
-                    parts.push(Tree::Text(format!("let {pattern} = ")));
+                    let pattern = self.binds(pattern, &value, false);
+                    parts.push(Tree::Text(format!("let {} = ", pattern.text)));
                     parts.push(self.value("if", &value, Takes::Operand));
-                    self.locals.push(local);
+                    self.locals.push(pattern);
                 }
+                _ => self.cannot_express(self.here(), "a condition that `plan!` does not have"),
             }
         }
     }
 
-    /// Writes a pattern over a value or over the elements of a list, with its variables.
-    fn binds(
-        &mut self,
-        pattern: &RustText,
-        value: &Template,
-        repeats: bool,
-    ) -> (String, LocalName) {
-        let found = fragment::pattern(pattern, repeats);
+    /// Returns a pattern over a value or over the elements of a list.
+    fn binds(&mut self, pattern: &RustText, value: &Template, repeats: bool) -> Pattern {
+        let found = Pattern::parse(pattern, value, repeats);
         let found = found.unwrap_or_else(|fragment_error| {
             let what = format!("the pattern `{}`", shown(pattern));
             self.cannot_express(self.here(), what + said(fragment_error));
@@ -286,9 +228,7 @@ impl<'p> SourceWriter<'p> {
         if !found.is_plain {
             self.code(self.here(), "the pattern", pattern);
         }
-        let bound = Bound::pattern(pattern, value);
-        let pattern = shown(pattern);
-        (found.text, LocalName { pattern, bound })
+        found
     }
 
     fn action(&mut self, action: &Action) -> Tree {
@@ -314,8 +254,9 @@ impl<'p> SourceWriter<'p> {
         let mut fields = Vec::with_capacity(entries.len());
         let mut given: HashSet<&str> = HashSet::with_capacity(entries.len());
         let mut known: HashSet<String> = HashSet::new();
-        for Entry { key, value } in &entries {
-            let Key::Name(key) = key else {
+        for entry in &entries {
+            let value = &entry.value;
+            let Key::Name(key) = &entry.key else {
                 let value = shown(&value.to_string());
                 self.cannot_express(self.at(""), format!("the members of `{value}` among them"));
                 continue;
@@ -423,7 +364,7 @@ pub(super) fn type_of(template: &Template) -> Option<&'static str> {
         Template::Number(Number::Signed(_)) => Some("i64"),
         Template::Number(Number::Float(_)) => Some("f64"),
         Template::String(_) | Template::Text(_) => Some("String"),
-        Template::Test(test) => Some(if test.is_bool() { "bool" } else { "usize" }),
+        Template::Test(test) => Some(if is_bool(test) { "bool" } else { "usize" }),
         _ => None,
     }
 }

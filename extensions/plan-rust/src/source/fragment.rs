@@ -3,7 +3,7 @@
 //! A string is accepted only if it is a single piece of that kind of syntax, within limits that are checked before any
 //! recursive parser reads it. The source is written from its tokens, so comments are lost.
 
-use crate::print::{Quoted, is_seen};
+use plan_graph::{Quoted, is_seen};
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, Parser};
@@ -36,7 +36,7 @@ pub(super) enum FragmentError {
 }
 
 /// Returns the tokens of a fragment within the limits. Literals are on one line.
-fn tokens(text: &str) -> Result<TokenStream, FragmentError> {
+pub(super) fn tokens(text: &str) -> Result<TokenStream, FragmentError> {
     if text.len() > LONGEST {
         return Err(FragmentError::Large);
     }
@@ -129,60 +129,6 @@ pub(super) fn is_operand(expression: &str) -> bool {
     operand.to_token_stream().to_string() == tokens.to_string()
 }
 
-/// The pattern between `let` and `=`, or between `for` and `in`.
-#[derive(Default)]
-pub(super) struct Pattern {
-    pub(super) text: String,
-    /// Set for a name, `_`, a tuple of names, and each of them in `Some(…)`, `Ok(…)` or `Err(…)`.
-    pub(super) is_plain: bool,
-}
-
-pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, FragmentError> {
-    let tokens = tokens(text)?;
-    let (pat, item, before, behind) = if repeats {
-        let pat = Pat::parse_single.parse2(tokens.clone());
-        (pat, quote!(for #tokens in x {}), "for ", " in x {}")
-    } else {
-        let pat = Pat::parse_multi_with_leading_vert.parse2(tokens.clone());
-        (pat, quote!(if let #tokens = x {}), "if let ", " = x {}")
-    };
-    let pat = pat.map_err(|_| FragmentError::Other)?;
-    if !is_known(|known| known.visit_pat(&pat)) {
-        return Err(FragmentError::Other);
-    }
-    let inner = inside_wrapper(&pat).unwrap_or(&pat);
-    Ok(Pattern {
-        text: written(&tokens, &item, before, behind),
-        is_plain: gives_names(inner),
-    })
-}
-
-/// Returns the pattern in a `Some(…)`, an `Ok(…)` or an `Err(…)`.
-fn inside_wrapper(pat: &Pat) -> Option<&Pat> {
-    let Pat::TupleStruct(outer) = pat else {
-        return None;
-    };
-    let mut wrappers = ["Some", "Ok", "Err"].iter();
-    let is_wrapper = wrappers.any(|name| outer.path.is_ident(name)) && outer.elems.len() == 1;
-    outer.elems.first().filter(|_| is_wrapper)
-}
-
-fn is_plain_name(name: &syn::PatIdent) -> bool {
-    name.attrs.is_empty()
-        && name.by_ref.is_none()
-        && name.mutability.is_none()
-        && name.subpat.is_none()
-}
-
-fn gives_names(pat: &Pat) -> bool {
-    match pat {
-        Pat::Ident(name) => is_plain_name(name),
-        Pat::Wild(wild) => wild.attrs.is_empty(),
-        Pat::Tuple(tuple) => tuple.attrs.is_empty() && tuple.elems.iter().all(gives_names),
-        _ => false,
-    }
-}
-
 /// Returns a type, and `true` if it consists only of names.
 pub(super) fn type_name(text: &str) -> Result<(String, bool), FragmentError> {
     let tokens = tokens(text)?;
@@ -216,13 +162,13 @@ fn is_plain(ty: &Type) -> bool {
 }
 
 /// Returns `true` if the parser understood all syntax, without passing tokens through.
-fn is_known(visit: impl FnOnce(&mut IsKnownType)) -> bool {
+pub(super) fn is_known(visit: impl FnOnce(&mut IsKnownType)) -> bool {
     let mut known = IsKnownType(true);
     visit(&mut known);
     known.0
 }
 
-struct IsKnownType(bool);
+pub(super) struct IsKnownType(bool);
 
 impl IsKnownType {
     /// Visits an expression that may be a chain of conditions with `let`s.
@@ -299,7 +245,12 @@ impl<'ast> Visit<'ast> for IsKnownType {
 }
 
 /// Returns the tokens as source code, formatted inside a statement if formatting preserves the tokens.
-fn written(tokens: &TokenStream, statement: &TokenStream, before: &str, behind: &str) -> String {
+pub(super) fn written(
+    tokens: &TokenStream,
+    statement: &TokenStream,
+    before: &str,
+    behind: &str,
+) -> String {
     formatted(statement, before, behind)
         .filter(|text| is_same(tokens, text))
         .unwrap_or_else(|| tokens.to_string())
@@ -328,7 +279,8 @@ fn is_same(tokens: &TokenStream, text: &str) -> bool {
     leaves(found) == leaves(tokens.clone())
 }
 
-fn leaves(tokens: TokenStream) -> Vec<String> {
+/// Returns the tokens in order, without the trailing commas of lists.
+pub(super) fn leaves(tokens: TokenStream) -> Vec<String> {
     use super::layout::Token;
     let mut flat = Vec::new();
     super::layout::flatten(tokens, &mut flat);
