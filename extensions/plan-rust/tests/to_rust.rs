@@ -533,3 +533,32 @@ fn blocks_that_only_plan_json_has() {
         r##"`plan!` cannot express a part of the plan: step `b.c.d`: the computed value `[]`, whose type the plan does not keep"##
     );
 }
+
+#[test]
+fn tests_inside_tests_keep_their_parentheses() {
+    let input = |place: usize| Template::from(Reference::new(Source::Input(place)));
+    let (a, b, c) = (input(0), input(1), input(2));
+    let equal = |left, right| Template::from(Test::Compare([left, right], Comparison::Equal));
+    let all = |operands| Template::from(Test::All(operands));
+    let any = Template::from(Test::Any(vec![a.clone(), b.clone()]));
+    for (value, written) in [
+        (
+            all(vec![all(vec![a.clone(), b.clone()]), c.clone()]),
+            "(a && b) && c",
+        ),
+        (all(vec![any, c.clone()]), "(a || b) && c"),
+        (
+            all(vec![equal(a.clone(), b.clone()), c.clone()]),
+            "a == b && c",
+        ),
+        (equal(equal(a.clone(), b.clone()), c), "(a == b) == c"),
+        (Test::Not(equal(a, b)).into(), "!(a == b)"),
+    ] {
+        let mut plan = Plan::new("p");
+        plan.inputs = ["a", "b", "c"].map(|name| Input::new(name, "bool")).into();
+        plan.output = Output::new(value);
+        plan.output.type_name = "bool".into();
+        let source = to_rust(&plan).unwrap();
+        assert!(source.contains(&format!("        {written}\n")), "{source}");
+    }
+}
