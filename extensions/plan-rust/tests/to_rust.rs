@@ -3,7 +3,9 @@
 use crate::plans;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::Reader;
-use plan_runtime::plan::{Absent, Action, For, Reference, Source, Step, Template};
+use plan_runtime::plan::{
+    Absent, Action, Comparison, For, Input, Output, Reference, Source, Step, Template, Test,
+};
 use plan_rust::{RustSource, to_rust};
 use proptest::prelude::*;
 use serde_json::json;
