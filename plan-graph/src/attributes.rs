@@ -110,7 +110,7 @@ pub enum Takes {
     Names,
     /// A value of any type.
     Value,
-    /// The first of the named arguments without its name. `name = value` for each of the further arguments, which are optional.
+    /// The first argument without its name, then optional `name = value` pairs.
     Amounts,
 }
 
@@ -185,6 +185,11 @@ impl StepAttribute {
     pub fn named(name: &str) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|attribute| attribute.name() == name)
+    }
+
+    /// Returns `true` for an attribute that changes the type of the output.
+    pub const fn changes_type(self) -> bool {
+        matches!(self, Self::Optional | Self::Catch | Self::Collect)
     }
 
     /// Returns `true` for an attribute that may be a name alone.

@@ -25,15 +25,6 @@ pub(crate) struct Plan {
     pub(crate) broken: Vec<Ident>,
 }
 
-impl Plan {
-    /// Returns the names of the plan's inputs and steps.
-    pub(crate) fn declared(&self) -> impl Iterator<Item = &Ident> {
-        let inputs = self.head.iter().flat_map(|head| &head.inputs);
-        let inputs = inputs.map(|input| &input.name);
-        inputs.chain(self.steps.iter().map(|step| &step.name))
-    }
-}
-
 /// The part before the braces in the item form.
 pub(crate) struct Header {
     /// The items before the plan; reported already.
@@ -48,8 +39,8 @@ pub(crate) struct Header {
     pub(crate) unclear_inputs: bool,
     /// `true` if the output type is unreadable, so that the braces may belong to the type or to a step.
     pub(crate) unclear_body: bool,
-    /// `true` if the output type was unreadable, `false` if it is missing.
-    pub(crate) unclear: bool,
+    /// `true` if the head has an arrow or an error, so that a missing output type is no further error.
+    pub(crate) may_have_output: bool,
     pub(crate) output: Option<Type>,
 }
 
@@ -131,6 +122,31 @@ pub(crate) enum Body {
 }
 
 impl Body {
+    /// Returns `true` if the output is an `Option` because no branch may be taken. If the output is an `Option` for another reason as well, the
+    /// output has only one `Option`, because one null stands for both reasons.
+    pub(crate) fn may_be_absent(&self) -> bool {
+        match self {
+            Self::If(branches) => {
+                let last = branches.last();
+                !last.is_some_and(|last| last.conditions.is_empty())
+                    || typed(branches).is_some_and(Self::may_be_absent)
+            }
+            Self::Block(block) => block.value().is_some_and(|step| {
+                let is_optional = matches!(step.policy.optional, Optional::Whole);
+                is_optional && step.policy.fallback.is_none() || step.body.may_be_absent()
+            }),
+            _ => false,
+        }
+    }
+
+    /// Returns `true` if the output, or an element of the output, is an `Option` because no branch may be taken.
+    pub(crate) fn has_absent(&self) -> bool {
+        match self {
+            Self::For(repeat) => repeat.body.has_absent(),
+            body => body.may_be_absent(),
+        }
+    }
+
     /// Calls `f` with each block that is not inside another block.
     pub(crate) fn blocks<'b>(&'b self, f: &mut impl FnMut(&'b Block)) {
         match self {
@@ -293,7 +309,7 @@ pub(crate) enum Rest {
 
 pub(crate) struct Field {
     pub(crate) name: Ident,
-    /// `true` for the shorthand `name`, in which the name is also the value.
+    /// `true` for the shorthand `name` of `name: name`.
     pub(crate) shorthand: bool,
     pub(crate) value: Value,
 }

@@ -1,11 +1,57 @@
 //! The dependencies between steps.
 
-use crate::ast::{Role, Step};
+use crate::ast::{Plan, Role, Step};
+use crate::docs::text_of;
 use crate::names::{Names, Source};
-use std::collections::BTreeSet;
+use crate::report::Report;
+use std::collections::{BTreeSet, HashMap};
 use syn::Ident;
 
-/// The dependencies of a plan's steps.
+/// The dependencies of the steps of a plan and of its blocks, by their scopes.
+pub(crate) struct Graphs(HashMap<usize, StepGraph>);
+
+impl Graphs {
+    /// Creates the graphs, and reports steps that wait for each other.
+    pub(crate) fn new(plan: &Plan, names: &Names<'_>, report: &mut Report) -> Self {
+        let mut graphs = Self(HashMap::new());
+        graphs.add(&plan.steps, 0, names, report);
+        graphs
+    }
+
+    fn add(&mut self, steps: &[Step], scope: usize, names: &Names<'_>, report: &mut Report) {
+        let graph = StepGraph::new(steps, scope, names);
+        for cycle in graph.cycles() {
+            report.error_at(cycle[0].1.span(), message(steps, &cycle));
+        }
+        self.0.insert(scope, graph);
+        for step in steps {
+            step.body.blocks(&mut |block| {
+                self.add(&block.steps, names.scope(block), names, report);
+            });
+        }
+    }
+
+    /// Returns the graph of a scope, which is 0 for the plan itself.
+    pub(crate) fn of(&self, scope: usize) -> &StepGraph {
+        &self.0[&scope]
+    }
+}
+
+/// Returns the message about a cycle.
+fn message(steps: &[Step], cycle: &Cycle) -> String {
+    let names = cycle.iter().map(|(step, _)| text_of(&steps[*step].name));
+    let names: Vec<String> = names.collect();
+    let first = &names[0];
+    match &names[..] {
+        [only] => format!("the step `{only}` waits for itself: {only} → {only}"),
+        _ => format!(
+            "these steps wait for each other: {} → {first}",
+            names.join(" → ")
+        ),
+    }
+}
+
+/// The dependencies of the steps of one scope.
 pub(crate) struct StepGraph {
     /// The dependencies of each step, each with its name in the source: references first, then `#[after]`.
     edges: Vec<Vec<(usize, Ident)>>,
@@ -17,11 +63,11 @@ pub(crate) struct StepGraph {
 
 /// Steps that wait for each other: the index of each step, and the name by which it waits for the next. An `#[after]`
 /// comes first, because the author can remove an `#[after]` most easily.
-pub(crate) type Cycle = Vec<(usize, Ident)>;
+type Cycle = Vec<(usize, Ident)>;
 
 impl StepGraph {
     /// Creates the graph of the steps of this scope.
-    pub(crate) fn new(steps: &[Step], scope: usize, names: &Names<'_>) -> Self {
+    fn new(steps: &[Step], scope: usize, names: &Names<'_>) -> Self {
         let edge = |(name, source): (&Ident, Option<Source>)| match source {
             Some(Source::Step(number)) if names.scope_of(Source::Step(number)) == scope => {
                 Some((names.place_of(number), name.clone()))
@@ -86,7 +132,7 @@ impl StepGraph {
     }
 
     /// Returns a shortest cycle for each set of steps that wait for each other.
-    pub(crate) fn cycles(&self) -> Vec<Cycle> {
+    fn cycles(&self) -> Vec<Cycle> {
         let cycles = self.plain.cycles();
         cycles.iter().map(|steps| self.cycle(steps)).collect()
     }

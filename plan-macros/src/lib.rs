@@ -4,13 +4,13 @@
 //!
 //! | stage | input and result | checks |
 //! |---|---|---|
-//! | `syntax` | from tokens to parts; no token is lost | none |
+//! | `syntax` | from tokens to parts, which keep each name and literal in order | none |
 //! | `parse` | from parts to the `ast` | the syntax; `mistakes` recognizes wrong forms |
 //! | `names` | from the `ast` to tables of resolved names | names |
 //! | `graph` | from names to the dependencies of each step | cycles |
 //! | `expand` | from all results to Rust code | types, by expressions that rustc checks |
 //!
-//! `parse`, `names` and `expand` share a `report`. A stage calls `report.error(token, …)` for an error, and continues: a value with an
+//! `parse`, `names` and `graph` add errors to a `report`. A stage calls `report.error(token, …)` for an error, and continues: a value with an
 //! error becomes `Value::Broken`, which causes no second error. For editors, `ide` expands the parts in another way.
 //!
 //! The modules `tool` and `shape` contain the other macros. `options` reads the attributes of all macros, `host` describes the process

@@ -1,4 +1,4 @@
-//! The list of errors. `parse` and `names` add to the list.
+//! The list of errors. `parse`, `names` and `graph` add to the list.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -9,7 +9,7 @@ use std::fmt::Display;
 pub(crate) struct Mistake {
     error: syn::Error,
     /// `true` if the tokens around the error have only one meaning.
-    is_contained: bool,
+    is_certain: bool,
 }
 
 impl Mistake {
@@ -24,12 +24,9 @@ impl Mistake {
     }
 
     /// Marks an error that leaves no doubt about the tokens around it.
-    pub(crate) fn contained(self) -> Self {
-        let is_contained = true;
-        Self {
-            is_contained,
-            ..self
-        }
+    pub(crate) fn certain(self) -> Self {
+        let is_certain = true;
+        Self { is_certain, ..self }
     }
 }
 
@@ -43,11 +40,8 @@ pub(crate) use mistake;
 
 impl From<syn::Error> for Mistake {
     fn from(error: syn::Error) -> Self {
-        let is_contained = false;
-        Self {
-            error,
-            is_contained,
-        }
+        let is_certain = false;
+        Self { error, is_certain }
     }
 }
 
@@ -84,10 +78,11 @@ impl Report {
         result.map_err(|mistake| self.push(mistake)).ok()
     }
 
-    /// Keeps the first `before` errors, and later errors up to the first one without `is_contained`. Returns `true` if such an error exists.
-    pub(crate) fn keep_first(&mut self, before: usize) -> bool {
+    /// Drops the errors after the first uncertain error that was added since `before`, because they may follow from that error. Returns `true` if
+    /// an uncertain error exists.
+    pub(crate) fn drop_cascade(&mut self, before: usize) -> bool {
         let mut added = self.mistakes[before..].iter();
-        let unclear = added.position(|mistake| !mistake.is_contained);
+        let unclear = added.position(|mistake| !mistake.is_certain);
         if let Some(at) = unclear {
             self.mistakes.truncate(before + at + 1);
         }

@@ -8,7 +8,7 @@ use super::unordered::Warnings;
 use super::{lints, start};
 use crate::ast::{Header, Input, Plan};
 use crate::docs::{self, text_of};
-use crate::graph::StepGraph;
+use crate::graph::Graphs;
 use crate::ide::{before, unplaced};
 use crate::json;
 use crate::lossless;
@@ -27,10 +27,10 @@ use syn::{Attribute, Generics, Type};
 pub(crate) fn expand(
     plan: &Plan,
     names: &Names<'_>,
-    graph: &StepGraph,
+    graphs: &Graphs,
     report: Report,
 ) -> TokenStream {
-    let cx = Context::new(plan, names, graph, report.first());
+    let cx = Context::new(plan, names, graphs, report.first());
     let case = lints::case(&cx);
     match &plan.head {
         Some(head) => {
@@ -97,11 +97,11 @@ pub(crate) fn expand(
 pub(crate) fn outside(
     plan: &Plan,
     names: &Names<'_>,
-    graph: &StepGraph,
+    graphs: &Graphs,
     report: Report,
     ide: &TokenStream,
 ) -> TokenStream {
-    let cx = Context::new(plan, names, graph, report.first());
+    let cx = Context::new(plan, names, graphs, report.first());
     let errors = report.into_compile_errors();
     let Some(head) = &plan.head else {
         return quote!({ let __plan = #ide; #errors __plan });
@@ -214,7 +214,7 @@ fn definition(
 fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let Header { name, output, .. } = head;
     // Code that runs a plan whose output could not be read is not wrong.
-    let is_unknown = output.is_none() && (head.unclear || cx.plan.tail.is_some());
+    let is_unknown = output.is_none() && (head.may_have_output || cx.plan.tail.is_some());
     let unread = match &cx.error {
         Some(error) if is_unknown => Type::Verbatim(json::unknown(error, &quote!(__plan))),
         _ => syn::parse_quote!(()),

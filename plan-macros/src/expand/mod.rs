@@ -4,7 +4,6 @@
 mod binding;
 mod builder;
 mod computed;
-mod cycle;
 mod documented;
 mod flow;
 mod format;
@@ -33,7 +32,7 @@ mod value;
 mod way;
 
 use crate::ast::{Body, Catch, Optional, Plan, Role, Step};
-use crate::graph::StepGraph;
+use crate::graph::Graphs;
 use crate::host;
 use crate::ide;
 use crate::names::{self, Names, Reader, Source};
@@ -68,26 +67,25 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
         let errors = errors(report);
         return begun.map_or_else(|| quote!(#ide #errors), |begun| begun(&errors));
     };
-    if plan.declared().any(|name| name == "gen") {
-        return self::plan(with_raw_gen(input));
-    }
     plan.krate = options::path(plan.krate, "#![plan(crate = …)]", &mut report);
     if plan.krate.is_none() {
         let errors = errors(report);
         return quote!(#ide #errors);
     }
     let mut names = Names::new(&plan, &mut report);
+    if names.is_taken("gen") && syntax::is_mentioned(&input, &["gen".to_owned()]) {
+        return self::plan(with_raw_gen(input));
+    }
     names::resolve(&plan, &mut names, &mut report);
-    let graph = StepGraph::new(&plan.steps, 0, &names);
-    let order = |steps: &[Step], scope| -> Box<dyn Fn(usize, usize) -> bool> {
-        let graph = StepGraph::new(steps, scope, &names);
-        Box::new(move |step, needed| graph.is_needed(step, needed))
-    };
-    names::check_roles(&plan, &names, &order, &mut report);
+    let mut cycles = Report::default();
+    let graphs = Graphs::new(&plan, &names, &mut cycles);
+    let reached = |scope, step| graphs.of(scope).reached(step);
+    names::check_roles(&plan, &names, &reached, &mut report);
+    report.extend(cycles);
     match (begun, ide) {
         (Some(begun), _) => begun(&report.into_compile_errors()),
-        (None, Some(ide)) => item::outside(&plan, &names, &graph, report, &ide),
-        (None, None) => item::expand(&plan, &names, &graph, report),
+        (None, Some(ide)) => item::outside(&plan, &names, &graphs, report, &ide),
+        (None, None) => item::expand(&plan, &names, &graphs, report),
     }
 }
 
@@ -109,7 +107,7 @@ fn with_raw_gen(tokens: TokenStream) -> TokenStream {
 struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names<'a>,
-    graph: &'a StepGraph,
+    graphs: &'a Graphs,
     /// The steps of the plan and of its blocks, by their numbers.
     steps: &'a [&'a Step],
     /// The first error found so far.
@@ -124,14 +122,14 @@ impl<'a> Context<'a> {
     fn new(
         plan: &'a Plan,
         names: &'a Names<'a>,
-        graph: &'a StepGraph,
+        graphs: &'a Graphs,
         error: Option<TokenStream>,
     ) -> Self {
         let steps = names.steps();
         Self {
             plan,
             names,
-            graph,
+            graphs,
             error,
             tools: steps.iter().map(|step| Tool::all_of(step, names)).collect(),
             is_only_work: steps.iter().all(|step| matches!(step.role, Role::Work)),
@@ -178,7 +176,7 @@ impl Context<'_> {
         let step = self.steps[index];
         match reader {
             Reader::Undo(undone) if undone == index => {
-                if policy::wraps(step) || types::may_be_absent(&step.body) {
+                if policy::wraps(step) || step.body.may_be_absent() {
                     View::Call
                 } else {
                     View::Output

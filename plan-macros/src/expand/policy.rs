@@ -1,7 +1,6 @@
 //! The settings of a step for failures and times.
 
 use super::builder::{Builder, Lowered};
-use super::types::may_be_absent;
 use crate::ast::Given;
 use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
 use crate::names::ComputedNames;
@@ -120,7 +119,7 @@ fn is_caught(step: &Step) -> bool {
 fn is_optional(step: &Step) -> bool {
     matches!(step.policy.optional, Optional::Whole)
         && step.policy.fallback.is_none()
-        && !may_be_absent(&step.body)
+        && !step.body.may_be_absent()
 }
 
 /// Wraps a type as the step's policy does.

@@ -3,7 +3,7 @@
 use super::builder::{Builder, Lowered, TemplateData};
 use super::table::Table;
 use super::unordered::Warnings;
-use super::{Context, cycle, flow, lints, start, step};
+use super::{Context, flow, lints, start, step};
 use crate::ast::{Header, Input};
 use crate::docs::{self, text_of};
 use crate::json;
@@ -16,7 +16,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Type;
 
-/// Returns the code of both forms: types, steps, the plan, cycles, and warnings. `output_type` is the type as its author wrote it, and `output`
+/// Returns the code of both forms: types, steps, the plan, and warnings. `output_type` is the type as its author wrote it, and `output`
 /// returns the item that checks the output, with the output as data.
 pub(super) fn shared(
     cx: &Context<'_>,
@@ -54,8 +54,6 @@ pub(super) fn shared(
         output_type,
         output: output_data,
     };
-    let mut cycles = TokenStream::new();
-    cycle::errors(cx.graph, &plan.steps, cx, &mut cycles);
     let unused = lints::unused(cx);
     let first = start::first_type(cx);
     let (text, tables) = (data.to_text(), table.items);
@@ -73,7 +71,6 @@ pub(super) fn shared(
         #(#step_types)*
         #first
         #steps
-        #cycles
         #output
         static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| #decoded);
         #unused

@@ -124,7 +124,7 @@ pub(super) fn is_no_call(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
 /// is null, like the JSON of `None`.
 pub(super) fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     let index = cx.names.number(step);
-    if matches!(step.policy.optional, Optional::No) && !types::has_absent(&step.body) {
+    if matches!(step.policy.optional, Optional::No) && !step.body.has_absent() {
         return None;
     }
     let mut mentions = cx.names.all_mentions();

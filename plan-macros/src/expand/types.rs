@@ -80,7 +80,7 @@ impl<'t> OutputTypes<'t> {
                 }
                 let exhaustive = branches.iter().any(|branch| branch.conditions.is_empty());
                 // The type of the branches is an `Option` already, so null can also mean that no branch was taken.
-                let nested = typed(branches).is_some_and(may_be_absent);
+                let nested = typed(branches).is_some_and(Body::may_be_absent);
                 Some(if exhaustive || nested {
                     first
                 } else {
@@ -92,7 +92,7 @@ impl<'t> OutputTypes<'t> {
                 let element = self.of(&repeat.body)?;
                 let element = match &self.each {
                     Some((each, again))
-                        if innermost && (*again || !may_be_absent(&repeat.body)) =>
+                        if innermost && (*again || !repeat.body.may_be_absent()) =>
                     {
                         quote!(#each<#element>)
                     }
@@ -145,34 +145,6 @@ pub(super) fn type_of_block(block: &Block, names: &Names<'_>) -> Option<TokenStr
 pub(super) fn type_of_step(step: &Step, names: &Names<'_>) -> Ident {
     let number = names.number(step);
     format_ident!("__PlanStep{number}", span = place_of_step(step))
-}
-
-/// Returns `true` if the output type of a body is an `Option` because no branch may be taken. If the output is an `Option` for another reason as
-/// well, the output has only one `Option`, because one null stands for both reasons.
-pub(super) fn may_be_absent(body: &Body) -> bool {
-    let branches = match body {
-        Body::If(branches) => branches,
-        Body::Block(block) => {
-            let value = block.value();
-            return value.is_some_and(|step| {
-                let is_optional = matches!(step.policy.optional, Optional::Whole);
-                is_optional && step.policy.fallback.is_none() || may_be_absent(&step.body)
-            });
-        }
-        _ => return false,
-    };
-    !branches
-        .last()
-        .is_some_and(|last| last.conditions.is_empty())
-        || typed(branches).is_some_and(may_be_absent)
-}
-
-/// Returns `true` if the output of a body, or an element of the output, is an `Option` because no branch may be taken.
-pub(super) fn has_absent(body: &Body) -> bool {
-    match body {
-        Body::For(repeat) => has_absent(&repeat.body),
-        body => may_be_absent(body),
-    }
 }
 
 /// Returns the span of the type that a body declares.

@@ -11,7 +11,6 @@ use super::tokens::located;
 use super::tool::Tool;
 use crate::ast::{Body, Catch, Optional, Role, Step, Value};
 use crate::docs::text_of;
-use crate::graph::StepGraph;
 use crate::names::Source;
 use crate::parse::path_text;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -45,7 +44,7 @@ impl Warnings {
             used: used(cx),
             pairs: Vec::new(),
         };
-        search.scope(&cx.plan.steps, cx.graph);
+        search.scope(&cx.plan.steps, 0);
         search.pairs.truncate(MOST_PAIRS);
         for (number, pair) in search.pairs.iter().enumerate() {
             let (name, holds) = (holds_name(number), search.holds(pair));
@@ -99,7 +98,8 @@ impl<'p> Search<'p> {
     }
 
     /// Adds the pairs of the steps of a scope and of its blocks.
-    fn scope(&mut self, steps: &'p [Step], graph: &StepGraph) {
+    fn scope(&mut self, steps: &'p [Step], scope: usize) {
+        let graph = self.cx.graphs.of(scope);
         let first = self.pairs.len();
         // No step waits for a check, because nothing uses the check. A check may need a later step.
         let mut checks: Vec<(&Step, Vec<bool>)> = Vec::new();
@@ -132,8 +132,7 @@ impl<'p> Search<'p> {
         }
         for step in steps {
             step.body.blocks(&mut |block| {
-                let graph = StepGraph::new(&block.steps, self.cx.names.scope(block), self.cx.names);
-                self.scope(&block.steps, &graph);
+                self.scope(&block.steps, self.cx.names.scope(block));
             });
         }
     }

@@ -2,8 +2,8 @@
 //! of the plan. rustc compiles another expansion.
 //!
 //! rust-analyzer computes completions by two expansions, with and without a marker at the cursor, and compares them at
-//! the offset of the marker. The output before a token must therefore not depend on that token: all decisions here are
-//! about positions of tokens, never about their meaning.
+//! the offset of the marker. The output before a token must therefore not depend on that token: no decision depends
+//! on tokens after the one that is written.
 //!
 //! `syntax/` splits a plan for this expansion and for the compiler's. Each part keeps its extra tokens, and the
 //! expansion emits all tokens in source order. `fit.rs` checks types apart from the expansion, in which `__plan_arg`

@@ -107,12 +107,12 @@ pub(crate) fn without_waiting(
         let message = format!(
             "a step calls its tool without `{written}`: the run awaits the tool, and fails if the tool fails"
         );
-        return Ok((tokens, Some(Mistake::new(after, message).contained())));
+        return Ok((tokens, Some(Mistake::new(after, message).certain())));
     }
     let message = format!(
         "a step has its policy in attributes before `step`\nhelp: write `{attributes}` before `step {step}`"
     );
-    Err(Mistake::new(after, message).contained())
+    Err(Mistake::new(after, message).certain())
 }
 
 fn split_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {

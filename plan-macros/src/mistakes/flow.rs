@@ -90,11 +90,27 @@ pub(crate) fn operator(tokens: &TokenStream) -> Option<Mistake> {
             && !punct(at.checked_sub(1)).is_some_and(joins)
     };
     let has_let = has_let(tokens);
+    // Before an operator or an index, `not` is a name. After `let`, the other words are names.
+    let negates = |next: &TokenTree| match next {
+        TokenTree::Ident(word) => word != "as",
+        TokenTree::Group(group) => group.delimiter() != Delimiter::Bracket,
+        TokenTree::Literal(_) => true,
+        TokenTree::Punct(_) => false,
+    };
+    let binds = |before: &TokenTree| {
+        ["let", "mut", "ref"]
+            .iter()
+            .any(|word| is_word(before, word))
+    };
     (0..trees.len()).find_map(|at| {
         let found = &trees[at];
-        let is_operand = at > 0 && punct(Some(at - 1)).is_none();
+        let is_operand = at > 0 && punct(Some(at - 1)).is_none() && !binds(&trees[at - 1]);
         let written = match found {
-            TokenTree::Ident(word) if at == 0 && word == "not" && trees.len() > 1 => "!",
+            TokenTree::Ident(word)
+                if at == 0 && word == "not" && trees.get(1).is_some_and(negates) =>
+            {
+                "!"
+            }
             TokenTree::Ident(word) if is_operand && word == "and" => "&&",
             TokenTree::Ident(word) if is_operand && word == "or" => "||",
             TokenTree::Punct(_) if is_operand && alone(at, '&') => "&&",

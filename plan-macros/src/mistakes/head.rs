@@ -21,7 +21,7 @@ pub(crate) fn before_name(source: &HeadTokens) -> Result<Option<Mistake>, Mistak
         return Ok(None);
     };
     let message = if keyword == "pub" && source.vis.is_empty() {
-        "`pub` is before the name of the plan".to_owned()
+        "expected `pub` before the name of the plan".to_owned()
     } else if keyword == "pub" {
         "a plan has one `pub`: remove this one".to_owned()
     } else if similar(&keyword.to_string(), ["pub"]).is_some() {

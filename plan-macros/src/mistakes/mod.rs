@@ -27,17 +27,18 @@ use proc_macro2::{Ident, TokenStream};
 pub(crate) fn in_place_of_call(
     tokens: &TokenStream,
     position: Position,
-    step: &Ident,
+    step_name: &Ident,
 ) -> Option<Mistake> {
     // Nearly every call begins with a tool.
     if first_word(tokens).is_some_and(|tool| tool.to_string().starts_with(char::is_uppercase)) {
         return None;
     }
-    awaited::without_type(tokens, position, step)
+    awaited::without_type(tokens, position, step_name)
         .or_else(|| flow::label(tokens))
-        .or_else(|| words::block(tokens, step))
-        .or_else(|| foreign::flow(tokens, step))
-        .or_else(|| foreign::comprehension(tokens, step))
+        .or_else(|| step::unfinished(tokens))
+        .or_else(|| words::block(tokens, step_name))
+        .or_else(|| foreign::flow(tokens, step_name))
+        .or_else(|| foreign::comprehension(tokens, step_name))
         .or_else(|| words::concurrent(tokens))
 }
 

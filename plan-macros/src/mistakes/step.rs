@@ -3,16 +3,26 @@
 use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
 use crate::syntax::text::value_text;
-use crate::syntax::tokens::{Tokens, braces, first, first_word, is_sign, last, parse_start};
+use crate::syntax::tokens::{
+    Tokens, braces, first, first_word, is_sign, is_word, last, only, parse_start,
+};
 use crate::syntax::{Evidence, FlowTokens, StepTokens, holds_steps};
 use plan_graph::similar;
 use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::Pat;
 
+/// The message about a `step` alone.
+pub(crate) const USAGE: &str = "expected the name of the step: `step name = Tool { … };`";
+
+/// Returns the error of a `step` alone.
+pub(super) fn unfinished(tokens: &TokenStream) -> Option<Mistake> {
+    let word = only(tokens).filter(|word| is_word(word, "step"))?;
+    Some(Mistake::new(word, USAGE))
+}
+
 /// Returns the name of a step with a wrong beginning, and its errors.
 pub(crate) fn name(source: &StepTokens, end: Span) -> (Option<Ident>, Vec<Mistake>) {
-    const USAGE: &str = "expected the name of the step: `step name = Tool { … };`";
     let name = source.name.clone();
     let Some(keyword) = &source.keyword else {
         let wrong = name
@@ -137,7 +147,10 @@ pub(crate) fn work_with_type(
 ) -> Option<Mistake> {
     let is_steps = |group: &Group| holds_steps(group, Evidence::Keyword);
     let (is_work, kind) = match FlowTokens::new(value.clone()) {
-        FlowTokens::Loop(repeat) => (repeat.until.is_some(), "a `loop` with a `while` is work"),
+        FlowTokens::Loop(repeat) => (
+            repeat.while_token.is_some(),
+            "a `loop` with a `while` is work",
+        ),
         FlowTokens::Call(_) => return None,
         flow => (flow.blocks().any(is_steps), "these braces contain steps"),
     };

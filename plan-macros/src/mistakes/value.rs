@@ -18,7 +18,7 @@ pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mist
         && is_json_object(object)
     {
         let message = "an object of untyped JSON is written in `json!`: `json!({ … })`";
-        return Mistake::new(object, message).contained();
+        return Mistake::new(object, message).certain();
     }
     if let Some(awaits) = awaited::inside(tokens) {
         return awaits;
@@ -33,7 +33,7 @@ pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mist
         is_sign(&pair[0], '.') && !is_name
     });
     if let Some([dot, _]) = dot {
-        return Mistake::new(dot, DOT).contained();
+        return Mistake::new(dot, DOT).certain();
     }
     let index = trees.windows(2).find_map(|pair| match pair {
         [
@@ -44,11 +44,11 @@ pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mist
     });
     if let Some(index) = index {
         let message = "expected an index: `[0]`, `[\"key\"]`, or `[..]` for every element";
-        return Mistake::new(index, message).contained();
+        return Mistake::new(index, message).certain();
     }
     match trees.last() {
         None => Mistake::at(end, "expected a value after this"),
-        Some(dot) if is_sign(dot, '.') => Mistake::new(dot, DOT).contained(),
+        Some(dot) if is_sign(dot, '.') => Mistake::new(dot, DOT).certain(),
         Some(TokenTree::Punct(last)) if last.as_char() != '?' => {
             Mistake::new(last, "expected a value after this")
         }
@@ -231,7 +231,7 @@ pub(crate) fn pointer(text: &LitStr) -> Option<Mistake> {
         }
         _ => "`~` is valid only in `~0` (for `~`) and `~1` (for `/`)".to_owned(),
     };
-    Some(mistake!(text, "`{value}` is not a JSON Pointer (RFC 6901): {reason}").contained())
+    Some(mistake!(text, "`{value}` is not a JSON Pointer (RFC 6901): {reason}").certain())
 }
 
 /// Returns the token after the format string of `format!`, unless the token is a comma. A name after the token would

@@ -36,7 +36,7 @@ pub(crate) fn attribute(name: &str) -> Option<(Option<StepAttribute>, &'static s
         ),
         "parallel" | "max_parallel" | "parallelism" => (
             Some(StepAttribute::Concurrency),
-            "write `#[concurrency(3)]` for the elements of a `for`; steps run beside each other anyway",
+            "write `#[concurrency(3)]` for the elements of a `for`; steps run concurrently anyway",
         ),
         "every" | "interval" | "poll" => (
             Some(StepAttribute::AtMost),
@@ -73,17 +73,22 @@ pub(crate) fn statement(tokens: &TokenStream) -> Option<Mistake> {
         ));
     }
     let has_braces = next.as_ref().and_then(braces).is_some();
-    let is_alone = !matches!(next, Some(TokenTree::Punct(_) | TokenTree::Group(_)));
+    // A word with nothing after it, or with an operator, may be a name of the plan.
+    let has_operand = match &next {
+        Some(TokenTree::Ident(operator)) => operator != "as",
+        Some(TokenTree::Literal(_)) => true,
+        _ => false,
+    };
     let message = match &*word.to_string() {
         "break" | "continue" => {
             "a plan has no `{word}`: all its steps run, each as soon as it can\n\
              help: write `if condition { … }` around what may be left out"
         }
-        "throw" | "raise" | "bail" | "fail" if is_alone => {
+        "throw" | "raise" | "bail" | "fail" if has_operand => {
             "a plan has no `{word}`: it fails when a step fails\n\
              help: write `step name: Type = Err(\"…\")?;`, which fails"
         }
-        "yield" | "emit" => {
+        "yield" | "emit" if has_operand || word == "yield" => {
             "a plan has no `{word}`: it has one output, its last expression\n\
              help: an `Observer` of the run sees what each step gives"
         }

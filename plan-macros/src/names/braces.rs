@@ -1,7 +1,7 @@
 //! Strings with a name of the plan in braces, which were probably meant as `format!`.
 
 use super::{Names, Source};
-use crate::ast::{Body, Optional, Step};
+use crate::ast::{Body, Optional, Step, typed};
 use std::collections::HashMap;
 use syn::{Ident, LitStr, Type};
 
@@ -53,18 +53,11 @@ fn of_step(step: &Step) -> Form {
     }
 }
 
-/// Returns `true` for an `if` without `else`.
-pub(super) fn may_be_absent(body: &Body) -> bool {
-    of_body(body) == Form::Absent
-}
-
 fn of_body(body: &Body) -> Form {
     match body {
         Body::For(_) => Form::Many,
-        Body::If(branches) => match (branches.first(), branches.last()) {
-            (Some(first), Some(last)) if last.conditions.is_empty() => of_body(&first.body),
-            _ => Form::Absent,
-        },
+        body if body.may_be_absent() => Form::Absent,
+        Body::If(branches) => typed(branches).map_or(Form::Unknown, of_body),
         _ => Form::Unknown,
     }
 }

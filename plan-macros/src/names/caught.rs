@@ -1,6 +1,6 @@
 //! Steps whose failures are values, and references to either the `Result` or its content.
 
-use super::{ComputedNames, Names, Outcome, Source, braces, each};
+use super::{ComputedNames, Names, Outcome, Source, each};
 use crate::ast::{Body, Catch, Hop, Optional, Reference, Role, Step, Test};
 use crate::docs::text_of;
 use proc_macro2::Span;
@@ -45,7 +45,7 @@ impl CaughtSteps {
             }
             // A `?` after an element may take a value out of an `Option`.
             if let (Catch::Whole(at), depth @ 1..) = (step.policy.catch, depth(&step.body))
-                && !braces::may_be_absent(element(&step.body))
+                && !element(&step.body).may_be_absent()
             {
                 steps.lists.insert(source, (at, depth));
             }

@@ -9,7 +9,7 @@ use syn::{
 };
 
 /// Methods of a `Result` that no list has.
-const OF_RESULTS: &[&str] = &[
+const NOT_OF_LISTS: &[&str] = &[
     "err",
     "expect",
     "expect_err",
@@ -137,7 +137,7 @@ fn takes_result(argument: &Expr) -> bool {
             let mut segments = path.path.segments.iter().rev();
             segments
                 .next()
-                .is_some_and(|last| OF_RESULTS.iter().any(|name| last.ident == name))
+                .is_some_and(|last| NOT_OF_LISTS.iter().any(|name| last.ident == name))
                 && segments.next().is_some_and(|ty| ty.ident == "Result")
         }
         _ => false,
@@ -164,7 +164,7 @@ fn result(expr: &Expr) -> Option<&Expr> {
     let part = match expr {
         Expr::MethodCall(ExprMethodCall {
             receiver, method, ..
-        }) if OF_RESULTS.iter().any(|name| method == name) => receiver,
+        }) if NOT_OF_LISTS.iter().any(|name| method == name) => receiver,
         Expr::Try(ExprTry { expr, .. }) => expr,
         Expr::Match(ExprMatch { expr, arms, .. })
             if arms.iter().any(|arm| is_outcome(&arm.pat)) =>

@@ -57,6 +57,8 @@ pub(crate) struct Names<'t> {
     numbers_of_blocks: FactTable<'t, Block, usize>,
     numbers_of_loops: FactTable<'t, Loop, usize>,
     facts: Facts<'t>,
+    /// `true` if a scope has a broken name.
+    has_broken: bool,
     no_names: ComputedNames,
 }
 
@@ -64,7 +66,7 @@ pub(crate) struct Names<'t> {
 #[derive(Default)]
 struct Scope {
     sources: HashMap<String, Source>,
-    /// The names of unreadable inputs, and of steps with an unknown type; all are already reported. `_` stands for an
+    /// The names of unreadable inputs, of steps with an unknown type, and names in upper case; all are already reported. `_` stands for an
     /// unknown name.
     broken: HashSet<String>,
     /// The enclosing scope of a block.
@@ -86,6 +88,9 @@ impl<'t> Names<'t> {
             let mut known = HashSet::new();
             for input in &head.inputs {
                 let text = text_of(&input.name);
+                if text.starts_with(char::is_uppercase) {
+                    own.broken.insert(text.clone());
+                }
                 if !check_name(&input.name, "input", report) {
                     known.insert(text);
                 } else if known.insert(text.clone()) {
@@ -125,13 +130,16 @@ impl<'t> Names<'t> {
                 numbers_of_blocks: FactTable::default(),
                 numbers_of_loops: FactTable::default(),
                 facts: Facts::default(),
+                has_broken: false,
                 no_names: ComputedNames::default(),
             },
             bound: Vec::new(),
             report,
         };
         declaration.steps(&plan.steps, &plan.broken, 0);
-        declaration.names
+        let mut names = declaration.names;
+        names.has_broken = names.scopes.iter().any(|scope| !scope.broken.is_empty());
+        names
     }
 
     /// Returns the inputs that are fields of the plan's struct.
@@ -209,7 +217,7 @@ impl<'t> Names<'t> {
     /// Returns `true` if the declaration of the name was reported as an error.
     fn is_broken(&self, scope: usize, name: &Ident) -> bool {
         // A fast path for nearly all plans, because every name comes here.
-        if self.scopes.iter().all(|scope| scope.broken.is_empty()) {
+        if !self.has_broken {
             return false;
         }
         let text = text_of(name);
@@ -269,7 +277,8 @@ impl<'t> Declaration<'_, 't> {
         let number = self.names.number(step);
         let own = &mut self.names.scopes[scope];
         let known = own.sources.get(&text).copied();
-        let is_unclear = step.ty.is_none() && is_untyped(&step.body);
+        let is_unclear =
+            step.ty.is_none() && is_untyped(&step.body) || text.starts_with(char::is_uppercase);
         // The meaning of a duplicate is unknown.
         if known.is_some() || is_taken || is_unclear {
             own.broken.insert(text.clone());

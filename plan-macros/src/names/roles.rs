@@ -61,17 +61,17 @@ struct RoleCheck<'a> {
     report: &'a mut Report,
 }
 
-/// For the steps of a scope, returns a function that is `true` if one step depends on another, directly or indirectly.
-pub(crate) type Order<'o> = dyn Fn(&[Step], usize) -> Box<dyn Fn(usize, usize) -> bool> + 'o;
+/// For a scope and the index of a step in the scope, returns a list that is `true` for each step that this step needs.
+pub(crate) type Reached<'o> = dyn Fn(usize, usize) -> Vec<bool> + 'o;
 
 /// Reports errors about the roles of steps.
-pub(crate) fn check(plan: &Plan, names: &Names<'_>, order: &Order<'_>, report: &mut Report) {
+pub(crate) fn check(plan: &Plan, names: &Names<'_>, reached: &Reached<'_>, report: &mut Report) {
     let is_work = |step: &Step| matches!(step.role, Role::Work);
     if names.steps().iter().copied().all(is_work) {
         return;
     }
     let tail: Vec<_> = named(names.mentions_in_output()).collect();
-    check_in(&plan.steps, &tail, 0, names, order, report);
+    check_in(&plan.steps, &tail, 0, names, reached, report);
 }
 
 fn named(mentions: &[Mention]) -> impl Iterator<Item = (&Ident, Source)> {
@@ -85,7 +85,7 @@ fn check_in(
     tail: &[(&Ident, Source)],
     scope: usize,
     names: &Names<'_>,
-    order: &Order<'_>,
+    reached: &Reached<'_>,
     report: &mut Report,
 ) {
     RoleCheck {
@@ -94,7 +94,7 @@ fn check_in(
         names,
         report,
     }
-    .check(tail, order);
+    .check(tail, reached);
     for step in steps {
         step.body.blocks(&mut |block| {
             let (scope, mut tail) = (names.scope(block), Vec::new());
@@ -104,7 +104,7 @@ fn check_in(
                 tail.push((name, source));
             }
             tail.extend(named(names.mentions_after(block)));
-            check_in(&block.steps, &tail, scope, names, order, report);
+            check_in(&block.steps, &tail, scope, names, reached, report);
         });
     }
 }
@@ -120,12 +120,11 @@ impl RoleCheck<'_> {
         }
     }
 
-    fn check(&mut self, tail: &[(&Ident, Source)], order: &Order<'_>) {
+    fn check(&mut self, tail: &[(&Ident, Source)], reached: &Reached<'_>) {
         let steps = self.steps;
         if steps.iter().all(|step| matches!(step.role, Role::Work)) {
             return;
         }
-        let is_needed = order(steps, self.scope);
         let mut undone_by: HashMap<usize, usize> = HashMap::new();
         for (place, step) in steps.iter().enumerate() {
             let Role::Undo(name) = &step.role else {
@@ -158,10 +157,10 @@ impl RoleCheck<'_> {
                 );
                 continue;
             }
-            let mut seen = HashSet::new();
+            let (mut seen, needed) = (HashSet::new(), reached(self.scope, undone));
             for mention in self.names.mentions(step) {
                 let read = self.place(mention.source);
-                let read = read.filter(|read| *read != undone && !is_needed(undone, *read));
+                let read = read.filter(|read| *read != undone && !needed[*read]);
                 if read.is_some_and(|read| seen.insert(read)) {
                     let other = text_of(&mention.name);
                     self.report.error(

@@ -2,6 +2,7 @@
 
 use super::{Frames, Names, Source};
 use crate::docs::text_of;
+use crate::mistakes::step::USAGE;
 use plan_graph::{nearest, similar};
 use syn::Ident;
 
@@ -14,6 +15,9 @@ impl Names<'_> {
                 "`{text}` is known only in the block of `{owner}`\nhelp: end that block with `{text}`"
             );
             return (message, true);
+        }
+        if text == "step" {
+            return (USAGE.to_owned(), true);
         }
         if ["none", "null", "nil", "undefined"].contains(&&*text) {
             let message = format!("no step or input is named `{text}`\nhelp: write `None`");

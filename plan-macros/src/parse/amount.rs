@@ -51,7 +51,7 @@ pub(super) fn read(
         input.parse::<TokenStream>()
     };
     let rest = parser.parse2(tokens.clone())?;
-    if !named.is_empty() && report.keep_first(before) {
+    if !named.is_empty() && report.drop_cascade(before) {
         return Ok(());
     }
     let given = given.ok_or_else(|| syn::Error::new_spanned(&attr.meta, usage))?;
@@ -97,7 +97,7 @@ fn options(
         Ok(())
     });
     report.extend(mistakes);
-    if !report.keep_first(before) {
+    if !report.drop_cascade(before) {
         policy.amounts.append(&mut values);
     }
 }
@@ -119,7 +119,8 @@ fn literal(amount: Amount, input: ParseStream<'_>, usage: &str) -> syn::Result<G
     match amount {
         Amount::Attempts => {
             let number = "the number of attempts is an integer of at least 2: `#[retry(3)]`";
-            let too_few = "every step has one attempt: write the maximum number of attempts, at least 2, or leave the attribute out";
+            let too_few =
+                "1 attempt is the default\nhelp: write at least 2, or remove the attribute";
             count(input, number, 2..=MOST, too_few)
         }
         Amount::AtMost => {
@@ -135,7 +136,9 @@ fn literal(amount: Amount, input: ParseStream<'_>, usage: &str) -> syn::Result<G
             Err(syn::Error::new_spanned(found, usage))
         }
         Amount::Timeout | Amount::Deadline => match time(input)? {
-            Given::Time(at, Duration::ZERO) => Err(syn::Error::new(at, "no call ends in no time")),
+            Given::Time(at, Duration::ZERO) => {
+                Err(syn::Error::new(at, "a limit of 0 fails every call"))
+            }
             given => Ok(given),
         },
         Amount::Backoff | Amount::Max | Amount::Every => time(input),
@@ -154,11 +157,13 @@ fn count(
     }
     let literal: LitInt = input.parse()?;
     let at = literal.span();
-    match literal.base10_parse() {
-        Ok(count) if range.contains(&count) => Ok(Given::Count(at, count)),
-        Ok(count) if count < *range.start() => Err(syn::Error::new(at, too_few)),
-        _ => Err(syn::Error::new(at, number)),
-    }
+    let message = match literal.base10_parse() {
+        Ok(count) if range.contains(&count) => return Ok(Given::Count(at, count)),
+        Ok(count) if count < *range.start() => too_few.to_owned(),
+        _ if literal.base10_digits().starts_with('-') => number.to_owned(),
+        _ => format!("expected a number of at most {}", range.end()),
+    };
+    Err(syn::Error::new(at, message))
 }
 
 /// Parses a duration in a string: `"200ms"`, `"1m 30s"`.

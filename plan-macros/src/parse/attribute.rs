@@ -77,7 +77,7 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
         });
     }
     // One error is enough, because the first attribute may be a part of the next.
-    report.keep_first(before);
+    report.drop_cascade(before);
     match Attribute::parse_outer.parse2(written) {
         Ok(attrs) => Some(attrs).filter(|_| is_clear),
         Err(error) => {

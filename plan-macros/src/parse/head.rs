@@ -94,7 +94,7 @@ pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
     let output = output.and_then(|(arrow, ty)| report.ok(self::output(arrow, ty)));
     let output = output.filter(|ty| types::is_owned(ty, report));
     report.extend(mistakes::head::after_output(&source));
-    report.keep_first(if is_doubled { given } else { start });
+    report.drop_cascade(if is_doubled { given } else { start });
     let mut attrs = attributes(source.attrs, report).unwrap_or_default();
     attrs.retain(|attr| is_not_of_step(attr, "a plan", report));
     for attr in &mut attrs {
@@ -110,7 +110,7 @@ pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
         broken: inputs.broken,
         unclear_inputs: inputs.unclear,
         unclear_body,
-        unclear: arrow || report.len() > before,
+        may_have_output: arrow || report.len() > before,
         output,
     })
 }
@@ -170,7 +170,7 @@ impl Inputs {
             let tokens = tokens.rest();
             if let (true, Some(comma)) = (tokens.is_empty(), &one.comma) {
                 let message = "expected an input before this comma: `name: Type`";
-                report.push(Mistake::new(comma, message).contained());
+                report.push(Mistake::new(comma, message).certain());
                 continue;
             }
             match input(tokens) {

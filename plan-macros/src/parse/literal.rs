@@ -47,7 +47,7 @@ fn inside_some(
 ) -> Value {
     let end = paren.span.close();
     let Some((inner, _)) = pieces.into_iter().next() else {
-        report.error_at(end, "expected a value after this");
+        report.error_at(end, "expected a value before this");
         return Value::Broken;
     };
     let mut inner = read(inner, end, NEXT, report);
@@ -183,7 +183,7 @@ fn add(fields: &mut Vec<Field>, name: Ident, value: Value, shorthand: bool, repo
         report.push(if shorthand {
             mistake
         } else {
-            mistake.contained()
+            mistake.certain()
         });
     } else {
         fields.push(Field {

@@ -198,7 +198,7 @@ impl PlanBody {
                          help: end the plan with a value, without `;`: `{last}`"
                 ))
             }
-            (None, Some(tail)) if !head.unclear => Some(mistake!(
+            (None, Some(tail)) if !head.may_have_output => Some(mistake!(
                 &tail.tokens,
                 "the plan returns this output, but does not declare its type\n\
                      help: write the type after the inputs: `{}(…) -> Type {{ … }}`",

@@ -51,12 +51,7 @@ pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Repo
         };
         if let Err(error) = result {
             report.push(error);
-            let types = [
-                StepAttribute::Optional,
-                StepAttribute::Catch,
-                StepAttribute::Collect,
-            ];
-            read.unclear |= similar(&name, types.map(StepAttribute::name)).is_some();
+            read.unclear |= known.is_some_and(StepAttribute::changes_type);
         }
         seen.push(name);
     }
@@ -70,7 +65,7 @@ pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Repo
         read.policy.fallback = None;
     }
     if is_written_wrong {
-        report.keep_first(before);
+        report.drop_cascade(before);
     }
     read
 }
@@ -134,7 +129,7 @@ impl Attributes {
                 one_fallback(&tokens)?;
                 let (before, end) = (report.len(), tokens.span());
                 let value = value::all(tokens, end, "`)`", report);
-                if !report.keep_first(before) {
+                if !report.drop_cascade(before) {
                     policy.fallback = Some((place, Box::new(value)));
                 }
             }
@@ -155,7 +150,9 @@ impl Attributes {
         let names = StepAttribute::ALL.iter().map(|known| known.name());
         let similar = similar(name, names).and_then(StepAttribute::named);
         let meant = meant(name);
-        match meant.as_ref().map_or(similar, |(known, _)| *known) {
+        let known = meant.as_ref().map_or(similar, |(known, _)| *known);
+        self.unclear |= known.is_some_and(StepAttribute::changes_type);
+        match known {
             Some(StepAttribute::Always) => self.role = Role::Always,
             Some(StepAttribute::AtMost) => {
                 let place = attr.path().span();

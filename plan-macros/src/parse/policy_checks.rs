@@ -90,11 +90,10 @@ pub(super) fn conflicts(policy: &Policy, report: &mut Report) {
     };
     if let Catch::Whole(_) = policy.catch {
         leaves_none(StepAttribute::Fallback, *at, "");
-    }
-    if let Optional::Whole = policy.optional {
+    } else if let Optional::Whole = policy.optional {
         report.error_at(
             *at,
-            "with `#[fallback]`, a failed step has an output, so `#[optional]` has no effect\nhelp: keep one of the two",
+            "with `#[fallback]`, a failed step has an output, so `#[optional]` has no effect\nhelp: remove one of them",
         );
     }
 }
@@ -195,15 +194,11 @@ fn elements(policy: &Policy, body: &Body, report: &mut Report) {
             Takes::Each => ("(each)", "(each)", format!("\nhelp: write `#[{name}]`")),
             _ => ("", "(…)", String::new()),
         };
-        let needs = match known {
-            StepAttribute::Catch => "needs a `for`",
-            _ => "is for the elements of a `for`",
-        };
         let block = format!(
             "\nhelp: put the `for` in a block, as a step with this attribute: `{{ #[{name}{example}] step each = for …; each }}`"
         );
         let help = if is_around_for(body) { block } else { whole };
-        report.error_at(at, format!("`#[{name}{arguments}]` {needs}{help}"));
+        report.error_at(at, format!("`#[{name}{arguments}]` needs a `for`{help}"));
     }
 }
 

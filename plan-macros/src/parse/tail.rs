@@ -35,7 +35,7 @@ pub(super) fn tail(
     }
     let before = report.len();
     let value = value::all(tokens.clone(), statement.end, "the end of the plan", report);
-    tail(if report.keep_first(before) {
+    tail(if report.drop_cascade(before) {
         Value::Broken
     } else {
         value

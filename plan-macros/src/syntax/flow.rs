@@ -28,7 +28,7 @@ pub(crate) struct ForTokens {
     pub(crate) keyword: Option<TokenTree>,
     pub(crate) pattern: TokenStream,
     /// `in`
-    pub(crate) within: Option<TokenTree>,
+    pub(crate) in_token: Option<TokenTree>,
     pub(crate) list: TokenStream,
     pub(crate) block: Option<Group>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct LoopTokens {
     pub(crate) extra: TokenStream,
     pub(crate) block: Option<Group>,
     /// `while`, or another token.
-    pub(crate) until: Option<TokenTree>,
+    pub(crate) while_token: Option<TokenTree>,
     pub(crate) condition: TokenStream,
 }
 
@@ -56,7 +56,7 @@ impl FlowTokens {
             Self::For(ForTokens {
                 keyword: queue.next(),
                 pattern: queue.take_until(|tokens| tokens.is_ident(0, "in")),
-                within: queue.next(),
+                in_token: queue.next(),
                 list: queue.take_until(|tokens| tokens.is_braces(0) && tokens.peek(1).is_none()),
                 block: queue.next_braces(),
             })
@@ -73,7 +73,7 @@ impl FlowTokens {
                 last,
                 extra: queue.take_until(|tokens| tokens.is_braces(0)),
                 block: queue.next_braces(),
-                until: queue.next(),
+                while_token: queue.next(),
                 condition: queue.rest(),
             })
         } else if let Some(block) = queue.next_braces() {
@@ -138,7 +138,7 @@ fn branches(tokens: &mut Tokens) -> Vec<BranchTokens> {
 /// The evidence that braces hold steps, and not a Rust expression.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Evidence {
-    /// `step`. A Rust block may have a `let`, which a step in a block is not.
+    /// The word `step` alone counts, because a `let` may be Rust's.
     Keyword,
     /// `step`, or work after a `=`.
     Work,

@@ -1,6 +1,6 @@
 //! The parts of `plan!`. The expansions for the compiler and for editors both begin here.
 //!
-//! This stage rejects no token and reports no error: each part keeps its unreadable tokens in order. `parse` reads the
+//! This stage reports no error: each part keeps its names and literals in order, even if they are unreadable. `parse` reads the
 //! parts and reports errors; `ide` passes them on to an editor unchanged. An editor puts a marker at its cursor, so the
 //! start of a part must not depend on the tokens after it.
 
@@ -22,7 +22,7 @@ pub(crate) use flow::{
 };
 pub(crate) use head::{HeadTokens, InputTokens};
 pub(crate) use reference::{is_keyword, is_source_name};
-pub(crate) use statement::{Statement, StatementKind, StepTokens, keywords};
+pub(crate) use statement::{Statement, StatementKind, StepTokens, is_mentioned, keywords};
 
 use proc_macro2::TokenStream;
 use tokens::Tokens;
@@ -39,7 +39,7 @@ pub(crate) struct PlanTokens {
 pub(crate) fn scan(input: TokenStream) -> PlanTokens {
     let mut tokens = Tokens::new(input);
     let mut inner = Vec::new();
-    while let Some(3) = tokens.attribute(0) {
+    while tokens.is_punct(1, '!') && tokens.attribute(0) == Some(3) {
         inner.push((0..3).filter_map(|_| tokens.next()).collect());
     }
     let start = tokens.clone();
@@ -47,19 +47,14 @@ pub(crate) fn scan(input: TokenStream) -> PlanTokens {
         Some((head, body)) => (Some(head), body),
         None => (None, start),
     };
-    let step_is_name = head
-        .iter()
-        .flat_map(HeadTokens::names)
-        .any(|name| name == "step");
-    let statements = statement::statements(body, step_is_name);
     PlanTokens {
         inner,
         head,
-        statements,
+        statements: statement::statements(body),
     }
 }
 
 /// Returns the steps of a block, and its last expression.
 pub(crate) fn block(tokens: TokenStream) -> Vec<Statement> {
-    statement::statements(Tokens::new(tokens), false)
+    statement::statements(Tokens::new(tokens))
 }

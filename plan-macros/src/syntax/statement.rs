@@ -101,8 +101,8 @@ impl StepTokens {
     }
 }
 
-/// Splits the tokens of a plan into statements. `step_is_name` is `true` if an input has the name `step`.
-pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Statement> {
+/// Splits the tokens of a plan or a block into statements.
+pub(super) fn statements(mut tokens: Tokens) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();
     while !tokens.is_empty() {
         if tokens.eat_punct(';') {
@@ -118,9 +118,9 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
             end = taken.peek_last().map_or(end, tokens::end);
         }
         let (mut after, mut end_of_step) = (TokenStream::new(), end);
-        let kind = if is_step(&taken, step_is_name) {
+        let is_last = !semicolon && tokens.is_empty();
+        let kind = if is_step(&taken, is_last) {
             let mut step = step(&mut taken);
-            step_is_name |= step.name.as_ref().is_some_and(|name| name == "step");
             if !semicolon {
                 after = step.cut_after_value();
                 end_of_step = end_of(&step.value).unwrap_or(end);
@@ -191,7 +191,8 @@ pub(crate) fn keywords(statements: &[Statement]) -> Vec<String> {
     keywords.map(ToString::to_string).collect()
 }
 
-fn is_mentioned(tokens: &TokenStream, words: &[String]) -> bool {
+/// Returns `true` if one of the words is among the tokens.
+pub(crate) fn is_mentioned(tokens: &TokenStream, words: &[String]) -> bool {
     tokens.clone().into_iter().any(|tree| match tree {
         TokenTree::Ident(word) => words.iter().any(|other| word == other),
         TokenTree::Group(group) => is_mentioned(&group.stream(), words),
@@ -272,14 +273,14 @@ fn start_of_next(taken: &mut Tokens, next: &Tokens) -> Option<TokenTree> {
 }
 
 /// Returns `true` for a statement that looks like a step: `step …`, and its usual misspellings.
-fn is_step(tokens: &Tokens, step_is_name: bool) -> bool {
+fn is_step(tokens: &Tokens, is_last: bool) -> bool {
     let Some(first) = tokens.peek_ident(0) else {
         return false;
     };
     let second = tokens.peek(1);
     let is_step = match second {
-        None => !step_is_name,
-        // An input may be named `step`: `step as u64` is an expression.
+        // An input may be named `step`: `step` may be the last expression, and `step as u64` is an expression.
+        None => !is_last,
         Some(TokenTree::Ident(second)) => second != "as",
         Some(TokenTree::Literal(_)) => true,
         // `step (a, b) = …`

@@ -31,15 +31,15 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
     // `true` for an arrow with a value, `false` for order alone.
     let mut arrows: BTreeMap<(usize, usize), bool> = BTreeMap::new();
     for to in 0..steps.len() {
-        for from in cx.graph.needs(to) {
-            arrows.insert((from, to), cx.graph.reads(to, from));
+        for from in cx.graphs.of(0).needs(to) {
+            arrows.insert((from, to), cx.graphs.of(0).reads(to, from));
         }
     }
     let ends: Vec<(usize, usize)> = arrows.keys().copied().collect();
     let layout = layout(&Boxes {
         sizes: &sizes,
         arrows: &ends,
-        levels: &cx.graph.levels(),
+        levels: &cx.graphs.of(0).levels(),
     });
     let (wide, high) = (layout.width.ceil(), layout.height.ceil());
     let mut html = Html::new(|text, out| {
@@ -77,7 +77,7 @@ pub(super) fn svg(cx: &Context<'_>) -> String {
                 let (at, width) = (layout.boxes[place], sizes[place].0);
                 svg.tag("g").inside(|g| {
                     write_box(g, step, &does[place], at, width);
-                    if starts_at_once(step) && cx.graph.needs(place).is_empty() {
+                    if starts_at_once(step) && cx.graphs.of(0).needs(place).is_empty() {
                         write_start(g, at);
                     }
                 });

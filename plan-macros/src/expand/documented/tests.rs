@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::escape::{Code, Text};
 use super::{is_open, table};
-use crate::graph::StepGraph;
+use crate::graph::Graphs;
 use crate::names::{self, Names};
 use crate::report::Report;
 use crate::{docs, parse};
@@ -17,8 +17,8 @@ fn with<T>(plan: TokenStream, look: impl FnOnce(&Context<'_>) -> T) -> T {
     let plan = parse::parse(crate::syntax::scan(plan), &mut report).expect("it is a plan");
     let mut names = Names::new(&plan, &mut report);
     names::resolve(&plan, &mut names, &mut report);
-    let graph = StepGraph::new(&plan.steps, 0, &names);
-    look(&Context::new(&plan, &names, &graph, None))
+    let graphs = Graphs::new(&plan, &names, &mut report);
+    look(&Context::new(&plan, &names, &graphs, None))
 }
 
 fn text_of(plan: TokenStream) -> String {

@@ -1,5 +1,6 @@
 //! Expansions of plans with errors, and of plans written by the runtime.
 
+mod any_name;
 mod fragments;
 mod named;
 mod recovery;

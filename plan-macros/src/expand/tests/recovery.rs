@@ -182,6 +182,41 @@ fn one_broken_head() {
     }
 }
 
+/// An attribute of an expression is Rust's own to report.
+#[test]
+fn attributes_of_literals_are_kept() {
+    for value in [
+        "#[cfg(any())] 5",
+        "#[cfg(any())] -5",
+        "#[cfg(any())] None",
+        "#[cfg(any())] input",
+    ] {
+        let expansion = expand(&format!(
+            "P(input: Input) -> Output {{ step a = Foo {{ x: {value} }}; step b: u64 = {value}; {value} }}"
+        ));
+        assert_eq!(expansion.matches("#[cfg(any())]").count(), 3, "{expansion}");
+    }
+}
+
+/// Steps that wait for each other are an error like any other: there are no warnings beside the error.
+#[test]
+fn a_cycle_has_no_warnings() {
+    let plan = |first: &str| {
+        expand(&format!(
+            "P(unused: Input) -> Output {{
+                step outer = {{ step a = First {{ a: {first} }}; step b = First {{ a: a }}; b }};
+                step unused_too: u64 = 1;
+                outer
+            }}"
+        ))
+    };
+    let (sound, cycle) = (plan("1"), plan("b"));
+    assert!(sound.contains("__plan_unused"), "{sound}");
+    assert_eq!(errors(&sound), 0, "{sound}");
+    assert!(!cycle.contains("__plan_unused"), "{cycle}");
+    assert_eq!(errors(&cycle), 1, "{cycle}");
+}
+
 const VALID: &str = r#"
     #![plan(crate = plan_runtime)]
     /// A plan.

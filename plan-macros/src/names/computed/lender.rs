@@ -3,7 +3,7 @@
 /// Returns the function of `check` that lends the receiver of a method with the name of a consuming method of the standard library.
 pub(super) fn lender(method: &str) -> Option<&'static str> {
     /// Methods of an `Option` or a `Result`. A type of the application may have borrowing methods with these names.
-    const OF_RESULTS: &[&str] = &[
+    const CONSUMING: &[&str] = &[
         "err",
         "expect_err",
         "inspect",
@@ -39,6 +39,6 @@ pub(super) fn lender(method: &str) -> Option<&'static str> {
     if NAMES.contains(&method) || starts && method != "into_iter" {
         Some("takable")
     } else {
-        OF_RESULTS.contains(&method).then_some("takable_result")
+        CONSUMING.contains(&method).then_some("takable_result")
     }
 }

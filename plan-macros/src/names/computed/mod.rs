@@ -102,7 +102,12 @@ impl Finder<'_> {
     }
 
     fn mention_or(&mut self, name: &Ident, help: &str) -> bool {
-        if !crate::parse::is_source_name(name) || self.is_bound(name) {
+        if self.is_bound(name) {
+            return false;
+        }
+        if !crate::parse::is_source_name(name) {
+            // A step or an input with such a name is reported already.
+            self.ok &= !self.names.is_broken(self.frames.scope, name);
             return false;
         }
         match self.names.find(name, self.frames) {

@@ -51,7 +51,7 @@ struct Resolver<'a, 't> {
     forms: braces::Forms,
     /// The steps whose `#[catch]` was reported to mean `#[catch(each)]`.
     each_meant: HashSet<Source>,
-    /// The elements of these steps in the enclosing `for`, with `true` if code uses the `Result` of each element.
+    /// The names of the enclosing `for`s over a caught step, with `true` if code uses the `Result` of each element.
     elements: Vec<(Ident, bool)>,
     late: LateSteps,
     /// The plan and the blocks around, the innermost last.
@@ -126,8 +126,13 @@ impl<'t> Resolver<'_, 't> {
                 let before = self.mentions.len();
                 self.fields(&literal.fields);
                 let path = &literal.path;
+                let name = path.get_ident();
+                if name.is_some_and(|name| self.names.is_broken(self.frames.scope, name)) {
+                    self.facts.calls_of_plan.insert(body, Body::Broken(None));
+                    return;
+                }
                 // Only a plain name is certain to be the plan's: a longer path may lead anywhere.
-                if let (Some(own), Some(tool)) = (self.own, path.get_ident())
+                if let (Some(own), Some(tool)) = (self.own, name)
                     && own.unraw() == tool.unraw()
                 {
                     self.report.error(

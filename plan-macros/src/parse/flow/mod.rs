@@ -166,7 +166,7 @@ impl WorkReader<'_> {
     }
 
     fn repeated(&mut self, source: ForTokens) -> Result<Body, Mistake> {
-        let Some(within) = source.within.as_ref().map(TokenTree::span) else {
+        let Some(within) = source.in_token.as_ref().map(TokenTree::span) else {
             return Err(mistakes::no_in(&source));
         };
         let no_block = || Mistake::at(end_of(&source.list).unwrap_or(within), mistakes::FOR);

@@ -26,8 +26,8 @@ impl WorkReader<'_> {
             return Err(word);
         }
         let before = self.report.len();
-        let again = self.again(source.until, source.condition, &group)?;
-        if self.report.keep_first(before) {
+        let again = self.again(source.while_token, source.condition, &group)?;
+        if self.report.drop_cascade(before) {
             return Ok(Body::Broken(None));
         }
         Ok(Body::Loop(Box::new(Loop {

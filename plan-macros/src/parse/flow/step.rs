@@ -48,7 +48,7 @@ impl StepReader {
         let (name, mistakes) = mistakes::step::name(source, statement.end);
         report.extend(mistakes);
         let Some(name) = name else {
-            report.keep_first(before);
+            report.drop_cascade(before);
             let names = mistakes::step::names_in_place(source.extra.clone(), statement.end);
             self.broken.extend(names);
             return None;
@@ -67,7 +67,7 @@ impl StepReader {
             Some(equals) => step.read_work(source, equals, statement, report),
             None => self.without_equals(source, &step.name, report),
         }
-        let is_unclear = report.keep_first(before);
+        let is_unclear = report.drop_cascade(before);
         if !is_unclear {
             policy_checks::body(&step.policy, &step.role, &step.body, report);
         }
