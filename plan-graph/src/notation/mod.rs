@@ -112,16 +112,10 @@ notation! {
 
     /// A setting of a policy.
     choice SettingData<S> {
-        /// The number of attempts.
-        "a" Attempts(attempts: u32),
-        /// The pause before the second attempt.
-        "b" Backoff(pause: Duration),
-        /// The longest pause between attempts.
-        "m" Max(pause: Duration),
-        /// The time limit of an attempt.
-        "t" Timeout(time: Duration),
-        /// The time limit of all attempts.
-        "d" Deadline(time: Duration),
+        /// A literal number.
+        "c" Count(amount: Amount, count: usize),
+        /// A literal time.
+        "t" Time(amount: Amount, time: Duration),
         /// `true` if pauses are random.
         "j" Jitter(is_random: bool),
         /// `#[optional]`
@@ -134,12 +128,6 @@ notation! {
         "E" CatchEach,
         /// The value that replaces a failure.
         "f" Fallback(value: TemplateData<S>),
-        /// The number of elements at a time.
-        "c" Concurrency(elements: usize),
-        /// The number of rounds.
-        "l" AtMost(rounds: u32),
-        /// The time between two starts of a round.
-        "y" Every(time: Duration),
         /// `#[collect]`
         "k" Collect,
         /// An amount that is a constant of the program, as the author wrote the constant.

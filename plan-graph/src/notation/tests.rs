@@ -137,15 +137,10 @@ fn setting() -> impl Strategy<Value = SettingData<String>> {
     ];
     prop_oneof![
         fixed,
-        any::<u32>().prop_map(SettingData::Attempts),
-        duration().prop_map(SettingData::Backoff),
-        duration().prop_map(SettingData::Max),
-        duration().prop_map(SettingData::Timeout),
-        duration().prop_map(SettingData::Deadline),
+        (amount.clone(), any::<usize>())
+            .prop_map(|(amount, count)| SettingData::Count(amount, count)),
+        (amount.clone(), duration()).prop_map(|(amount, time)| SettingData::Time(amount, time)),
         template().prop_map(SettingData::Fallback),
-        any::<usize>().prop_map(SettingData::Concurrency),
-        any::<u32>().prop_map(SettingData::AtMost),
-        duration().prop_map(SettingData::Every),
         (amount.clone(), text(), any::<usize>()).prop_map(|(amount, written, constant)| {
             SettingData::Constant(amount, written, constant)
         }),

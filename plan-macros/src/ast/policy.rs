@@ -60,14 +60,6 @@ impl Policy {
         amounts.find_map(|(known, given)| (*known == amount).then_some(given))
     }
 
-    /// Returns a literal number.
-    pub(crate) fn count(&self, amount: Amount) -> Option<usize> {
-        match self.given(amount)? {
-            Given::Count(_, count) => Some(*count),
-            _ => None,
-        }
-    }
-
     /// Returns a literal time.
     pub(crate) fn time(&self, amount: Amount) -> Option<Duration> {
         match self.given(amount)? {

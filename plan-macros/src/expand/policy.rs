@@ -13,13 +13,19 @@ use quote::quote;
 /// Lowers the policy of a step.
 pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> Ended<SettingData<String>> {
     let policy = &step.policy;
-    let mut settings = Vec::from_iter(before_amounts(policy).into_iter().flatten());
+    let mut settings = Vec::from_iter(fixed(policy).into_iter().flatten());
+    // A longer first wait needs a longer limit for all waits.
+    let longer = policy.time(Amount::Backoff).filter(|it| *it > LONGEST_WAIT);
+    let longer = longer.filter(|_| policy.time(Amount::Max).is_none());
+    settings.extend(longer.map(|wait| SettingData::Time(Amount::Max, wait)));
     let mut amounts: Vec<_> = policy.amounts.iter().collect();
     amounts.sort_by_key(|(amount, _)| *amount);
     for (amount, given) in amounts {
-        if let Given::Value(value) = given {
-            settings.extend(self::amount(*amount, value, builder));
-        }
+        settings.extend(match given {
+            Given::Count(_, count) => Some(SettingData::Count(*amount, *count)),
+            Given::Time(_, time) => Some(SettingData::Time(*amount, *time)),
+            Given::Value(value) => self::amount(*amount, value, builder),
+        });
     }
     if let Some((at, fallback)) = &policy.fallback {
         let Lowered { check, data } = builder.value(fallback);
@@ -28,33 +34,12 @@ pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> Ended<SettingData
         builder.check_type(Span::call_site(), ty, check);
         settings.push(SettingData::Fallback(data));
     }
-    let concurrency = policy.count(Amount::Concurrency);
-    let after = [
-        concurrency.map(SettingData::Concurrency),
-        rounds(policy, Amount::AtMost).map(SettingData::AtMost),
-        policy.time(Amount::Every).map(SettingData::Every),
-        policy.collect.map(|_| SettingData::Collect),
-    ];
-    settings.extend(after.into_iter().flatten());
     Ended(settings)
 }
 
-/// Returns a number of rounds or attempts. The parser refuses numbers that need more than 32 bits.
-fn rounds(policy: &Policy, amount: Amount) -> Option<u32> {
-    policy.count(amount).and_then(|count| count.try_into().ok())
-}
-
-/// Returns the settings that are data alone, up to the amounts.
-fn before_amounts(policy: &Policy) -> [Option<SettingData<String>>; 8] {
-    // A longer first wait needs a longer limit for all waits.
-    let backoff = policy.time(Amount::Backoff);
-    let longer = backoff.filter(|backoff| *backoff > LONGEST_WAIT);
+/// Returns the settings without a value.
+fn fixed(policy: &Policy) -> [Option<SettingData<String>>; 4] {
     [
-        rounds(policy, Amount::Attempts).map(SettingData::Attempts),
-        backoff.map(SettingData::Backoff),
-        policy.time(Amount::Max).or(longer).map(SettingData::Max),
-        policy.time(Amount::Timeout).map(SettingData::Timeout),
-        policy.time(Amount::Deadline).map(SettingData::Deadline),
         policy.jitter.map(SettingData::Jitter),
         match policy.optional {
             Optional::No => None,
@@ -66,6 +51,7 @@ fn before_amounts(policy: &Policy) -> [Option<SettingData<String>>; 8] {
             Catch::Whole(_) => Some(SettingData::Catch),
             Catch::Each => Some(SettingData::CatchEach),
         },
+        policy.collect.map(|_| SettingData::Collect),
     ]
 }
 

@@ -4,6 +4,7 @@ use super::{Constant, Decoder, Text, bug};
 use crate::plan::{Amount, Catch, Optional, Policy, RustText};
 use plan_graph::notation::{self, SettingData};
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Decoder {
     pub(super) fn policy(&mut self, settings: Vec<SettingData<Text>>) -> Arc<Policy> {
@@ -13,26 +14,28 @@ impl Decoder {
         let mut policy = Policy::DEFAULT;
         for setting in settings {
             match setting {
-                SettingData::Attempts(attempts) => policy.attempts = attempts,
-                SettingData::Backoff(pause) => policy.backoff = pause,
-                SettingData::Max(pause) => policy.max = pause,
-                SettingData::Timeout(time) => policy.timeout = Some(time),
-                SettingData::Deadline(time) => policy.deadline = Some(time),
+                SettingData::Count(amount, count) => {
+                    set_count(&mut policy, self::amount(amount), count);
+                }
+                SettingData::Time(amount, time) => {
+                    set_time(&mut policy, self::amount(amount), time);
+                }
                 SettingData::Jitter(is_random) => policy.jitter = is_random,
                 SettingData::Optional => policy.optional = Optional::Whole,
                 SettingData::OptionalEach => policy.optional = Optional::Each,
                 SettingData::Catch => policy.catch = Catch::Whole,
                 SettingData::CatchEach => policy.catch = Catch::Each,
                 SettingData::Fallback(value) => policy.fallback = Some(self.template(value)),
-                SettingData::Concurrency(elements) => policy.concurrency = Some(elements),
-                SettingData::AtMost(rounds) => policy.at_most = Some(rounds),
-                SettingData::Every(time) => policy.every = Some(time),
                 SettingData::Collect => policy.collect = true,
                 SettingData::Constant(amount, written, constant) => {
                     let written = RustText::of_program(written);
                     let amount = self::amount(amount);
                     policy.named.push((amount, written));
-                    set(&mut policy, amount, self.constant(constant));
+                    match self.constant(constant) {
+                        Constant::Count(count) => set_count(&mut policy, amount, count()),
+                        Constant::Time(time) => set_time(&mut policy, amount, time()),
+                        _ => bug(),
+                    }
                 }
                 SettingData::Given(amount, value) => {
                     policy
@@ -61,21 +64,23 @@ fn amount(amount: notation::Amount) -> Amount {
     }
 }
 
-/// Sets an amount that is a constant of the program.
-fn set(policy: &mut Policy, amount: Amount, constant: Constant) {
-    match (amount, constant) {
-        (Amount::Attempts, Constant::Count(count)) => {
-            policy.attempts = u32::try_from(count()).unwrap_or(u32::MAX);
-        }
-        (Amount::Concurrency, Constant::Count(count)) => policy.concurrency = Some(count()),
-        (Amount::AtMost, Constant::Count(count)) => {
-            policy.at_most = Some(u32::try_from(count()).unwrap_or(u32::MAX));
-        }
-        (Amount::Every, Constant::Time(time)) => policy.every = Some(time()),
-        (Amount::Backoff, Constant::Time(time)) => policy.backoff = time(),
-        (Amount::Max, Constant::Time(time)) => policy.max = time(),
-        (Amount::Timeout, Constant::Time(time)) => policy.timeout = Some(time()),
-        (Amount::Deadline, Constant::Time(time)) => policy.deadline = Some(time()),
+fn set_count(policy: &mut Policy, amount: Amount, count: usize) {
+    let rounds = u32::try_from(count).unwrap_or(u32::MAX);
+    match amount {
+        Amount::Attempts => policy.attempts = rounds,
+        Amount::AtMost => policy.at_most = Some(rounds),
+        Amount::Concurrency => policy.concurrency = Some(count),
+        _ => bug(),
+    }
+}
+
+fn set_time(policy: &mut Policy, amount: Amount, time: Duration) {
+    match amount {
+        Amount::Backoff => policy.backoff = time,
+        Amount::Max => policy.max = time,
+        Amount::Timeout => policy.timeout = Some(time),
+        Amount::Deadline => policy.deadline = Some(time),
+        Amount::Every => policy.every = Some(time),
         _ => bug(),
     }
 }
