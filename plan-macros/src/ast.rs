@@ -309,7 +309,7 @@ pub(crate) enum Rest {
 
 pub(crate) struct Field {
     pub(crate) name: Ident,
-    /// `true` for the shorthand `name`, in which the name is also the value.
+    /// `true` for the shorthand `name` of `name: name`.
     pub(crate) shorthand: bool,
     pub(crate) value: Value,
 }

@@ -157,17 +157,13 @@ fn count(
     }
     let literal: LitInt = input.parse()?;
     let at = literal.span();
-    match literal.base10_parse() {
-        Ok(count) if range.contains(&count) => Ok(Given::Count(at, count)),
-        Ok(count) if count < *range.start() => Err(syn::Error::new(at, too_few)),
-        _ => {
-            let most = range.end();
-            Err(syn::Error::new(
-                at,
-                format!("expected a number of at most {most}"),
-            ))
-        }
-    }
+    let message = match literal.base10_parse() {
+        Ok(count) if range.contains(&count) => return Ok(Given::Count(at, count)),
+        Ok(count) if count < *range.start() => too_few.to_owned(),
+        _ if literal.base10_digits().starts_with('-') => number.to_owned(),
+        _ => format!("expected a number of at most {}", range.end()),
+    };
+    Err(syn::Error::new(at, message))
 }
 
 /// Parses a duration in a string: `"200ms"`, `"1m 30s"`.

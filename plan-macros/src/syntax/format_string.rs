@@ -41,8 +41,12 @@ pub(crate) fn parts(placeholder: &str) -> (&str, &str) {
 
 /// Returns the name that a placeholder captures.
 pub(crate) fn name(text: &str, at: Span) -> Option<Ident> {
-    let name = syn::parse_str(text).or_else(|_| syn::parse_str(&format!("r#{text}")));
-    let mut name: Ident = name.ok()?;
+    // In the newest edition of Rust, `gen` is a keyword.
+    let plain = syn::parse_str(text).ok().filter(|_| text != "gen");
+    let mut name: Ident = match plain {
+        Some(name) => name,
+        None => syn::parse_str(&format!("r#{text}")).ok()?,
+    };
     name.set_span(at);
     Some(name)
 }
