@@ -350,7 +350,11 @@ fn a_called_plan_is_validated() {
     };
     assert_eq!(call("a", 5), Ok(json!({"cents": 5})));
     let error = call("", 5).unwrap_err();
-    assert!(error.contains("at `/item`: the value is shorter than 1 character (`minLength` in the schema of `bill_in_plan`)"), "{error}");
+    // The check of the plan of the call finds the error before the validation.
+    assert!(
+        error.contains("argument `item` is the string \"\", but must have at least 1 character"),
+        "{error}"
+    );
     let error = call("a", 101).unwrap_err();
     assert!(
         error.contains(
