@@ -96,29 +96,31 @@ plan! {
     EndlessInABlock() -> usize {
         step all = {
             step one = Count {};
-            step all = for n in std::iter::repeat(one) { Texts { length: n as usize } };
-            all.len()
+            #[after(one)]
+            step all = for n in std::iter::repeat(7_usize) { Write { length: n, turns: 1 } };
+            all
         };
-        all
+        all.len()
     }
 }
 
 plan! {
     EndlessInALoop() -> Option<usize> {
         #[at_most(2)]
-        step all = loop {
+        step counted = loop {
             #[optional]
-            step all = for (i, n) in [1, 2].iter().cycle().enumerate() { Texts { length: i + n } };
-            all.map(|all| all.len())
-        } while all.is_some();
-        all
+            step all = for n in [1_usize, 2].into_iter().cycle() { Write { length: n, turns: 1 } };
+            step counted: Option<usize> = all.map(|all| all.len());
+            counted
+        } while counted.is_some();
+        counted
     }
 }
 
 plan! {
     Huge(to: u64) -> Option<usize> {
         #[optional]
-        step all = for n in 0..to { Texts { length: n as usize } };
+        step all = for _ in 0..to { Count {} };
         all.map(|all| all.len())
     }
 }

@@ -60,7 +60,7 @@ struct RoleCheck<'a> {
     names: &'a Names<'a>,
     report: &'a mut Report,
     /// The undo steps that are reported as interchanged with the step that they undo.
-    turned: HashSet<usize>,
+    interchanged: HashSet<usize>,
 }
 
 /// For a scope and the index of a step in the scope, returns a list that is `true` for each step that this step needs.
@@ -95,7 +95,7 @@ fn check_in(
         scope,
         names,
         report,
-        turned: HashSet::new(),
+        interchanged: HashSet::new(),
     }
     .check(tail, reached);
     for step in steps {
@@ -261,18 +261,18 @@ impl RoleCheck<'_> {
     }
 
     /// Reports once that the undo step at `place` and the step that it undoes are probably interchanged.
-    fn turned(&mut self, place: usize, undone: &Ident) {
-        if !self.turned.insert(place) {
+    fn interchanged(&mut self, place: usize, undone: &Ident, refers: bool) {
+        if !self.interchanged.insert(place) {
             return;
         }
         let (text, by) = (text_of(&self.steps[place].name), text_of(undone));
-        self.report.error(
-            undone,
-            format!(
-                "`{text}` would undo `{by}`, so nothing can refer to `{text}`\n\
-                 help: write `#[undo({text})]` on `{by}`"
-            ),
-        );
+        let message = if refers {
+            format!("`{by}` refers to `{text}`, so it cannot be what `{text}` undoes")
+        } else {
+            format!("`{text}` undoes `{by}`, so nothing can refer to `{text}`")
+        };
+        let help = format!("help: write `#[undo({text})]` on `{by}`");
+        self.report.error(undone, format!("{message}\n{help}"));
     }
 
     /// Reports an invalid name in a step that is no undo step, or in the output.
@@ -286,7 +286,7 @@ impl RoleCheck<'_> {
             Role::Undo(undone) => {
                 let is_turned = by.is_some_and(|by| text_of(&by.name) == text_of(undone));
                 if is_turned || self.is_later(undone, to) {
-                    self.turned(to, undone);
+                    self.interchanged(to, undone, is_turned);
                     return;
                 }
                 let undone = text_of(undone);

@@ -2,14 +2,17 @@
 
 use crate::docs::text_of;
 use crate::report::Report;
+use proc_macro2::{Ident, TokenTree};
+use quote::format_ident;
 use serde_derive_internals::ast::{Container, Data, Field, Style};
-use serde_derive_internals::attr::Name;
+use serde_derive_internals::attr::{Name, TagType};
+use std::borrow::Cow;
 use std::collections::HashMap;
-use syn::{Attribute, Member};
+use syn::{Attribute, Member, Meta};
 
 /// A field or a variant, with its name in JSON.
 struct Named<'a> {
-    ident: String,
+    ident: Cow<'a, Ident>,
     json: Option<&'a Name>,
     attrs: &'a [Attribute],
 }
@@ -21,6 +24,7 @@ pub(super) fn report(output: &Container<'_>, argument: &Container<'_>, report: &
         match &container.data {
             Data::Struct(Style::Struct, all) => check(fields(all, writes), "field", report),
             Data::Struct(..) => {}
+            Data::Enum(_) if matches!(container.attrs.tag(), TagType::None) => {}
             Data::Enum(variants) => {
                 for variant in variants {
                     if let Style::Struct = variant.style {
@@ -35,7 +39,7 @@ pub(super) fn report(output: &Container<'_>, argument: &Container<'_>, report: &
                         (attrs.skip_deserializing(), attrs.name().deserialize_name())
                     };
                     Named {
-                        ident: text_of(&variant.ident),
+                        ident: Cow::Borrowed(&variant.original.ident),
                         json: (!skips && !attrs.untagged()).then_some(json),
                         attrs: &variant.original.attrs,
                     }
@@ -56,8 +60,8 @@ fn fields<'a>(fields: &'a [Field<'a>], writes: bool) -> impl Iterator<Item = Nam
             (attrs.skip_deserializing(), attrs.name().deserialize_name())
         };
         let ident = match &field.member {
-            Member::Named(ident) => text_of(ident),
-            Member::Unnamed(index) => index.index.to_string(),
+            Member::Named(ident) => Cow::Borrowed(ident),
+            Member::Unnamed(index) => Cow::Owned(format_ident!("_{}", index.index)),
         };
         Named {
             ident,
@@ -75,16 +79,26 @@ fn check<'a>(all: impl Iterator<Item = Named<'a>>, kind: &str, report: &mut Repo
             first.insert(&json.value, named);
             continue;
         };
-        // Without an attribute on one of them, an attribute of the type is the cause.
-        let is_serde = |attr: &&Attribute| attr.path().is_ident("serde");
-        let mut attrs = named.attrs.iter().chain(other.attrs);
-        let Some(attr) = attrs.find(is_serde) else {
-            continue;
-        };
-        let (one, two, name) = (&other.ident, &named.ident, &json.value);
-        report.error(
-            attr,
-            format!("the {kind}s `{one}` and `{two}` have one name in JSON, `{name}`\nhelp: give one of them another name"),
+        let (one, two) = (text_of(&other.ident), text_of(&named.ident));
+        let message = format!(
+            "the {kind}s `{one}` and `{two}` have one name in JSON, `{}`\nhelp: give one of them another name",
+            json.value
         );
+        let mut attrs = named.attrs.iter().chain(other.attrs);
+        match attrs.find(|attr| renames(attr)) {
+            Some(attr) => report.error(attr, message),
+            // An attribute of the type renames all.
+            None => report.error(&*named.ident, message),
+        }
+    }
+}
+
+fn renames(attr: &Attribute) -> bool {
+    let is_rename = |tree| matches!(tree, TokenTree::Ident(word) if word == "rename");
+    match &attr.meta {
+        Meta::List(list) if attr.path().is_ident("serde") => {
+            list.tokens.clone().into_iter().any(is_rename)
+        }
+        _ => false,
     }
 }

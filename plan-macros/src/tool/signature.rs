@@ -180,7 +180,8 @@ fn correct_reference(input: &mut PatType, is_first: bool, report: &mut Report) {
         reference,
         format_args!("the `&` of the application is before its type\nhelp: write `{written}`"),
     );
-    *input = parse_quote!(#pat: &#ty);
+    input.ty = parse_quote!(&#ty);
+    input.pat = reference.pat.clone();
 }
 
 /// Returns `true` for the attribute of the parameter that receives the context of the call.
