@@ -86,6 +86,46 @@ plan! {
 }
 
 plan! {
+    Endless() -> usize {
+        step all = for _ in 0u64.. { Count {} };
+        all.len()
+    }
+}
+
+plan! {
+    EndlessInABlock() -> usize {
+        step all = {
+            step one = Count {};
+            #[after(one)]
+            step all = for n in std::iter::repeat(7_usize) { Write { length: n, turns: 1 } };
+            all
+        };
+        all.len()
+    }
+}
+
+plan! {
+    EndlessInALoop() -> Option<usize> {
+        #[at_most(2)]
+        step counted = loop {
+            #[optional]
+            step all = for n in [1_usize, 2].into_iter().cycle() { Write { length: n, turns: 1 } };
+            step counted: Option<usize> = all.map(|all| all.len());
+            counted
+        } while counted.is_some();
+        counted
+    }
+}
+
+plan! {
+    Huge(to: u64) -> Option<usize> {
+        #[optional]
+        step all = for _ in 0..to { Count {} };
+        all.map(|all| all.len())
+    }
+}
+
+plan! {
     Down(deep: u64) -> u64 {
         step below = Descend { deep };
         below
@@ -271,4 +311,22 @@ fn a_plan_that_was_read_has_limits_inside_another() {
         );
         assert_eq!(calls, 19);
     }
+}
+
+/// The elements of an iterator count toward the limits one by one, because an iterator may have no end.
+#[test]
+fn an_endless_iterator_exceeds_a_limit() {
+    let limits = Limits::DEFAULT.value(1 << 16);
+    let app = App::default();
+    let endings = [
+        smol::block_on(Endless {}.run(&app).limits(limits)).map(|_| ()),
+        smol::block_on(EndlessInABlock {}.run(&app).limits(limits)).map(|_| ()),
+        smol::block_on(EndlessInALoop {}.run(&app).limits(limits)).map(|_| ()),
+        smol::block_on(Huge { to: u64::MAX }.run(&app).limits(limits)).map(|_| ()),
+    ];
+    for ending in endings {
+        let error = ended(&ending.unwrap_err());
+        assert!(error.contains("`run::Limits::value`"), "{error}");
+    }
+    assert_eq!(app.calls(), 1);
 }

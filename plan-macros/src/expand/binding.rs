@@ -61,7 +61,7 @@ pub(super) fn bind(
             let known = parts.fold(quote!(#expr), |expr, part| {
                 known(&part_of(&place, part, bound.len()), expr)
             });
-            let (known, collect, all) = (header(&known), collect(bound), local("all", 0));
+            let (known, collect, all) = (header(&known), collect(bound, &scope), local("all", 0));
             quote! {
                 let mut #all = __plan::Vec::new();
                 #known { #all.push(#collect?); }
@@ -69,7 +69,7 @@ pub(super) fn bind(
             }
         }
         Binds::Together | Binds::One => {
-            let collect = collect(bound);
+            let collect = collect(bound, &scope);
             quote! {
                 #written { return #collect; }
                 ::core::result::Result::Ok(__plan::serde_json::Value::Null)
@@ -78,7 +78,7 @@ pub(super) fn bind(
     };
     let at = starts_at(&computed.written);
     let binding = Ident::new("binding", at);
-    let arguments = quote!(#locals, #look, #place, |#scope, #refs, #place| { let _ = #scope; #values #evaluate });
+    let arguments = quote!(#locals, #look, #place, |#scope, #refs, #place| { #values #evaluate });
     let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
     arguments.set_span(at);
     let binding = quote_spanned!(at=> __plan::#binding #arguments);
@@ -146,13 +146,13 @@ fn bind_types(
     place
 }
 
-/// Returns an expression for the JSON of the bound names. Null would mean that the pattern does not match.
-fn collect(bound: &[Ident]) -> TokenStream {
+/// Returns an expression for the JSON of the bound names, which the limits count. Null would mean that the pattern does not match.
+fn collect(bound: &[Ident], scope: &Ident) -> TokenStream {
     let Some(first) = bound.first() else {
-        return quote!(__plan::encode(&true));
+        return quote!(__plan::encode(#scope, &true));
     };
     // rustc reports values that are not serializable to JSON. All names have one span, so rustc merges the reports.
     let at = first.span();
     let values = bound.iter().map(|name| located(name.clone(), at));
-    quote_spanned!(at=> __plan::encode(&(#(__plan::bound_value(&#values),)*)))
+    quote_spanned!(at=> __plan::encode(#scope, &(#(__plan::bound_value(&#values),)*)))
 }

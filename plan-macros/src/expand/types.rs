@@ -73,7 +73,7 @@ impl<'t> OutputTypes<'t> {
                 let first = types.next()?.0?;
                 for (ty, at) in types {
                     let Some(ty) = ty else { continue };
-                    let (first, ty) = (placed(first.clone(), at), placed(ty, at));
+                    let ty = placed(ty, at);
                     self.checks.extend(
                         quote_spanned!(at=> let _ = <#ty as __plan::SameTypeAs<#first>>::joins;),
                     );

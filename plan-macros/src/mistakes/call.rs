@@ -27,6 +27,24 @@ pub(crate) fn unnamed(at: &Path, tool: &Path, position: Position, step: &Ident) 
     )
 }
 
+/// Returns the error of `Enum::Variant { … }` in place of a call.
+pub(crate) fn variant(path: &Path, position: Position, step: &Ident) -> Mistake {
+    let written = path_text(path);
+    let ty = written.rsplit_once("::").map_or(&*written, |(ty, _)| ty);
+    let help = match position {
+        Position::Braces => format!(
+            "write a step with a type in the braces: `{{ step value: {ty} = {written} {{ … }}; value }}`"
+        ),
+        Position::Statement => {
+            format!("give the step a type: `step {step}: {ty} = {written} {{ … }};`")
+        }
+    };
+    mistake!(
+        path,
+        "`{written}` is a variant, but a step without a type calls a tool\nhelp: {help}"
+    )
+}
+
 /// Returns the error about a value instead of a call.
 pub(crate) fn not_a_call(tokens: &TokenStream, position: Position, step: &Ident) -> Mistake {
     if let Some((path, tool)) = constructed(tokens) {

@@ -5,7 +5,7 @@ use crate::report::{Mistake, mistake};
 use crate::syntax::pattern::names_in;
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{
-    Tokens, braces, first, first_word, is_sign, is_word, parse_start, start,
+    Tokens, braces, first, first_word, is_sign, is_word, only, parse_start, start,
 };
 use crate::syntax::value::is_type_name;
 use crate::syntax::{ForTokens, LoopTokens};
@@ -102,6 +102,9 @@ pub(crate) fn operator(tokens: &TokenStream) -> Option<Mistake> {
             .iter()
             .any(|word| is_word(before, word))
     };
+    if let Some(strict) = super::value::strict_equality(&trees) {
+        return Some(strict);
+    }
     (0..trees.len()).find_map(|at| {
         let found = &trees[at];
         let is_operand = at > 0 && punct(Some(at - 1)).is_none() && !binds(&trees[at - 1]);
@@ -220,6 +223,19 @@ pub(crate) fn filter(pattern: &Pat, list: &TokenStream) -> Option<Mistake> {
     ))
 }
 
+/// Returns the error of an `else` after the braces of a `for`.
+pub(crate) fn for_else(list: &TokenStream) -> Option<Mistake> {
+    let trees: Vec<TokenTree> = list.clone().into_iter().collect();
+    let at = trees.len().checked_sub(2)?;
+    let is_after = braces(&trees[at]).is_some() && is_word(&trees[at + 1], "else");
+    is_after.then(|| {
+        mistake!(
+            &trees[at + 1],
+            "a `for` has no `else`\nhelp: write `if list.is_empty() {{ … }} else {{ for … }}`"
+        )
+    })
+}
+
 /// Returns `true` for braces with a word that ends a loop.
 pub(crate) fn has_ending(block: &Group) -> bool {
     let mut trees = block.stream().into_iter();
@@ -244,6 +260,10 @@ pub(crate) fn before_round(source: &LoopTokens) -> Option<Mistake> {
                 "the condition of a loop is after its braces\nhelp: write `loop {{ … }} while {condition}`"
             ))
         }
+        TokenTree::Ident(name) if only(extra).is_some() => Some(mistake!(
+            name,
+            "the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"
+        )),
         _ => Some(mistake!(extra, "expected `{{` before this: {LOOP}")),
     }
 }

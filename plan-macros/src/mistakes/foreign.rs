@@ -2,7 +2,7 @@
 
 use crate::report::{Mistake, mistake};
 use crate::syntax::text::value_text;
-use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, is_word, last, only};
+use crate::syntax::tokens::{Tokens, braces, first_word, is_word, last, only};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use syn::Expr;
 
@@ -97,25 +97,60 @@ pub(crate) fn pattern_of_for(pattern: &TokenStream, error: syn::Error) -> Mistak
     }
 }
 
-/// Returns the first arm of a `match` whose pattern is one name, with the help to write the name as a variant.
-pub(super) fn bare_variant(arms: &Group) -> Option<Mistake> {
-    let trees: Vec<TokenTree> = arms.stream().into_iter().collect();
-    let is_start =
-        |at: usize| at == 0 || is_sign(&trees[at - 1], ',') || braces(&trees[at - 1]).is_some();
-    let name = trees
-        .windows(3)
-        .enumerate()
-        .find_map(|(at, window)| match window {
-            [TokenTree::Ident(name), equals, arrow]
-                if is_start(at) && is_sign(equals, '=') && is_sign(arrow, '>') =>
-            {
-                let is_variant = name.to_string().starts_with(char::is_uppercase) && name != "None";
-                is_variant.then_some(name)
+/// Returns the error of the first arm of a `match` with a guard, or with one name as its pattern.
+pub(super) fn wrong_arm(arms: &Group) -> Option<Mistake> {
+    let mut tokens = Tokens::new(arms.stream());
+    while !tokens.is_empty() {
+        let is_arrow = |it: &Tokens| it.is_punct(0, '=') && it.is_punct(1, '>');
+        let pattern = tokens.take_until(|it| is_arrow(it) || it.is_ident(0, "if"));
+        if let Some(guard) = tokens.peek_ident(0) {
+            return Some(mistake!(
+                guard,
+                "a `match` between calls has no conditions in its arms\nhelp: write `if … {{ … }} else if … {{ … }} else {{ … }}`"
+            ));
+        }
+        if let Some(TokenTree::Ident(name)) = only(&pattern) {
+            let wrong = bare_name(&name);
+            if wrong.is_some() {
+                return wrong;
             }
-            _ => None,
-        })?;
-    Some(mistake!(
-        name,
-        "`{name}` alone is a new name, which has any value\nhelp: write the variant with its enum: `Type::{name}`"
-    ))
+        }
+        (tokens.next(), tokens.next());
+        if tokens.next_braces().is_none() {
+            tokens.take_until(|it| it.is_punct(0, ','));
+        }
+        tokens.eat_punct(',');
+    }
+    None
+}
+
+/// Returns the error of a name alone as the pattern of an arm.
+fn bare_name(name: &Ident) -> Option<Mistake> {
+    let text = name.to_string();
+    if matches!(&*text, "None" | "_" | "true" | "false") {
+        return None;
+    }
+    if matches!(&*text, "default" | "otherwise" | "other" | "else") {
+        return Some(mistake!(
+            name,
+            "the last arm, for all other values, is written `_`\nhelp: write `_ => …`"
+        ));
+    }
+    let message = format!("`{name}` alone is a new name, which has any value");
+    Some(if !text.starts_with(char::is_uppercase) {
+        mistake!(
+            name,
+            "{message}\nhelp: write `_`, and refer to the value after `match`"
+        )
+    } else if text.len() > 1 && !text.contains(char::is_lowercase) {
+        mistake!(
+            name,
+            "{message}\nhelp: write the constant with its module: `self::{name}`"
+        )
+    } else {
+        mistake!(
+            name,
+            "{message}\nhelp: write the variant with its enum: `Type::{name}`"
+        )
+    })
 }

@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Meta, Path, Token, Type, parse_quote};
+use syn::{Attribute, Lit, Meta, Path, Token, Type, parse_quote};
 
 /// Returns the error of the words before the name of a plan. Returns `Err` if the words begin another item of Rust.
 pub(crate) fn before_name(source: &HeadTokens) -> Result<Option<Mistake>, Mistake> {
@@ -51,11 +51,19 @@ pub(crate) fn before_output(source: &HeadTokens, name: &Ident) -> Vec<Mistake> {
     let parentheses = parentheses.map(|at| {
         Mistake::at(at, format!("expected the inputs in parentheses, even if the plan has none: `{name}(input: Type)`, `{name}()`"))
     });
-    let colon = first(&source.extra).filter(|colon| is_sign(colon, ':') && source.braces);
-    let colon = colon.map(|colon| {
-        let message = "expected `->` before the type of the output, found `:`";
-        Mistake::new(colon, message)
-    });
+    let extra: Vec<TokenTree> = source.extra.clone().into_iter().take(2).collect();
+    let colon = match &*extra {
+        [first, second] if is_sign(first, '=') && is_sign(second, '>') => {
+            let sign: TokenStream = extra.iter().cloned().collect();
+            let message = "expected `->` before the type of the output, found `=>`";
+            Some(Mistake::new(sign, message))
+        }
+        [colon, ..] if is_sign(colon, ':') && source.braces => {
+            let message = "expected `->` before the type of the output, found `:`";
+            Some(Mistake::new(colon, message))
+        }
+        _ => None,
+    };
     parentheses.into_iter().chain(colon).collect()
 }
 
@@ -174,9 +182,11 @@ fn wrong_input(input: ParseStream<'_>, error: syn::Error) -> syn::Result<Mistake
     };
     if input.peek(Token![=]) {
         let (equals, value) = (input.parse::<Token![=]>()?, input.parse::<TokenStream>()?);
+        let is_text = matches!(syn::parse2(value.clone()), Ok(Lit::Str(_))) && ty == "String";
+        let to_owned = if is_text { ".to_owned()" } else { "" };
         let value = tidy(&value);
         let message = format!(
-            "an input has no default value\nhelp: write `{name}: Option<{ty}>`, and `{name}.unwrap_or({value})` in the plan"
+            "an input has no default value\nhelp: write `{name}: Option<{ty}>`, and `{name}.unwrap_or({value}{to_owned})` in the plan"
         );
         return Ok(Mistake::new(equals, message));
     }

@@ -12,7 +12,7 @@ pub(crate) mod value;
 mod words;
 
 pub(crate) use call::{
-    as_step, is_call, lowercase, not_a_call, tool_path, unnamed, without_waiting,
+    as_step, is_call, lowercase, not_a_call, tool_path, unnamed, variant, without_waiting,
 };
 pub(crate) use foreign::pattern_of_for;
 pub(crate) use step::HyphenatedName;

@@ -18,6 +18,13 @@ pub(crate) fn attributes(
     if is_call(tokens) || statement.semicolon && !tokens.is_empty() {
         return mistake!(attrs, "{ONLY}\n{}", as_step(tokens));
     }
+    if statement.semicolon {
+        let attribute = value_text(&attrs);
+        return mistake!(
+            attrs,
+            "the attributes of a step are before `step`\nhelp: write `{attribute} step name = …;`"
+        );
+    }
     mistake!(attrs, "{ONLY}; expected `step name = …;` after this")
 }
 
@@ -84,7 +91,9 @@ fn called_macro(tokens: &TokenStream) -> Option<Mistake> {
 
 /// Returns the error about an `if`, a loop or similar instead of a step.
 fn part_of_step(statement: &Statement, tokens: &TokenStream) -> Option<Mistake> {
-    let keyword = first_word(tokens)?;
+    let Some(keyword) = first_word(tokens) else {
+        return words::statement(tokens);
+    };
     let usage = match &*keyword.to_string() {
         "for" => "step name = for x in list { Tool { … } };",
         "if" => {

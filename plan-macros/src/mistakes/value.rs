@@ -20,8 +20,20 @@ pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mist
         let message = "an object of untyped JSON is written in `json!`: `json!({ … })`";
         return Mistake::new(object, message).certain();
     }
+    if let [TokenTree::Group(object)] = &*trees
+        && is_object(object)
+    {
+        let message = "a struct is written with its name: `Type { … }`";
+        return Mistake::at(object.span_open(), message).certain();
+    }
     if let Some(awaits) = awaited::inside(tokens) {
         return awaits;
+    }
+    if let Some(strict) = strict_equality(&trees) {
+        return strict;
+    }
+    if let Some(placeholder) = placeholder(&trees) {
+        return placeholder;
     }
     let mut pairs = trees.windows(2);
     let dot = pairs.find(|pair| {
@@ -58,6 +70,61 @@ pub(crate) fn broken(tokens: &TokenStream, error: syn::Error, end: Span) -> Mist
         ),
         Some(_) => error.into(),
     }
+}
+
+/// Returns the error of the `===` or `!==` of other languages.
+pub(super) fn strict_equality(trees: &[TokenTree]) -> Option<Mistake> {
+    trees.windows(3).find_map(|signs| match signs {
+        [first, second, third] if is_sign(second, '=') && is_sign(third, '=') => {
+            let first_sign = ['=', '!'].into_iter().find(|sign| is_sign(first, *sign))?;
+            let signs: TokenStream = signs.iter().cloned().collect();
+            Some(mistake!(
+                signs,
+                "Rust has no `{first_sign}==`\nhelp: write `{first_sign}=`"
+            ))
+        }
+        _ => None,
+    })
+}
+
+/// Returns the error of `$name`, `${name}` and `${{ name }}`.
+fn placeholder(trees: &[TokenTree]) -> Option<Mistake> {
+    let dollar = trees.iter().position(|tree| is_sign(tree, '$'))?;
+    let mut inside: TokenStream = trees.get(dollar + 1)?.clone().into();
+    while let Some(TokenTree::Group(group)) = only(&inside) {
+        inside = group.stream();
+    }
+    let written = value_text(&inside);
+    Some(mistake!(
+        &trees[dollar],
+        "a plan refers to a value by its name alone, without `$`\nhelp: write `{written}`"
+    ))
+}
+
+/// Returns `true` for `{ name: …`.
+fn is_object(group: &Group) -> bool {
+    let inside = Tokens::new(group.stream());
+    group.delimiter() == Delimiter::Brace
+        && inside.peek_ident(0).is_some()
+        && inside.is_punct(1, ':')
+        && !inside.is_punct(2, ':')
+}
+
+/// Returns the error of `value or default`.
+fn or_default(item: &ValueTokens) -> Option<Mistake> {
+    let mut extra = Tokens::of(&item.extra);
+    let word = extra.next_ident().filter(|word| word == "or")?;
+    let (ValueKind::Reference(_, tokens) | ValueKind::Expr(_, tokens)) = &item.kind else {
+        return None;
+    };
+    let (before, mut other) = (value_text(tokens), value_text(&extra.rest()));
+    if other.ends_with('"') {
+        other.push_str(".to_owned()");
+    }
+    Some(mistake!(
+        word,
+        "Rust has no `or`\nhelp: write `{before}.unwrap_or({other})`, or `||` between two conditions"
+    ))
 }
 
 /// Returns `true` for `[]` and `[*]`.
@@ -125,6 +192,10 @@ pub(crate) fn has_prefix(item: &ValueTokens) -> bool {
 pub(crate) fn choice(item: &ValueTokens) -> Option<Mistake> {
     if item.extra.is_empty() {
         return None;
+    }
+    let extra: Vec<TokenTree> = item.extra.clone().into_iter().collect();
+    if let Some(other) = or_default(item).or_else(|| strict_equality(&extra)) {
+        return Some(other);
     }
     let (before, signs) = asked(item)?;
     let mut extra = Tokens::of(&item.extra);

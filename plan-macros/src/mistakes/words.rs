@@ -43,7 +43,8 @@ pub(crate) fn attribute(name: &str) -> Option<(Option<StepAttribute>, &'static s
             "write `#[at_most(100, every = \"3s\")]` for the rounds of a `loop`",
         ),
         "attempts" | "tries" | "repeat" => (Some(StepAttribute::Retry), "write `#[retry(3)]`"),
-        "time_limit" | "max_time" | "ttl" | "within" => (
+        "timeout_seconds" | "timeout_minutes" | "timeout_ms" | "time_limit" | "max_time"
+        | "ttl" | "within" => (
             Some(StepAttribute::Timeout),
             "write `#[timeout(\"10s\")]` for each attempt, or `#[deadline(\"1m\")]` for all",
         ),
@@ -61,8 +62,27 @@ pub(crate) fn attribute(name: &str) -> Option<(Option<StepAttribute>, &'static s
     })
 }
 
+/// Returns the error of `@retry(3)`, an attribute of other languages.
+fn decorator(tokens: &TokenStream) -> Option<Mistake> {
+    let mut tokens = Tokens::of(tokens);
+    if !tokens.eat_punct('@') {
+        return None;
+    }
+    let at = tokens.last();
+    let name = tokens.next_ident()?;
+    let arguments = tokens.peek_group(0, Delimiter::Parenthesis);
+    let arguments = arguments.map(ToString::to_string).unwrap_or_default();
+    Some(Mistake::at(
+        at,
+        format!("an attribute is written `#[…]`\nhelp: write `#[{name}{arguments}]`"),
+    ))
+}
+
 /// Returns the error of a statement that a plan does not have.
 pub(crate) fn statement(tokens: &TokenStream) -> Option<Mistake> {
+    if let Some(decorator) = decorator(tokens) {
+        return Some(decorator);
+    }
     let (word, next) = (first_word(tokens)?, tokens.clone().into_iter().nth(1));
     if word == "if" {
         let word = ending(tokens)?;
@@ -160,9 +180,9 @@ pub(super) fn control_flow(tokens: &TokenStream, step: &Ident) -> Option<Mistake
     let word = first_word(tokens)?;
     let arms = last(tokens).as_ref().and_then(braces).cloned();
     if word == "match"
-        && let Some(variant) = arms.as_ref().and_then(foreign::bare_variant)
+        && let Some(arm) = arms.as_ref().and_then(foreign::wrong_arm)
     {
-        return Some(variant);
+        return Some(arm);
     }
     let message = match &*word.to_string() {
         "match" => {

@@ -59,6 +59,8 @@ struct RoleCheck<'a> {
     scope: usize,
     names: &'a Names<'a>,
     report: &'a mut Report,
+    /// The undo steps that are reported as interchanged with the step that they undo.
+    interchanged: HashSet<usize>,
 }
 
 /// For a scope and the index of a step in the scope, returns a list that is `true` for each step that this step needs.
@@ -93,6 +95,7 @@ fn check_in(
         scope,
         names,
         report,
+        interchanged: HashSet::new(),
     }
     .check(tail, reached);
     for step in steps {
@@ -249,6 +252,29 @@ impl RoleCheck<'_> {
         }
     }
 
+    /// Returns `true` if the step with this name is written after the step at `place`.
+    fn is_later(&self, name: &Ident, place: usize) -> bool {
+        let steps = self.steps[place + 1..].iter();
+        steps
+            .map(|step| text_of(&step.name))
+            .any(|it| it == text_of(name))
+    }
+
+    /// Reports once that the undo step at `place` and the step that it undoes are probably interchanged.
+    fn interchanged(&mut self, place: usize, undone: &Ident, refers: bool) {
+        if !self.interchanged.insert(place) {
+            return;
+        }
+        let (text, by) = (text_of(&self.steps[place].name), text_of(undone));
+        let message = if refers {
+            format!("`{by}` refers to `{text}`, so it cannot be what `{text}` undoes")
+        } else {
+            format!("`{text}` undoes `{by}`, so nothing can refer to `{text}`")
+        };
+        let help = format!("help: write `#[undo({text})]` on `{by}`");
+        self.report.error(undone, format!("{message}\n{help}"));
+    }
+
     /// Reports an invalid name in a step that is no undo step, or in the output.
     fn refers(&mut self, by: Option<&Step>, name: &Ident, source: Source) {
         let Some(to) = self.place(source) else {
@@ -259,15 +285,8 @@ impl RoleCheck<'_> {
         match &self.steps[to].role {
             Role::Undo(undone) => {
                 let is_turned = by.is_some_and(|by| text_of(&by.name) == text_of(undone));
-                if is_turned {
-                    let (by, text) = (text_of(undone), text);
-                    self.report.error(
-                        undone,
-                        format!(
-                            "`{by}` refers to `{text}`, so it cannot be what `{text}` undoes\n\
-                             help: write `#[undo({text})]` on `{by}`"
-                        ),
-                    );
+                if is_turned || self.is_later(undone, to) {
+                    self.interchanged(to, undone, is_turned);
                     return;
                 }
                 let undone = text_of(undone);

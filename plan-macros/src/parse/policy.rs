@@ -96,6 +96,10 @@ impl Attributes {
                 }
             }
             StepAttribute::Undo | StepAttribute::Always if !matches!(self.role, Role::Work) => {
+                if known == StepAttribute::Undo {
+                    // An undo step may refer to the step as it is, so it has fewer further errors.
+                    self.role = undone(attr, step).map_or(Role::Always, Role::Undo);
+                }
                 return Err(syn::Error::new_spanned(
                     attr.path(),
                     "a step cannot be both an undo step and an always step\nhelp: remove `#[undo(…)]` or `#[always]`",

@@ -100,6 +100,18 @@ pub(super) fn conflicts(policy: &Policy, report: &mut Report) {
 
 /// Reports literal waits that contradict each other or the deadline.
 pub(super) fn waits(policy: &Policy, report: &mut Report) {
+    for (amount, next) in [(Amount::Backoff, "attempt"), (Amount::Every, "round")] {
+        if let (Some(Given::Time(at, wait)), Some(deadline)) =
+            (policy.given(amount), policy.time(Amount::Deadline))
+            && *wait > deadline
+        {
+            let message = format!(
+                "the `#[deadline]` leaves no time for a second {next}: it is shorter than this wait"
+            );
+            report.error_at(*at, message);
+            return;
+        }
+    }
     let wait = |amount, default| match policy.given(amount) {
         None => Some(default),
         Some(_) => policy.time(amount),

@@ -1,5 +1,6 @@
 //! `#[derive(Shape)]`: the form of a type's JSON, derived from its serde attributes.
 
+mod doubled;
 mod fields;
 mod parts;
 mod remote;
@@ -261,6 +262,7 @@ fn shape(
         remote::report_serde(input, wrong, also_wrong, report);
     }
     let (output, argument) = (output?, argument?);
+    doubled::report(&output, &argument, report);
 
     let attrs = &output.attrs;
     let converted = attrs.type_into().is_some()

@@ -131,6 +131,15 @@ pub(super) fn statements(mut tokens: Tokens) -> Vec<Statement> {
         } else {
             StatementKind::Other(taken.rest())
         };
+        // The semicolon after these attributes ends the step before them.
+        let is_attributes = matches!(&kind, StatementKind::Other(tokens) if tokens.is_empty());
+        if let Some(before) = statements.last_mut()
+            && semicolon
+            && is_attributes
+            && before.step().is_some()
+        {
+            before.semicolon = true;
+        }
         statements.push(Statement {
             attrs,
             kind,

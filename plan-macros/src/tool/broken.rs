@@ -1,12 +1,12 @@
 //! Functions with a syntax error: rustc reports the error before it calls this macro, and plans still find the tool.
 
 use super::function;
-use super::parameters::Parameters;
+use super::parameters::{self, Parameters};
 use crate::host;
 use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
-use syn::{Expr, ItemFn, Stmt};
+use syn::{Expr, ItemFn, Stmt, parse_quote};
 
 /// `#[tool]` on tokens that syn cannot parse.
 pub(super) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -20,6 +20,14 @@ pub(super) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let nothing = Group::new(Delimiter::Parenthesis, TokenStream::new());
     match function.parse(&nothing) {
         Ok(mut parsed) if !host::is_editor() => {
+            if let Some((inputs, is_body_valid)) = parameters::corrected(&function.parameters) {
+                parsed.sig.inputs = inputs;
+                parsed.attrs.push(parse_quote!(#[allow(unused_variables)]));
+                if !is_body_valid {
+                    parsed.block = parse_quote!({ ::core::unimplemented!() });
+                }
+                return function::expand(options, parsed, None);
+            }
             let (inputs, parameters) = Parameters::read(&function.parameters);
             parsed.sig.inputs = inputs;
             function::expand(options, parsed, Some(&parameters))

@@ -356,7 +356,10 @@ impl Expansion<'_> {
         let mut arguments: Vec<TokenStream> = arguments.collect();
         if let Some(ContextParameter { place, ty }) = &self.signature.context {
             // rustc reports another type of the context at this span.
-            arguments.insert(*place, quote_spanned!(ty.span()=> __context,));
+            let at = ty.span();
+            let krate = placed(self.krate.to_token_stream(), at);
+            let context = quote_spanned!(at=> <_ as #krate::check::IsContext>::of(__context),);
+            arguments.insert(*place, context);
         }
         // rustc reports an error type without a conversion at the return type.
         let outcome = self.outcome();

@@ -94,6 +94,46 @@ fn parameter(tokens: TokenStream, is_first: bool) -> Option<FnArg> {
     (!is_application).then(|| parse_quote!(#name: _))
 }
 
+/// Returns the parameters without the errors that rustc reports and then ignores, and `true` if the body has the types of these parameters. Returns `None` if
+/// a parameter has another error.
+pub(super) fn corrected(parameters: &Group) -> Option<(Punctuated<FnArg, Token![,]>, bool)> {
+    let mut tokens = Tokens::new(parameters.stream());
+    let (mut inputs, mut is_body_valid) = (Punctuated::new(), true);
+    while !tokens.is_empty() {
+        let part = tokens.take_type(|it| it.is_punct(0, ',') || it.is_punct(0, ';'));
+        let input = syn::parse2(part.clone()).ok();
+        inputs.push(input.or_else(|| corrected_parameter(part, &mut is_body_valid))?);
+        tokens.next();
+    }
+    Some((inputs, is_body_valid))
+}
+
+/// Corrects `let name: Type`, `type: Type`, `name?: Type`, `name: #[attribute] Type` and `name: Type = default`.
+fn corrected_parameter(part: TokenStream, is_body_valid: &mut bool) -> Option<FnArg> {
+    let mut tokens = Tokens::new(part);
+    let mut attributes = tokens.attributes();
+    if tokens.is_ident(0, "let") {
+        tokens.next();
+    }
+    let mutable = tokens.is_ident(0, "mut").then(|| tokens.next());
+    let name = not_a_keyword(tokens.next_ident()?)?;
+    let is_optional = tokens.eat_punct('?');
+    if !tokens.eat_punct(':') {
+        return None;
+    }
+    attributes.extend(tokens.attributes());
+    let ty = tokens.take_type(|tokens| tokens.is_punct(0, '='));
+    syn::parse2::<Type>(ty.clone()).ok()?;
+    *is_body_valid &= !is_optional;
+    let ty = if is_optional {
+        quote!(::core::option::Option<#ty>)
+    } else {
+        ty
+    };
+    let mutable = mutable.flatten();
+    syn::parse2(quote!(#attributes #mutable #name: #ty)).ok()
+}
+
 /// Returns the name, with `r#` if the name is a keyword.
 fn not_a_keyword(name: Ident) -> Option<Ident> {
     if name == "_" || !is_keyword(&name) {
@@ -125,9 +165,32 @@ mod tests {
     use quote::quote;
 
     #[test]
+    fn parameters_with_an_error_of_rustc_keep_their_types() {
+        for (parameter, field) in [
+            (quote!(type: u64), "r#type : u64"),
+            (quote!(limit: Vec<u64> = vec![1]), "limit : Vec < u64 >"),
+            (
+                quote!(limit?: u64),
+                "limit : :: core :: option :: Option < u64 >",
+            ),
+            (quote!(let mut limit: u64), "limit : u64"),
+            (quote!(limit: u64; name: String), "limit : u64"),
+            (
+                quote!(limit: #[serde(default)] u64),
+                "# [serde (default)] pub limit : u64",
+            ),
+        ] {
+            let tool = quote!(pub async fn find(#parameter) -> Result<u64> { Ok(1) });
+            let expansion = tool::attribute(quote!(), tool).to_string();
+            assert!(expansion.contains(field), "{expansion}");
+            assert!(!expansion.contains("cannot be parsed"), "{expansion}");
+        }
+    }
+
+    #[test]
     fn unreadable_parameters_have_names() {
         for (parameters, field) in [
-            (quote!(type: u64), "r#type"),
+            (quote!(type u64), "r#type"),
             (quote!([serde(default)] mut limit: u64), "limit"),
             (quote!(crate: u64, limit u64), "limit"),
         ] {

@@ -6,8 +6,9 @@ use crate::parse::functions;
 use crate::parse::owned::{self, is_borrowed_value, may_be_application};
 use crate::report::Report;
 use plan_graph::similar;
-use proc_macro2::TokenStream;
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
 use syn::{
     Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, PatWild, ReturnType, Safety,
     Token, Type, TypeReference, parse_quote,
@@ -57,6 +58,7 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
     for (i, input) in item.sig.inputs.iter_mut().enumerate() {
         if let FnArg::Typed(input) = input {
             correct_context(input, report);
+            correct_reference(input, i == 0, report);
         }
         match input {
             FnArg::Receiver(receiver) => report.error(
@@ -100,13 +102,18 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
             },
         }
     }
-    if let Some(variadic) = &item.sig.variadic {
-        report.error(variadic, "a tool has a fixed list of arguments");
+    // rustc would report a second error.
+    if let Some(variadic) = item.sig.variadic.take() {
+        report.error(
+            variadic,
+            "a tool has a fixed list of arguments\nhelp: write `name: Vec<Type>`",
+        );
     }
     signature.output = output(item, report);
     if !item.sig.generics.params.is_empty() {
         // The types mean nothing outside of the function.
         signature.output = None;
+        signature.application = None;
         for argument in &mut signature.arguments {
             argument.ty = None;
         }
@@ -128,10 +135,7 @@ impl Signature {
             format!("the tool has more than one argument named `{name}`\nhelp: give this one another name"),
         );
         // A second error of rustc would repeat the message.
-        *pat = Pat::Wild(PatWild {
-            attrs: Vec::new(),
-            underscore_token: Token![_](ident.span()),
-        });
+        *pat = wild(ident.span());
     }
 
     /// Replaces each `_` in the signature, which stands for a rejected type.
@@ -153,6 +157,31 @@ impl Signature {
             fill(ty);
         }
     }
+}
+
+fn wild(at: Span) -> Pat {
+    Pat::Wild(PatWild {
+        attrs: Vec::new(),
+        underscore_token: Token![_](at),
+    })
+}
+
+/// Reports `&app: App`, and moves the `&` to the type.
+fn correct_reference(input: &mut PatType, is_first: bool, report: &mut Report) {
+    let Pat::Reference(reference) = &*input.pat else {
+        return;
+    };
+    if !is_first || !matches!(&*reference.pat, Pat::Ident(_)) {
+        return;
+    }
+    let (pat, ty) = (&reference.pat, &input.ty);
+    let written = crate::parse::tidy(&quote!(#pat: &#ty));
+    report.error(
+        reference,
+        format_args!("the `&` of the application is before its type\nhelp: write `{written}`"),
+    );
+    input.ty = parse_quote!(&#ty);
+    input.pat = reference.pat.clone();
 }
 
 /// Returns `true` for the attribute of the parameter that receives the context of the call.
@@ -284,6 +313,10 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
                 other,
                 "an argument must be a plain name, since plans use it\nhelp: destructure it in the body",
             );
+            if matches!(other, Pat::Lit(_)) {
+                // rustc would report a second error.
+                *input.pat = wild(other.span());
+            }
             None
         }
     };

@@ -20,6 +20,7 @@ use std::sync::Arc;
     label = "this may be absent",
     note = "to iterate only if there is a list: `if let Some(list) = reference {{ for x in list {{ … }} }}`",
     note = "to iterate over no elements if there is no list: `for x in reference.iter().flatten() {{ … }}`",
+    note = "if `{Self}` is not a list, iterate over the one value, if there is one: `for x in reference.iter() {{ … }}`",
     note = "if the list comes from an `if` without `else`, add an `else`",
     note = "if the list comes from an `#[optional]` step, write `#[fallback(…)]` instead, or `#[optional(each)]` on a `for`"
 )]
@@ -300,6 +301,16 @@ impl<L: Locals, F: Serialize> Compute for Within<L, F> {
     }
 }
 
+/// Returns the JSON of the names that a `for` or an `if let` binds.
+///
+/// # Errors
+///
+/// Returns an error if JSON cannot represent a value, or if the values of the run exceed a limit. The elements of a `for` are counted one by one, because
+/// its iterator may be endless.
+pub fn encode<T: Serialize>(scope: &Scope<'_>, bound: &T) -> Result<Value, ResolveError> {
+    scope.encode(bound)
+}
+
 type Bind<L, V> =
     for<'a> fn(&Scope<'a>, <L as Locals>::Refs<'a>, PathCursor<V>) -> Result<Value, ResolveError>;
 
@@ -331,9 +342,7 @@ impl<L: Locals, V> Compute for Binding<L, V> {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
         (self.look)(scope)?;
         self.locals.look(scope)?;
-        let bound = (self.bind)(scope, self.locals.refs(scope), root())?;
-        scope.charge(&bound)?;
-        Ok(bound)
+        (self.bind)(scope, self.locals.refs(scope), root())
     }
 
     fn place(&self) -> Option<&'static Location<'static>> {

@@ -57,7 +57,7 @@ pub use elsewhere::{
 };
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
-    bound_or_failed, element, known, own, part,
+    bound_or_failed, element, encode, known, own, part,
 };
 pub use json::{
     BoundValue, Checked, Json, JsonOrApplication, Outcome, ToolStruct, bound_value, json,
@@ -70,13 +70,13 @@ pub use literal::{
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
 pub use order::{Select, Selected, may_change};
 pub use run::{
-    CanRun, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
-    begun, called, called_in, input, once, plan_of, received, run_on,
+    CanRun, Inline, IsContext, Mocked, NotMocked, Request, RunsOn, StartFn, Started, StepFuture,
+    StepResult, begun, called, called_in, input, once, plan_of, received, run_on,
 };
 pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
-pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
+pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue};
 pub use crate::run::Run;
 pub use crate::run::{CallContext, CalledPlan, Mock, OnMock, Submit, submit};
 pub use crate::shape::inside::{

@@ -205,3 +205,19 @@ pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<StoredValue
 pub fn received<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String> {
     receive::<T>(value).map_err(|error| error.to_string())
 }
+
+/// The type of a parameter with `#[context]`.
+#[diagnostic::on_unimplemented(
+    message = "a parameter with `#[context]` has the type `CallContext`, not `{Self}`",
+    label = "expected `plan_runtime::run::CallContext`"
+)]
+pub trait IsContext {
+    /// Returns the context itself.
+    fn of(context: CallContext) -> Self;
+}
+
+impl IsContext for CallContext {
+    fn of(context: CallContext) -> Self {
+        context
+    }
+}

@@ -66,7 +66,8 @@ use std::future::Future;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "this is not a tool",
-    note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` generates from an `async fn`: `#[tool] async fn fetch_emails(…)` generates `FetchEmails`"
+    note = "a tool is a struct with `#[derive(Tool)]`, or the struct that `#[tool]` generates from an `async fn`: `#[tool] async fn fetch_emails(…)` generates `FetchEmails`",
+    note = "for a value in a plan, write a step with a type: `step value: Type = Type {{ … }};`, or in the braces of a branch `{{ step value: Type = Type {{ … }}; value }}`"
 )]
 pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// The output of a successful call.

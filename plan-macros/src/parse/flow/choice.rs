@@ -6,7 +6,7 @@ use crate::ast::{Body, Branch, Computed, Condition, Test, Value};
 use crate::syntax::condition::operand;
 use crate::syntax::tokens::{Tokens, end_of, first_word};
 use crate::syntax::value::scalar;
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
@@ -16,6 +16,8 @@ use syn::{Expr, Pat, Token};
 struct Arm {
     pattern: Pat,
     body: Group,
+    /// The last token.
+    end: Span,
 }
 
 impl WorkReader<'_> {
@@ -37,9 +39,9 @@ impl WorkReader<'_> {
         let mut conditions = Vec::new();
         for (number, pattern) in tested.iter().enumerate() {
             // The first condition contains all arms, so rustc checks that each value has an arm.
-            let others = if number == 0 { &patterns[1..] } else { &[] };
-            let others = others.iter().map(|other| arm(other, false));
-            let first = arm(pattern, true);
+            let others = if number == 0 { &arms[1..] } else { &[] };
+            let others = others.iter().map(|other| other.test(false));
+            let first = arms[number].test(true);
             let rest = (number > 0).then(|| quote!(_ => false));
             let expr = quote_spanned!(keyword=> match #place { #first #(#others)* #rest });
             conditions.push(condition(&place, pattern, syn::parse2(expr).ok()?));
@@ -65,10 +67,14 @@ fn condition(place: &Expr, pattern: &Pat, expr: Expr) -> Condition {
     Condition::Holds(Value::Computed(Computed { test, ..computed }))
 }
 
-/// Writes an arm with the span of its pattern, at which rustc reports a missing arm.
-fn arm(pattern: &Pat, gives: bool) -> TokenStream {
-    let at = end_of(&pattern.to_token_stream()).unwrap_or_else(|| pattern.span());
-    quote_spanned!(at=> #pattern => #gives,)
+impl Arm {
+    /// Writes the arm with its spans, because rustc suggests a missing arm after the last arm.
+    fn test(&self, gives: bool) -> TokenStream {
+        let pattern = &self.pattern;
+        let at = end_of(&pattern.to_token_stream()).unwrap_or_else(|| pattern.span());
+        let gives = Ident::new(if gives { "true" } else { "false" }, self.end);
+        quote_spanned!(at=> #pattern => #gives,)
+    }
 }
 
 fn arms_of(input: ParseStream<'_>) -> syn::Result<Vec<Arm>> {
@@ -87,6 +93,7 @@ fn arms_of(input: ParseStream<'_>) -> syn::Result<Vec<Arm>> {
             }
         }
         input.parse::<Option<Token![,]>>()?;
+        let end = end_of(&body).unwrap_or_else(|| pattern.span());
         let body = match body.clone().into_iter().next() {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => group,
             _ => {
@@ -96,7 +103,7 @@ fn arms_of(input: ParseStream<'_>) -> syn::Result<Vec<Arm>> {
                 group
             }
         };
-        arms.push(Arm { pattern, body });
+        arms.push(Arm { pattern, body, end });
     }
     Ok(arms)
 }

@@ -81,6 +81,9 @@ impl WorkReader<'_> {
                 path,
                 fields: Fields::Unnamed(..),
             }) => return Err(wrong::unnamed(&path, &path, position, self.step)),
+            Value::Literal(literal) if is_variant(&literal.path) => {
+                return Err(wrong::variant(&literal.path, position, self.step));
+            }
             Value::Literal(literal) => (literal.path, literal.fields),
             Value::Broken => return Ok(Body::Broken(wrong::tool_path(tokens))),
             Value::Computed(Computed {
@@ -141,7 +144,7 @@ impl WorkReader<'_> {
         for branch in source {
             let (before, keyword) = (self.report.len(), branch.keyword());
             let Some(condition) = branch.condition else {
-                let message = "expected `if` or `{` after `else`";
+                let message = "expected `if` or `{` after `else`\nhelp: write `else { … }`";
                 let block = branch.block.ok_or_else(|| Mistake::at(keyword, message))?;
                 branches.push(Branch {
                     conditions: Vec::new(),
@@ -169,6 +172,9 @@ impl WorkReader<'_> {
         let Some(within) = source.in_token.as_ref().map(TokenTree::span) else {
             return Err(mistakes::no_in(&source));
         };
+        if let Some(word) = mistakes::for_else(&source.list) {
+            return Err(word);
+        }
         let no_block = || Mistake::at(end_of(&source.list).unwrap_or(within), mistakes::FOR);
         let block = source.block.ok_or_else(no_block)?;
         if let Some(word) = wrong::early_end(&block, wrong::in_for) {
