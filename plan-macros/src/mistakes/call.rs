@@ -27,7 +27,7 @@ pub(crate) fn unnamed(at: &Path, tool: &Path, position: Position, step: &Ident) 
     )
 }
 
-/// Returns the error of `Enum::Variant { … }` in place of a call.
+/// Returns the error of `Enum::Variant { … }` instead of a call.
 pub(crate) fn variant(path: &Path, position: Position, step: &Ident) -> Mistake {
     let written = path_text(path);
     let ty = written.rsplit_once("::").map_or(&*written, |(ty, _)| ty);

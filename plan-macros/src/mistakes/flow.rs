@@ -261,7 +261,7 @@ pub(crate) fn before_round(source: &LoopTokens) -> Option<Mistake> {
             ))
         }
         TokenTree::Ident(name) if only(extra).is_some() => Some(mistake!(
-            name,
+            &name,
             "the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"
         )),
         _ => Some(mistake!(extra, "expected `{{` before this: {LOOP}")),
