@@ -2,7 +2,6 @@
 
 use super::event::CallError;
 use super::ids::{ErrorId, StepId};
-use super::view::MachineView;
 use std::fmt;
 
 /// A step with everything around it, from the step of the plan to the innermost step.
@@ -189,36 +188,5 @@ impl Failures {
             }
         }
         self
-    }
-}
-
-impl<'m> MachineView<'m> {
-    /// Returns the errors of all failures and passed time limits that may still count.
-    pub fn errors(self) -> impl Iterator<Item = ErrorId> + 'm {
-        let scopes = self.0.scopes.rows.iter().flat_map(|it| {
-            let own = [&it.left].into_iter().chain(it.ended.as_deref());
-            own.chain(it.failures.values())
-        });
-        let runs = &self.0.runs.rows;
-        let of_runs = runs.iter().flat_map(|it| {
-            let failed = it.failed.as_deref().map(|(_, failures)| failures);
-            let tried = it
-                .attempts
-                .rows
-                .iter()
-                .filter_map(|it| it.failed.as_deref());
-            let own = [&it.left].into_iter().chain(failed);
-            own.chain(it.absorbed.values()).chain(tried)
-        });
-        let late = runs.iter().flat_map(|it| {
-            let tried = it.attempts.rows.iter().map(|it| it.late);
-            tried.chain([it.late]).flatten()
-        });
-        let failures = scopes.chain(of_runs).flat_map(|it| &it.steps);
-        let errors = failures.filter_map(|it| match it.reason {
-            Reason::Error(error) => Some(error),
-            _ => None,
-        });
-        errors.chain(late.map(|it| it.error))
     }
 }

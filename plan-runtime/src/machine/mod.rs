@@ -49,7 +49,7 @@
 //! There are three ways to end a scope before its time. Each does more than the one before:
 //!
 //! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Running calls continue, and a running inner scope does all of its work.
-//! - To *cut* a scope: the scope stops, its calls are dropped, except calls with certain ends ([`Event::Certain`]) in steps that have not failed, and the scopes inside are cut. Undo steps and always steps run.
+//! - To *cut* a scope: the scope stops, and the scopes inside are cut. Its calls are dropped, except calls with certain ends ([`Event::Certain`]) in steps that have not failed. Undo steps and always steps run.
 //! - To *drop* a scope: everything inside ends at once. No undo step and no always step runs.
 //!
 //! A failure stops its scope, cuts its scope, or lets independent steps continue. The [`Reaction`] of the run decides. A cancellation or a time limit cuts. A run that exceeds its [`Capacity`] or its time for undo steps is dropped.

@@ -2,7 +2,7 @@
 
 use super::event::{CallError, QuestionId, StepStatus};
 use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};
-use super::ids::{AttemptId, BodyId, CallId, RowId, RunId, ScopeId, StepId, StepSlot};
+use super::ids::{AttemptId, BodyId, CallId, ErrorId, RowId, RunId, ScopeId, StepId, StepSlot};
 use super::parts::{Activity, Attempt, AttemptPhase, Owner, Phase, WHOLE};
 use super::rows::{COLD_CALLS, CallRow, OpenQuestion};
 use super::state::MachineState;
@@ -55,6 +55,11 @@ impl MachineState {
 }
 
 impl<'m> MachineView<'m> {
+    /// Returns the errors of all failures and passed time limits that may still count.
+    pub fn errors(self) -> impl Iterator<Item = ErrorId> + 'm {
+        self.0.errors()
+    }
+
     /// Returns the tables of the plan.
     pub fn tables(self) -> &'m Tables {
         &self.0.tables

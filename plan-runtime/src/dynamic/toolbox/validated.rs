@@ -72,7 +72,8 @@ impl<App: ?Sized> Toolbox<App> {
         let mut invalid = Vec::new();
         let tools = self.contracts.iter();
         let compiled = tools.map(|contract| {
-            let validators = Validators::of(contract, &mut invalid);
+            let schemas = (contract.arguments.as_ref(), contract.output.as_ref());
+            let validators = Validators::of(&contract.name, schemas, &mut invalid);
             (contract.name.clone(), validators)
         });
         let compiled = compiled.collect();

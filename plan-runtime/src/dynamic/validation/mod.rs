@@ -2,7 +2,6 @@
 
 mod cost;
 
-use super::Contract;
 use crate::print::{MessageName, some_of};
 use crate::resolve::ResolveError;
 use crate::resolve::describe::short;
@@ -31,18 +30,22 @@ struct Validator {
 
 impl Validators {
     /// Compiles the schemas of a tool, and adds a message for each invalid schema.
-    pub(super) fn of(contract: &Contract, invalid: &mut Vec<String>) -> Arc<Self> {
+    pub(super) fn of(
+        name: &str,
+        (arguments, output): (Option<&Value>, Option<&Value>),
+        invalid: &mut Vec<String>,
+    ) -> Arc<Self> {
         let mut compile = |part: &str, schema: Option<&Value>| {
-            let compiled = schema.map(|schema| Validator::of(&contract.name, schema));
+            let compiled = schema.map(|schema| Validator::of(name, schema));
             compiled.transpose().unwrap_or_else(|why| {
-                let tool = MessageName(&contract.name);
+                let tool = MessageName(name);
                 invalid.push(format!("the schema of the {part} of `{tool}` {why}"));
                 None
             })
         };
         Arc::new(Self {
-            arguments: compile("arguments", contract.arguments.as_ref()),
-            output: compile("output", contract.output.as_ref()),
+            arguments: compile("arguments", arguments),
+            output: compile("output", output),
         })
     }
 
