@@ -97,7 +97,7 @@ impl Attributes {
             }
             StepAttribute::Undo | StepAttribute::Always if !matches!(self.role, Role::Work) => {
                 if known == StepAttribute::Undo {
-                    // An undo step may refer to the step as it is, so it has fewer further errors.
+                    // An undo step may refer to the unchanged step, which avoids further errors.
                     self.role = undone(attr, step).map_or(Role::Always, Role::Undo);
                 }
                 return Err(syn::Error::new_spanned(

@@ -826,7 +826,7 @@ fn a_run_may_be_dropped_at_any_poll() {
     }
 }
 
-/// An element is undone as soon as another is undone, and not only after all of those that started with it.
+/// The undo of an element starts right after the undo of another element, before the undo of its whole group has ended.
 #[test]
 fn elements_are_undone_within_the_bound_one_after_another() {
     let inner = vec![

@@ -14,15 +14,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// With fewer errors than this, the driver keeps errors that no longer count.
+/// The driver keeps outdated errors up to this number of errors.
 const FEW: usize = 64;
 
 /// The errors of a run, and the names of its steps.
 pub(super) struct Errors<'x> {
     kept: Vec<Option<StepError>>,
-    /// The places without errors.
+    /// The free indexes of `kept`.
     free: Vec<usize>,
-    /// The number of errors from which the driver looks for errors that no longer count.
+    /// The number of errors at the next search for outdated errors.
     most: usize,
     /// The plan, and the plans that calls may be.
     plans: Vec<Names<'x>>,

@@ -347,7 +347,7 @@ fn a_loop_keeps_nothing_of_its_rounds() {
     assert!(many < few + few / 2, "{few} bytes became {many}");
 }
 
-/// The records of a step count before and after a crash, whatever the name of the step. Notes about ends never count.
+/// The records of a step with any name count before and after a crash. Notes about ends never count.
 #[test]
 fn records_count_alike_before_and_after_a_crash() {
     for id in [

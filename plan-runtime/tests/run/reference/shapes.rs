@@ -114,7 +114,7 @@ pub(crate) fn undoing(size: usize) -> Vec<Vec<Node>> {
     scopes
 }
 
-/// The plans in which a scope that fails before its work replaces one of the calls of this plan.
+/// Returns a plan for each call of a plan. A scope that fails before its work replaces the call.
 pub(crate) fn unfit(steps: &[Node]) -> Vec<Vec<Node>> {
     let mut plans = Vec::new();
     for (place, node) in steps.iter().enumerate() {
