@@ -97,8 +97,8 @@ plan! {
         step all = {
             step one = Count {};
             #[after(one)]
-            step all = for n in std::iter::repeat(7_usize) { Write { length: n, turns: 1 } };
-            all
+            step inner = for n in std::iter::repeat(7_usize) { Write { length: n, turns: 1 } };
+            inner
         };
         all.len()
     }
@@ -110,8 +110,8 @@ plan! {
         step counted = loop {
             #[optional]
             step all = for n in [1_usize, 2].into_iter().cycle() { Write { length: n, turns: 1 } };
-            step counted: Option<usize> = all.map(|all| all.len());
-            counted
+            step length: Option<usize> = all.map(|all| all.len());
+            length
         } while counted.is_some();
         counted
     }
