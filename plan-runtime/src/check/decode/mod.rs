@@ -321,7 +321,7 @@ mod tests {
 
     /// A plan with a reference, a loop, an `if`, policies and a `format!`.
     const TEXT: &str = "1 p0 1 1 i3 u640 3 1 a1 b1 c\
-        0 1 0 AVl3 ri0 3 i.a#0 !k1 a?*;-7 s1 xa3 b3 7 ;\
+        0 1 0 AVl3 ri0 3 i.a#0 !k1 a?*;-7 s1 xc0 3 t1 3 7 ;\
         0 0 L11 1 in1 1 x0 0 Vs1 a;rs0 1 x;1;\
         0 0 I2 1 h1B0 0 n1 b1 xnVd3 1.5f0j1G1 u5 w;\
         0 x2 s1 hv2 :>=n";
