@@ -115,7 +115,8 @@ pub(super) fn wrong_arm(arms: &Group) -> Option<Mistake> {
                 return wrong;
             }
         }
-        (tokens.next(), tokens.next());
+        tokens.next();
+        tokens.next();
         if tokens.next_braces().is_none() {
             tokens.take_until(|it| it.is_punct(0, ','));
         }
