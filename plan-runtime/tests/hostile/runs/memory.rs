@@ -107,20 +107,3 @@ fn a_run_keeps_no_failure_that_no_longer_counts() {
     let (few, many) = (of_elements(1_000), of_elements(2_000));
     assert!(many - few < 1_000 * 150, "{few} bytes became {many}");
 }
-
-/// Without a journal, nothing is made for the records of failed blocks.
-#[test]
-fn a_failed_block_makes_no_names_of_records() {
-    let allocations = |depth: usize, fails: bool| {
-        let tool = if fails { "fail" } else { "echo" };
-        let mut body = json!([{"id": "x", "tool": {"name": tool}, "arguments": {"object": {}}}]);
-        for depth in 0..depth {
-            body = json!([{"id": format!("b{depth}"), "block": {"steps": body, "value": null}}]);
-        }
-        let (plan, tools) = (plan(body), tools());
-        measure(|| drop(ended(tools.run(&plan, (), &()), Limits::DEFAULT))).count_total
-    };
-    let more = |depth| allocations(depth, true) - allocations(depth, false);
-    let of_a_block = (more(21) - more(1)) / 20;
-    assert!(of_a_block < 16, "{of_a_block}");
-}
