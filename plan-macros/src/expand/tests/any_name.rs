@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
-use std::time::{SystemTime, UNIX_EPOCH};
 use syn::{Ident, LitStr};
 
 /// A name without a meaning.
@@ -160,7 +159,8 @@ fn words() -> BTreeSet<String> {
         "other", "outer", "last", "a", "b", "c", "f", "i", "x", "y", "z",
     ];
     words.retain(|word| {
-        syn::parse_str::<Ident>(word).is_ok() && word != "_" && !own.contains(&&**word)
+        let is_name = syn::parse_str::<Ident>(word).is_ok() && !word.contains(' ');
+        is_name && word != "_" && !own.contains(&&**word)
     });
     // Other names get no lint about their case.
     words.retain(|word| !word.contains(char::is_uppercase));
@@ -300,10 +300,8 @@ fn each_word_is_a_name() {
     let words = words();
     assert!(words.len() > 150, "{words:?}");
     let is_long = std::env::var("PLAN_TESTS").is_ok();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let first = now.map_or(0, |now| now.subsec_millis() as usize % SAMPLE);
-    let (first, every) = if is_long { (0, 1) } else { (first, SAMPLE) };
-    for word in words.iter().skip(first).step_by(every) {
+    let every = if is_long { 1 } else { SAMPLE };
+    for word in words.iter().step_by(every) {
         for (plan, expansion) in all_plans(word).iter().zip(&expansions) {
             let other = expand(plan);
             match &*errors(&other) {
