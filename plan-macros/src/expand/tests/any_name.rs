@@ -142,9 +142,12 @@ const FOREIGN: &[&str] = &[
     "P(c: T) -> O { step a = A { x: Lit { y: 1, W: c.W } }; a.W }",
     "P(c: T) -> O { step a = A { x: c.W[0].W?, y: c.W + 1 }; a.W.W }",
     "P(c: T) -> O { step a = if c.W { A {} } else { c.W }; (a, c.W) }",
-    "P(c: T) -> O { step a: T = c.W(1) + c.x.W() + W(2) + m::W + m::W(1); a }",
+    "P(c: T) -> O { step a: T = W(2) + m::W + m::W(1); a }",
     "P(c: T) -> O { step a = W::A {}; step b = x::W::A { y: W::Lit { z: W::Mode::Fast } }; b }",
 ];
+
+/// A plan with a method of this name. The macro knows some methods: it may expand them in another way, but not refuse them.
+const METHOD: &str = "P(c: T) -> O { step a: T = c.W(1) + c.x.W(); a }";
 
 /// Returns the names in the string literals of the macro's source code.
 fn words() -> BTreeSet<String> {
@@ -154,10 +157,14 @@ fn words() -> BTreeSet<String> {
         add_words_in_folder(&source.join(folder), &mut words);
     }
     words.extend(StepAttribute::ALL.iter().map(|it| it.name().to_owned()));
-    // A keyword is no name, and the names of the plans above have another meaning.
-    let own = [
+    // The plans above use these names themselves.
+    let mut own = vec![
         "other", "outer", "last", "a", "b", "c", "f", "i", "x", "y", "z",
     ];
+    // `null` is a value in `json!`, a field is hardly ever named like these methods, and raw names have their own test.
+    own.extend([
+        "null", "is_some", "is_none", "is_ok", "is_err", "gen", "r#type",
+    ]);
     words.retain(|word| {
         let is_name = syn::parse_str::<Ident>(word).is_ok() && !word.contains(' ');
         is_name && word != "_" && !own.contains(&&**word)
@@ -302,6 +309,10 @@ fn each_word_is_a_name() {
     let is_long = std::env::var("PLAN_TESTS").is_ok();
     let every = if is_long { 1 } else { SAMPLE };
     for word in words.iter().step_by(every) {
+        let errors_of_method = errors(&expand(&METHOD.replace('W', word)));
+        wrong.extend(
+            (!errors_of_method.is_empty()).then(|| format!("{word}: {errors_of_method:?}")),
+        );
         for (plan, expansion) in all_plans(word).iter().zip(&expansions) {
             let other = expand(plan);
             match &*errors(&other) {

@@ -17,6 +17,7 @@ use crate::mistakes::{self as wrong, Position};
 use crate::report::{Mistake, Report};
 use crate::syntax::pattern::names_in;
 use crate::syntax::tokens::{Tokens, drain, end_of};
+use crate::syntax::value::is_type_name;
 use crate::syntax::{
     BranchTokens, Evidence, FlowTokens, ForTokens, has_steps, holds_steps, is_work,
 };
@@ -81,7 +82,7 @@ impl WorkReader<'_> {
                 path,
                 fields: Fields::Unnamed(..),
             }) => return Err(wrong::unnamed(&path, &path, position, self.step)),
-            Value::Literal(literal) if is_variant(&literal.path) => {
+            Value::Literal(literal) if is_of_type(&literal.path) => {
                 return Err(wrong::variant(&literal.path, position, self.step));
             }
             Value::Literal(literal) => (literal.path, literal.fields),
@@ -244,6 +245,12 @@ impl WorkReader<'_> {
 /// Returns the error of tokens after the braces of a step.
 fn unended(after: TokenStream) -> Option<Mistake> {
     (!after.is_empty()).then(|| Mistake::new(after, "expected `;` before this"))
+}
+
+/// Returns `true` for a variant with its enum. A type contains no tool.
+fn is_of_type(path: &Path) -> bool {
+    let owner = path.segments.iter().rev().nth(1);
+    is_variant(path) && owner.is_some_and(|owner| is_type_name(&owner.ident))
 }
 
 /// Returns `true` for a path that names a type: `Refresh`, `tools::Refresh`.
