@@ -146,7 +146,7 @@ const FOREIGN: &[&str] = &[
     "P(c: T) -> O { step a = W::A {}; step b = x::W::A { y: W::Lit { z: W::Mode::Fast } }; b }",
 ];
 
-/// A plan with a method of this name. The macro knows some methods: it may expand them in another way, but not refuse them.
+/// A plan with a method of this name. The macro expands some methods differently, but refuses none.
 const METHOD: &str = "P(c: T) -> O { step a: T = c.W(1) + c.x.W(); a }";
 
 /// Returns the names in the string literals of the macro's source code.
@@ -161,7 +161,7 @@ fn words() -> BTreeSet<String> {
     let mut own = vec![
         "other", "outer", "last", "a", "b", "c", "f", "i", "x", "y", "z",
     ];
-    // `null` is a value in `json!`, a field is hardly ever named like these methods, and raw names have their own test.
+    // `null` is a value in `json!`, no field is named like these methods, and another test has raw names.
     own.extend([
         "null", "is_some", "is_none", "is_ok", "is_err", "gen", "r#type",
     ]);
