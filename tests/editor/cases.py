@@ -234,7 +234,7 @@ DIAGNOSTICS = [
     ("a computed step of another type", "inbox.data.len() + 1;", "reply.to_uppercase();", [("to_uppercase", "expected usize, found String")]),
     ("a reference of another type", "to: inbox.data[0].from.email,", "to: inbox.data[0].from,", [("inbox.data[0].from", "expected String, found Person")]),
     ("a reference of another type, into an `Option`", "copies: inbox.data[0].size,", "copies: inbox.data[0].subject,", [("inbox.data[0].subject", "expected Option<u64>, found String")]),
-    ("a reference that may be absent", "text: sent.note, data: json", "text: last, data: json", [(": last", "expected String, found Option<Receipt>")]),
+    ("a reference that may be absent", "text: later.note, tags", "text: noted, tags", [(": noted", "expected String, found Option<Receipt>")]),
     ("an input of another type", "body: reply,", "body: limit,", [(": limit", "expected String, found u64")]),
     ("an unknown step", "thread_id: inbox.data[0].thread_id,", "thread_id: inbx.data[0].thread_id,", [("inbx", "no step or input is named `inbx`")]),
     ("an unknown step in an attribute", "#[after(last)]", "#[after(lst)]", [("lst", "no step is named `lst`")]),
