@@ -22,10 +22,6 @@ pub mod migration {}
 #[doc = include_str!("links.md")]
 #[doc = include_str!("tools.md")]
 ///
-/// # The mailbox
-///
-/// The other pages use these tools and types, as `mod mail`:
-///
 /// ```no_run
 #[doc = include_str!("mail.rs")]
 /// ```
@@ -84,8 +80,14 @@ pub mod untrusted {}
 #[doc = include_str!("links.md")]
 #[doc = include_str!("in_a_service.md")]
 ///
-/// Next: [Operations](operations).
+/// Next: [Approving](approving).
 pub mod in_a_service {}
+
+#[doc = include_str!("links.md")]
+#[doc = include_str!("approving.md")]
+///
+/// Next: [Operations](operations).
+pub mod approving {}
 
 #[doc = include_str!("links.md")]
 #[doc = include_str!("operations.md")]
