@@ -18,7 +18,7 @@ mod imports;
 
 use imports::Imports;
 use plan_graph::{Graph, StepAttribute};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const CRATES: [&str; 4] = [
     "extensions/plan-rust",
@@ -101,29 +101,35 @@ fn graph(imports: &Imports) -> Graph {
     Graph::new(lists)
 }
 
-/// Only strings in `plan!` are a part of the program. Code that reads data cannot create such strings.
-#[test]
-fn few_texts_are_of_the_program() {
-    let mut found = Vec::new();
+/// Returns the Rust files in these folders, with their code.
+fn files<const N: usize>(folders: [&str; N]) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut open = ["extensions/plan-rust/src", "plan-runtime/src"]
-        .map(|folder| root.join(folder))
-        .to_vec();
+    let mut open = folders.map(|folder| root.join(folder)).to_vec();
+    let mut files = Vec::new();
     while let Some(path) = open.pop() {
         if path.is_dir() {
             let inside = std::fs::read_dir(path).unwrap();
             open.extend(inside.map(|entry| entry.unwrap().path()));
-        } else if std::fs::read_to_string(&path)
-            .unwrap()
-            .lines()
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            let code = std::fs::read_to_string(&path).unwrap();
+            files.push((path.strip_prefix(root).unwrap().to_owned(), code));
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Only strings in `plan!` are a part of the program. Code that reads data cannot create such strings.
+#[test]
+fn few_texts_are_of_the_program() {
+    let mut found = files(["extensions/plan-rust/src", "plan-runtime/src"]);
+    found.retain(|(_, code)| {
+        code.lines()
             .filter(|line| !line.trim_start().starts_with("//"))
             .flat_map(|line| line.split(|c: char| c != '_' && !c.is_alphanumeric()))
             .any(|word| word == "of_program")
-        {
-            found.push(path.strip_prefix(root).unwrap().to_owned());
-        }
-    }
-    found.sort();
+    });
+    let found: Vec<PathBuf> = found.into_iter().map(|(path, _)| path).collect();
     let expected = [
         "plan-runtime/src/check/decode/mod.rs",
         "plan-runtime/src/check/decode/policy.rs",
@@ -131,6 +137,25 @@ fn few_texts_are_of_the_program() {
         "plan-runtime/src/plan/rust_text.rs",
     ];
     assert_eq!(found, expected.map(Path::new));
+}
+
+/// The feature `dynamic` adds modules. No function inside of a module depends on it.
+#[test]
+fn the_feature_dynamic_adds_modules() {
+    let mut modules = 0;
+    for (path, code) in files(["plan-runtime/src"]) {
+        let lines: Vec<&str> = code.lines().map(str::trim).collect();
+        for (line, next) in lines.iter().zip(&lines[1..]) {
+            if line.starts_with("#[cfg(") && line.contains("feature = \"dynamic\"") {
+                let item = next.trim_start_matches("pub").trim_start();
+                let item = item.rsplit(") ").next().unwrap_or(item);
+                let is_module = item.starts_with("mod ") || item.starts_with("use ");
+                assert!(is_module, "{}: {next}", path.display());
+                modules += 1;
+            }
+        }
+    }
+    assert!(modules > 10, "{modules}");
 }
 
 /// The search of rustdoc finds each attribute of a step, in the documentation of `plan!`.

@@ -110,6 +110,15 @@
 //! | `docs-svg` | a diagram of each plan's graph in its documentation, with `dagre`, while `cargo doc` runs |
 // Documentation from a nightly toolchain shows which feature each item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "dynamic"),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "only modules have features, and the missing modules use these functions"
+    )
+)]
 
 // Generated code refers to `::plan_runtime`, even in this crate's own tests and docs.
 extern crate self as plan_runtime;
@@ -121,17 +130,8 @@ mod setters;
 #[doc(hidden)]
 pub mod check;
 
-#[cfg(feature = "dynamic")]
-pub mod dynamic;
 // Without the feature, the module contains only the code that deserializes a plan.
-#[cfg(not(feature = "dynamic"))]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    unused_imports,
-    reason = "the feature has more uses for it"
-)]
-#[doc(hidden)]
+#[cfg_attr(not(feature = "dynamic"), doc(hidden))]
 pub mod dynamic;
 mod error;
 mod failure;

@@ -148,7 +148,6 @@ mod containers;
 mod contract;
 mod dialects;
 mod finding;
-#[cfg(feature = "dynamic")]
 mod invalid;
 mod json_node;
 mod limits;

@@ -66,7 +66,6 @@ impl<App: ?Sized> Toolbox<App> {
     }
 
     /// Returns the run with the current plan of the toolbox: the plan with the name of the run's plan. Without such a plan in the toolbox, returns the run as [`submitted`](Self::submitted) does.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn current(&self, run: &RunInfo) -> Result<Submitted<'_, App>> {
         let submitted = self.submitted(run)?;
         Ok(match self.own_plan(run) {

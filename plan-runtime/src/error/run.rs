@@ -487,7 +487,6 @@ impl RunError {
     }
 
     /// Returns `true` if the run has not started.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn is_of_start(&self) -> bool {
         match &self.0.cause {
             Cause::Inputs(_)

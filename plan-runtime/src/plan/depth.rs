@@ -1,7 +1,6 @@
 //! The largest depth of nesting in plans, for compiling, building, reading, writing and running.
 
 use super::{Absent, Reference, Template};
-#[cfg(feature = "dynamic")]
 use super::{Block, Body, Branch, Condition, Step};
 use serde_json::Value;
 
@@ -25,12 +24,10 @@ impl Template {
 
     /// Returns `true` if values in the template are nested deeper than in plan JSON. Code that visits such a template recursively can exceed its
     /// stack.
-    #[cfg(feature = "dynamic")]
     pub fn is_deep(&self) -> bool {
         self.is_deep_at(0)
     }
 
-    #[cfg(feature = "dynamic")]
     fn is_deep_at(&self, depth: usize) -> bool {
         if self.is_scalar() {
             return false;
@@ -55,7 +52,6 @@ impl Reference {
     }
 }
 
-#[cfg(feature = "dynamic")]
 impl Step {
     /// Returns `true` if bodies or values in the step are nested deeper than in plan JSON. Code that visits such a step recursively can exceed its stack.
     pub fn is_deep(&self) -> bool {
@@ -69,7 +65,6 @@ impl Step {
     }
 }
 
-#[cfg(feature = "dynamic")]
 fn is_deep_body(body: &Body, depth: usize) -> bool {
     if depth > DEEPEST_BODY {
         return true;
@@ -88,7 +83,6 @@ fn is_deep_body(body: &Body, depth: usize) -> bool {
     }
 }
 
-#[cfg(feature = "dynamic")]
 fn is_deep_block(block: &Block, depth: usize) -> bool {
     let plan = &block.plan;
     block.inputs.is_deep()

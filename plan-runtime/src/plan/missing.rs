@@ -12,10 +12,6 @@ pub(crate) enum Has {
     /// All or some tools of this plan, since the tool is a plan.
     Plan(&'static Plan),
     /// No match for the name. Tools with one name are one tool, unless their types differ.
-    #[cfg_attr(
-        not(feature = "dynamic"),
-        expect(dead_code, reason = "a toolbox has names")
-    )]
     NoName,
     /// No match for this type.
     NoType(Option<TypeId>),

@@ -99,7 +99,6 @@ pub use role::Role;
 pub(crate) use role::{Origin, RolePlace};
 pub(crate) use root::Plan;
 pub use rust_text::RustText;
-#[cfg(feature = "dynamic")]
 pub(crate) use secrecy::KnownTool;
 pub(crate) use secrecy::Secrecy;
 pub use template::{Entry, Key, Number, Part, Tag, Template, Test};
@@ -134,7 +133,6 @@ pub struct Input {
     /// The secret parts of the input's value.
     pub secrets: Secrets,
     /// `true` if the document does not contain the type, so that values of other types may be valid.
-    #[cfg_attr(not(feature = "dynamic"), allow(dead_code))]
     pub(crate) is_guessed: bool,
 }
 

@@ -134,14 +134,12 @@ impl Bound {
 
     /// Returns the element like [`part`](Self::part), and the whole local value for any word of a pattern for computed values,
     /// which is a separate error.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn named(&self, name: &str) -> Option<Option<usize>> {
         let any = !self.is_data && self.binds(name);
         self.part(name).or(any.then_some(None))
     }
 
     /// Returns the names of the pattern.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().flatten().map(|name| &**name)
     }

@@ -274,7 +274,6 @@ impl Reference {
 
     /// Stores an author's notation like [`said`](Self::said), for a variable to which this number of the path's parts
     /// leads.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn said_of_part(self, text: &str, name: &str, parts: usize) -> Self {
         let mut said = self.said(text, Some(name));
         if let Some(written) = &mut said.written

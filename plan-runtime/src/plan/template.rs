@@ -172,7 +172,6 @@ impl Test {
     }
 
     /// Returns this test with other operands.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn map(&self, f: impl Fn(&Template) -> Template) -> Self {
         match self {
             Self::All(operands) => Self::All(operands.iter().map(f).collect()),
@@ -196,7 +195,6 @@ impl Test {
     }
 
     /// Returns `true` if the result is `true` or `false`, and `false` if it is a number.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn is_bool(&self) -> bool {
         !matches!(self, Self::Ask(Question::Len, _))
     }

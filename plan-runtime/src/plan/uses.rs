@@ -144,7 +144,6 @@ impl Template {
     }
 
     /// Returns `true` if the template itself, without its parts, lacks code that only `plan!` generates.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn lacks_code(&self) -> bool {
         match self {
             Self::Computed(computed) => computed.code().is_none(),
@@ -201,7 +200,6 @@ impl Template {
 
 impl Part {
     /// Returns the format, if it lacks code that only `plan!` generates.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn lacks_code(&self) -> Option<&str> {
         match self {
             Self::Value { value, spec } => (!spec.is_empty()

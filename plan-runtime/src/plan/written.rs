@@ -112,7 +112,6 @@ impl super::Reference {
     }
 
     /// Returns the author's notation of the reference, or the notation derived without the names of the plan.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
         use std::borrow::Cow;
         match self.as_written() {

@@ -48,7 +48,6 @@ pub(crate) use stored::drop_quietly;
 #[doc(hidden)]
 pub use stored::{CloneFn, HandOver};
 
-#[cfg(feature = "dynamic")]
 pub(crate) use walk::{EachTarget, Target, walk};
 
 use crate::plan::{Segment, Template};

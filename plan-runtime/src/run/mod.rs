@@ -95,13 +95,11 @@ pub use timer::{ManualTimer, ThreadTimer, Timer, TimerFuture};
 #[doc(hidden)]
 pub use tool::OnMock;
 
-#[cfg(feature = "dynamic")]
 pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
 use crate::journal::SharedJournal;
 use crate::plan::Executable;
-#[cfg(feature = "dynamic")]
 use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue};
 use drive::Driver;
@@ -240,7 +238,6 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
     }
 }
 
-#[cfg(feature = "dynamic")]
 impl<'a, App: ?Sized> Run<'a, App, Value> {
     /// Creates a run of a plan that a step could call.
     pub(crate) fn of_called(called: CalledPlan<'a>, app: &'a App) -> Self {
@@ -792,7 +789,6 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     /// Sets the secrets of the run. The run may have more secrets than its plan.
-    #[cfg(feature = "dynamic")]
     #[track_caller]
     pub(crate) fn keeping(self, secrecy: Option<Arc<Secrecy>>) -> Self {
         self.configure(|options| options.secrecy = secrecy)

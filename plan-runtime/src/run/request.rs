@@ -69,7 +69,6 @@ impl<'s> Request<'s> {
     }
 
     /// Replaces the action, whose arguments are in an equivalent form.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn with_action(self, action: &'s Action) -> Self {
         Self { action, ..self }
     }

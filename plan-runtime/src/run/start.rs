@@ -1,7 +1,6 @@
 //! The code that starts the steps of a plan: generated code, or a toolbox.
 
 use super::StepError;
-#[cfg(feature = "dynamic")]
 use super::calling::arguments_on;
 use super::context::PendingCall;
 use super::context::{CallContext, Polled, RunningCall};
@@ -10,7 +9,6 @@ use super::storing::{Calling, Storing, once};
 pub use super::storing::{StepFuture, StepResult};
 use crate::error::Cause;
 use crate::plan::{Action, Executable, Keep, Plan, Template};
-#[cfg(feature = "dynamic")]
 use crate::resolve::look;
 use crate::resolve::{
     HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly,
@@ -28,16 +26,8 @@ pub(crate) enum Starter<'a, App: ?Sized> {
     /// The generated function of a `plan!`.
     Plan(StartFn<App>),
     /// The actions of a plan, resolved before the run.
-    #[cfg_attr(
-        not(feature = "dynamic"),
-        expect(dead_code, reason = "a toolbox finds them")
-    )]
     Found(Box<dyn Starts<App> + 'a>),
     /// The code of one plan, which runs as if a step called it.
-    #[cfg_attr(
-        not(feature = "dynamic"),
-        expect(dead_code, reason = "whoever runs what was submitted has it")
-    )]
     Called(OwnStart<'a>),
 }
 
@@ -156,7 +146,6 @@ impl Request<'_> {
     }
 
     /// Returns `true` if a value is null.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn is_null(&self, template: &Template) -> bool {
         look(template, self.scope).is_ok_and(|value| value.is_null())
     }
@@ -245,7 +234,6 @@ impl Request<'_> {
     }
 
     /// Calls a tool whose arguments and output are JSON. The arguments are resolved immediately, and `check` returns their errors.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn call_json<'x, F>(
         self,
         (name, description, is_read_only): (&str, &str, bool),

@@ -228,7 +228,6 @@ impl Turn {
     }
 
     /// Waits for the call's turn.
-    #[cfg(feature = "dynamic")]
     pub(super) async fn come(mut self, timer: Arc<dyn Timer>) -> Self {
         while !self.take(timer.now()) {
             self.wait(&timer).await;

@@ -19,28 +19,16 @@
 //! Models write tool plans: `tool_plan/` contains the guide and the JSON Schema for models. Plans are written as plan JSON by serde, and as flat blueprints by
 //! `blueprint/write.rs`.
 
-#[cfg(feature = "dynamic")]
 mod action_plan;
-#[cfg(feature = "dynamic")]
 mod blueprint;
 mod plan_json;
 pub(super) mod reading;
-#[cfg(feature = "dynamic")]
 mod recognize;
-#[cfg(feature = "dynamic")]
 pub(super) mod references;
-#[cfg(feature = "dynamic")]
 mod rules;
-#[cfg(feature = "dynamic")]
 pub(super) mod tool_plan;
 
-#[cfg(feature = "dynamic")]
 pub(super) use recognize::recognize;
-#[cfg(feature = "dynamic")]
-pub(super) use rules::Rules;
-
-#[cfg(feature = "dynamic")]
-use std::fmt;
 
 /// A format for plans as JSON.
 ///
@@ -111,33 +99,5 @@ pub enum Profile {
     Compat,
 }
 
-#[cfg(feature = "dynamic")]
-impl Dialect {
-    /// Returns the row of this dialect in the table of dialects.
-    pub(super) fn rules(self) -> &'static Rules {
-        match self {
-            Self::PlanJson => &plan_json::RULES,
-            Self::ToolPlan => &tool_plan::RULES,
-            Self::Blueprint => &blueprint::RULES,
-            Self::ActionPlan => &action_plan::RULES,
-        }
-    }
-
-    /// All dialects, in order of precedence for a document that fits several.
-    const ALL: [Self; 4] = [
-        Self::ActionPlan,
-        Self::PlanJson,
-        Self::ToolPlan,
-        Self::Blueprint,
-    ];
-}
-
-#[cfg(feature = "dynamic")]
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rules().name)
-    }
-}
-
-#[cfg(all(test, feature = "dynamic"))]
+#[cfg(test)]
 mod tests;

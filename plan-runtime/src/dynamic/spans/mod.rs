@@ -218,5 +218,5 @@ pub(super) struct TemplateSpan {
     size: u32,
 }
 
-#[cfg(all(test, feature = "dynamic"))]
+#[cfg(test)]
 mod tests;

@@ -43,7 +43,6 @@ impl Graph {
                 .count_reads(again, &mut graph)
                 .map_err(|mistake| format!("the condition of the loop {mistake}"))?;
         }
-        #[cfg(feature = "dynamic")]
         {
             graph.lacks_code = check.lacks_code;
         }
@@ -138,7 +137,6 @@ pub(super) struct Check<'p> {
     pub(super) locals: Vec<LocalValue<'p>>,
     /// The names of the members of an object.
     pub(super) members: Vec<&'p str>,
-    #[cfg(feature = "dynamic")]
     pub(super) lacks_code: bool,
 }
 
@@ -153,7 +151,6 @@ impl<'p> Check<'p> {
             depth,
             locals: Vec::new(),
             members: Vec::new(),
-            #[cfg(feature = "dynamic")]
             lacks_code: false,
         }
     }
@@ -334,7 +331,6 @@ impl<'p> Check<'p> {
         let graph = Graph::new(&block.plan, depth + 1, Some(&self.names), again)
             .map_err(|mistake| format!("has a block in which {mistake}"))?;
         self.actions += 1 + graph.count;
-        #[cfg(feature = "dynamic")]
         {
             self.lacks_code |= graph.lacks_code;
         }

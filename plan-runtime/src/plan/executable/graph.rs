@@ -26,7 +26,6 @@ pub(crate) struct Graph {
     /// The steps that run once the work has ended, if there are any.
     pub(crate) last: Option<Box<LastSteps>>,
     /// `true` if a part lacks its code from `plan!`.
-    #[cfg(feature = "dynamic")]
     pub(crate) lacks_code: bool,
     /// `true` if a step waits for a value from outside.
     pub(crate) has_waits: bool,

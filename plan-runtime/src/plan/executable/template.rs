@@ -56,7 +56,6 @@ impl<'p> Check<'p> {
             }
             _ => {}
         }
-        #[cfg(feature = "dynamic")]
         {
             self.lacks_code |= template.lacks_code();
         }

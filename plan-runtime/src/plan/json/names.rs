@@ -223,7 +223,6 @@ pub(crate) const BODIES: [&str; 7] = [
 ];
 
 /// Lists of members. An object has at most one member of each list.
-#[cfg(feature = "dynamic")]
 pub(crate) const EXCLUSIVE: [&[&str]; 6] = [
     &BODIES,
     // Only a tool takes arguments.

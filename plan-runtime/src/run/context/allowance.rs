@@ -86,7 +86,6 @@ impl Allowance {
     }
 
     /// Creates the allowance of many runs. The runs hold at most `total` bytes together.
-    #[cfg(feature = "dynamic")]
     pub(in crate::run) fn of_many(total: usize) -> Arc<Self> {
         let limits = Limits::DEFAULT.total(total);
         let mut this = Self::new(limits, Permissions::default(), None, 0);

@@ -188,7 +188,6 @@ impl<'x> Driver<'x> {
     }
 
     /// Returns the error of a run whose journal has failed.
-    #[cfg(feature = "dynamic")]
     pub(super) fn journal_failure(&self) -> Option<RunError> {
         let error = self.calls.scene.run.durable.as_ref()?.failure()?;
         let cause = Cause::Interrupted(Interrupt::Journal(error));

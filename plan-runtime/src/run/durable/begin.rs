@@ -296,7 +296,6 @@ fn may_be_absent(plan: &Plan, name: &str) -> bool {
 }
 
 /// Returns an error if a run cannot continue with a plan that has other inputs than the run was begun with.
-#[cfg(feature = "dynamic")]
 pub(crate) fn compare_names(id: &str, known: &RunInfo, plan: &Plan) -> Result<(), Cause> {
     let mut old = read_inputs(&known.inputs).map_err(|error| damaged(id, "inputs", &error))?;
     let names = plan.inputs.iter();

@@ -86,7 +86,6 @@ impl PastWaits {
         self.over.replace(wait) != Some(wait)
     }
 
-    #[cfg(feature = "dynamic")]
     pub(super) fn is_empty(&self) -> bool {
         self.wakers.is_empty()
     }

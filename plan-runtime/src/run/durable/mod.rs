@@ -30,19 +30,14 @@ mod record;
 mod turns;
 mod writes;
 
-#[cfg(feature = "dynamic")]
 pub(crate) use begin::compare_names;
 pub(super) use begin::{Begun, Inputs, Target, begin, info, secrets_in_journal, submit};
-#[cfg(feature = "dynamic")]
 pub(crate) use claimed::Released;
 pub(super) use claimed::{Busy, Owned, Resting, Stop};
 pub(crate) use history::Segment;
-#[cfg(feature = "dynamic")]
 pub(crate) use history::read_records;
 pub(super) use history::{Found, of_element};
-#[cfg(feature = "dynamic")]
 pub(crate) use plans::{ENTERED, PLANS};
-#[cfg(feature = "dynamic")]
 pub(crate) use record::read_inputs;
 pub(super) use record::{Recorded, decode, encode, encode_call, read_values};
 
@@ -51,7 +46,6 @@ use super::lasting::Undone;
 use super::signals::Inbox;
 use super::timer::TimerFuture;
 use crate::journal::JournalError;
-#[cfg(feature = "dynamic")]
 use crate::journal::spi::Rest;
 use crate::journal::spi::{Answer, End, Message, Written};
 use claimed::ClaimedRun;
@@ -441,7 +435,6 @@ impl Durable {
     }
 
     /// Returns the rest of the run if nothing is left to do before a message comes or time has passed.
-    #[cfg(feature = "dynamic")]
     pub(super) fn rests(&self) -> Option<Rest> {
         let state = self.state();
         let rests = state.is_live

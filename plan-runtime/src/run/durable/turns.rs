@@ -108,7 +108,6 @@ impl Turns {
         first.is_some_and(|(place, _)| matches!(place, RecordPlace::Found(_)))
     }
 
-    #[cfg(feature = "dynamic")]
     pub(super) fn is_empty(&self) -> bool {
         self.due.is_empty() && self.writing.is_empty()
     }

@@ -78,7 +78,6 @@ impl Inbox {
     }
 
     /// Returns `true` if a step waits for a value.
-    #[cfg(feature = "dynamic")]
     pub(in crate::run) fn is_awaited(&self) -> bool {
         !locked(&self.state).waits.is_empty()
     }

@@ -17,7 +17,6 @@ use crate::plan::{Executable, Graph, Plan};
 use crate::print::{Cut, Line, MOST};
 use crate::resolve::ResolveError;
 use path::awaited;
-#[cfg(feature = "dynamic")]
 pub(crate) use path::wait_at;
 use serde::Serialize;
 use std::error::Error as StdError;

@@ -81,7 +81,6 @@ fn inner(plan: InnerPlan) -> Option<&'static Plan> {
 
 /// Returns the step of a plan that waits for a value at this path. Returns `Ok(None)` if the path leads into a tool that may run a plan. Otherwise,
 /// the error is a similar path.
-#[cfg(feature = "dynamic")]
 pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await>, Option<String>> {
     if let Some(wait) = find(plan, path) {
         return Ok(Some(wait));

@@ -13,6 +13,7 @@
 mod read;
 mod scan;
 mod strings;
+#[cfg(feature = "dynamic")]
 mod write;
 
 use super::recognize::Sign;

@@ -12,8 +12,6 @@
 
 mod deserialize;
 mod read;
-#[cfg(feature = "dynamic")]
 mod rules;
 
-#[cfg(feature = "dynamic")]
 pub(super) use rules::RULES;

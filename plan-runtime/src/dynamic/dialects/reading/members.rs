@@ -4,7 +4,6 @@ use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, Text, on_one_line};
 use crate::plan::Input;
-#[cfg(feature = "dynamic")]
 use crate::plan::json::names::EXCLUSIVE;
 use crate::plan::json::names::input;
 use crate::print::short;
@@ -66,7 +65,6 @@ impl<'a> Members<'a> {
     }
 
     /// Returns `true` if the object can have a member of this name without the replaced member.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn can_have(&self, name: &str, replaced: &Member<'_>) -> bool {
         let is_given = |other: &&str| **other != *replaced.name && self.given(other).is_some();
         let mut exclusive = EXCLUSIVE.iter().filter(|all| all.contains(&name));
@@ -122,15 +120,6 @@ impl PlanReader {
         let mut members = self.members(node, what)?;
         self.only(&mut members, what, known);
         Some(members)
-    }
-
-    /// Refuses members that nothing reads.
-    #[cfg(not(feature = "dynamic"))]
-    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&'static str]) {
-        for member in members.unknown(known) {
-            let is_listed = self.notes.has_room(true);
-            self.note(members.unknown_note(member, what, known, is_listed));
-        }
     }
 
     /// Returns the elements of a list, or reports a value that is no list.

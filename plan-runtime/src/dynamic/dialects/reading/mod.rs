@@ -4,32 +4,22 @@ mod block;
 pub(crate) mod body;
 pub(crate) mod counts;
 pub(crate) mod cycle;
-#[cfg(feature = "dynamic")]
 mod extensions;
-#[cfg(feature = "dynamic")]
 pub(crate) mod foreign;
-#[cfg(feature = "dynamic")]
 pub(crate) mod inputs;
-#[cfg(feature = "dynamic")]
 mod instead;
-#[cfg(feature = "dynamic")]
 pub(crate) mod layout;
-#[cfg(feature = "dynamic")]
 pub(crate) mod listing;
-#[cfg(feature = "dynamic")]
 mod lookup;
 mod members;
 pub(crate) mod names;
 pub(crate) mod policy;
 pub(crate) mod roles;
 pub(crate) mod steps;
-#[cfg(feature = "dynamic")]
 mod strings;
 mod template;
 mod test;
-#[cfg(feature = "dynamic")]
 pub(crate) mod unknown;
-#[cfg(feature = "dynamic")]
 mod words;
 
 pub(crate) use body::nothing;

@@ -7,11 +7,9 @@ use crate::plan::json::names::template;
 use crate::plan::{Comparison, Question, Template, Test};
 use crate::print::short;
 use crate::resolve::describe::counted;
-#[cfg(feature = "dynamic")]
 use plan_graph::similar;
 
 /// The members for the kinds of tests. Each test has one.
-#[cfg(feature = "dynamic")]
 const KINDS: [&str; 10] = [
     template::ALL_OF,
     template::ANY,
@@ -54,7 +52,6 @@ pub(crate) fn unknown_beside(what: &str, kind: &Member<'_>, other: &Member<'_>) 
 }
 
 /// Reads an object that must be a test, in a position without data.
-#[cfg(feature = "dynamic")]
 pub(super) fn test_object(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Template {
     let place = node.place();
     reader.count(1, place.clone());
@@ -67,7 +64,6 @@ pub(super) fn test_object(reader: &mut PlanReader, node: JsonNode<'_>, depth: us
     template
 }
 
-#[cfg(feature = "dynamic")]
 fn only_test(reader: &mut PlanReader, node: JsonNode<'_>, depth: usize) -> Option<Test> {
     let members = reader.members(node, "a condition")?.list;
     let (kinds, others): (Vec<_>, Vec<_>) = members

@@ -12,8 +12,10 @@
 
 mod read;
 mod scan;
+#[cfg(feature = "dynamic")]
 mod schema;
 
+#[cfg(feature = "dynamic")]
 pub(in crate::dynamic) use schema::schema;
 
 use super::recognize::Sign;

@@ -6,7 +6,6 @@ mod step;
 mod template;
 
 use crate::Plan;
-#[cfg(feature = "dynamic")]
 use crate::dynamic::dialects::reading::foreign;
 use crate::dynamic::dialects::reading::{
     Members, PlanReader, Syntax, body, counts, names::RENAME, names::own_step, policy, steps,
@@ -86,7 +85,6 @@ impl Syntax for PlanJson {
 
     fn string(&self, reader: &mut PlanReader, node: JsonNode<'_>, _: usize) -> Option<Template> {
         let text = reader.text(node, "a value")?;
-        #[cfg(feature = "dynamic")]
         foreign::foreign(reader, &text, &Default::default());
         Some(Template::String(text.value.into_owned()))
     }

@@ -4,7 +4,6 @@ use super::reference::{read, reference};
 use crate::dynamic::dialects::reading::{
     Member, PlanReader, duplicate, meant, test, unknown_beside, wrong_kind,
 };
-#[cfg(feature = "dynamic")]
 use crate::dynamic::dialects::reading::{foreign::form_of_unmarked, is_reference};
 use crate::dynamic::finding::Code;
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
@@ -59,7 +58,6 @@ fn wrapper<'a>(
         if let Some(name) = known(&member.name) {
             return Some((name, member.value));
         }
-        #[cfg(feature = "dynamic")]
         if let Some(reference) = reference_of_others(reader, member) {
             let message = format!("`{}` is not a kind of template", short(&member.name));
             return reader.fail(Code::UnknownMember, node.place(), message, reference);
@@ -108,7 +106,6 @@ fn wrapper<'a>(
 }
 
 /// Returns the help for `{"$ref": "mail.from"}`, which is a reference in other languages.
-#[cfg(feature = "dynamic")]
 fn reference_of_others(reader: &PlanReader, member: &Member<'_>) -> Option<String> {
     if !is_reference(&member.name) || member.value.kind() != JsonType::String {
         return None;
