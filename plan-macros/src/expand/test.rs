@@ -1,7 +1,7 @@
 //! Rust expressions as tests, which a run evaluates as data if the types of all operands allow it.
 //!
 //! Beside the expression, the data contains the form of the test. For each reference in a test, the data contains constants about the types on its
-//! path, which determine the JSON names of fields, and about the type of its value.
+//! path and about the type of its value. The types on the path determine the JSON names of fields.
 
 use super::builder::{Builder, TemplateData};
 use super::local;

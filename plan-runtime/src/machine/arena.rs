@@ -220,8 +220,8 @@ impl MachineState {
         self.line_up(scope, place);
     }
 
-    /// Adds an entry to the line of a scope. If the line was empty, the scope gets an entry in the line of the enclosing scope as well, and so on
-    /// up to the plan, so the search of `first_in_line` can go down from the plan to this entry. The loop ends at the first line with
+    /// Adds an entry to the line of a scope. If the line was empty, the scope gets an entry in the line of the enclosing scope as well, and so on up
+    /// to the plan. The search of `first_in_line` can therefore go down from the plan to this entry. The loop ends at the first line with
     /// entries, because its scope already has an entry in the enclosing line.
     pub(super) fn line_up(&mut self, mut scope: ScopeId, mut place: LinePlace) {
         loop {

@@ -30,7 +30,7 @@ pub enum Event {
     Fired(CallId),
     /// The timer of a time limit has fired. The driver keeps the error.
     TimedOut(CallId, ErrorId),
-    /// The running calls can no longer end, because a recorded run has no further records. If a scope that has not ended has a failure, the machine
+    /// The running calls can no longer end, because the recorded run ends here. If a scope that has not ended has a failure, the machine
     /// cuts the run. Otherwise, the event has no effect.
     Exhausted,
     /// The run was cancelled.

@@ -30,7 +30,7 @@
 //! |---|---|
 //! | run | one execution of a plan, a [`Machine`]. In the names `StepRun` and `RunId`: one execution of a step that is not plain |
 //! | scope | the plan itself, a block, a round of a `loop`, or a called plan. `ScopeRow` is its description in the [`Tables`], and `ScopeRun` is one execution of the scope |
-//! | duty | a step is part of the *work* of its scope, an *undo step*, which undoes a step of the work, or an *always step*, which runs at the end of its scope |
+//! | duty | the phase of a step in its scope. The steps of the *work* come first. An *undo step* undoes a step of the work. An *always step* runs at the end of the scope |
 //! | plain | a step of the work that is a call or a value, with one attempt, without a [`Recovery`], and with the default [`Timing`]. Dependencies and undo steps do not matter. A plain step costs one event and one command |
 //! | hot, cold | the eight bytes that each step has; the state and the description of a step that is not plain |
 //! | arena, slot | the list of all `Hot` states; the index of one step of one scope in this list |

@@ -56,8 +56,8 @@ pub enum NodeBody {
     Loop(NodeBlock),
     /// A block.
     Block(NodeBlock),
-    /// A call of the plan with this index in the list of plans, which opens a scope at once. The driver of this crate uses [`Open`](Self::Open)
-    /// for each called plan, because the driver learns only at the start of the call that the plan runs as a scope.
+    /// A call of the plan with this index in the list of plans, which opens a scope at once. The driver of this crate uses [`Open`](Self::Open) for
+    /// each called plan, because only the start of the call shows that the plan runs as a scope.
     Plan(usize),
 }
 

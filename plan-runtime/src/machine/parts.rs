@@ -186,8 +186,8 @@ pub(super) struct ScopeRun {
     pub(super) blocked: BTreeMap<StepId, StepId>,
     /// While the scope is undone, the number of dependents of each step that are not undone.
     pub(super) not_undone: Vec<u32>,
-    /// Failures and results of undo steps that are in no failure of a step in the scope: from absorbed failures and cancelled steps, from the value
-    /// of the scope, and from the end of a run that exceeds its capacity.
+    /// Failures and results of undo steps that are in no failure of a step in the scope. They come from absorbed failures, from cancelled steps, from
+    /// the value of the scope, and from an exceeded capacity.
     pub(super) left: Failures,
     /// The failure of the scope, if the scope is over and the machine reports the ends of scopes.
     pub(super) ended: Option<Box<Failures>>,

@@ -102,8 +102,8 @@ impl CallTable {
         }
     }
 
-    /// Notes that a start command is about to reach the driver. Returns `false` for a call that was closed before, so that the driver gets neither
-    /// the start nor the drop.
+    /// Notes that a start command is about to reach the driver. Returns `false` for a call that was closed before. The driver then gets no command to
+    /// start or to drop this call.
     pub(super) fn tell(&mut self, call: CallId) -> bool {
         let row = &mut self.rows[(call.0 ^ COLD_CALLS) as usize];
         if let RowState::Closed = row {

@@ -76,8 +76,8 @@ impl Core {
         self.state.line_up(scope, place);
     }
 
-    /// Starts the work with the steps that need no other step. Without such a step, no step ends, so the end of the phase needs a [`Todo`]
-    /// of its own.
+    /// Starts the work with the steps without dependencies. If the scope has no work, no step ends, so the end of the phase needs a [`Todo`] of its
+    /// own.
     pub(super) fn begin_work(&mut self, scope: ScopeId) {
         let tables = Arc::clone(&self.state.tables);
         let it = &mut self.state.scopes[scope];
@@ -289,7 +289,7 @@ impl Core {
         }
     }
 
-    /// Starts the always steps that need no other always step. The [`Todo`] for the scope ends the phase of a scope without always steps.
+    /// Starts the always steps without dependencies. The [`Todo`] for the scope ends the phase of a scope without always steps.
     pub(super) fn begin_always(&mut self, scope: ScopeId) {
         let tables = Arc::clone(&self.state.tables);
         let it = &mut self.state.scopes[scope];

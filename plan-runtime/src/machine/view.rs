@@ -1,4 +1,4 @@
-//! A view of the state of a run: trails, failures and results, and the [`Part`] to which a call, a question or a scope belongs.
+//! A view of the state of a run: trails, failures and results, and the [`Part`] of a call, a question or a scope.
 
 use super::event::{CallError, QuestionId, StepStatus};
 use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};

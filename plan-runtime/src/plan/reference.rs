@@ -12,7 +12,7 @@
 //! elements is an error, and an element that is null ends the reference.
 //!
 //! `plan!` takes the parts from its author's notation. `check/decode/mod.rs` adds the serde properties of a field: its JSON name, its default, and
-//! its part in the path, which a flattened field and the field of a newtype do not have. The default is computed once, when the plan is decoded.
+//! its part in the path. A flattened field and the field of a newtype have no part. The default is computed once, when the plan is decoded.
 //! Readers of JSON find all of these in the document.
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source. The part of a reference after `[..]` is a `Path` as well, and so is
 //! the part after a variable of a pattern. `written.rs` prints paths, and compares them with an author's notation.
