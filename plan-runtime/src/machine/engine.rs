@@ -30,7 +30,7 @@ pub(super) struct Core {
 
 /// A run. Each event changes the state of the run, and the state determines the next command.
 ///
-/// A driver may hand over an event after any command. The driver must take all commands from time to time, because only then does the machine free the rows of ended scopes and
+/// A driver may pass an event after any command. The driver must take all commands from time to time, because only then does the machine free the rows of ended scopes and
 /// calls. The machine ignores events of calls that it is about to drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {

@@ -39,10 +39,10 @@ ids! {
     /// A step in the tables. Each element, round and attempt of its scope runs the step under the same id, in its own [`StepSlot`].
     pub struct StepId;
 
-    /// A place in the arena of steps: one run of a step. A driver keeps the output of a step at its slot.
+    /// An index of the arena: one run of a step. A driver keeps the output of a step under its slot.
     pub struct StepSlot;
 
-    /// The run of a scope: of a plan, a block or a round.
+    /// An opened scope: the plan itself, a block, a round or a called plan.
     pub struct ScopeId;
 
     /// A call, a wait or a timer that a driver has started. The id of a plain call is its slot.

@@ -1,7 +1,7 @@
-//! The core of a run: the decision which step is next. Events go in, and commands come out.
+//! The core of a run, which decides the next step. Events go in, and commands come out.
 //!
-//! A [`Machine`] has no values, no futures and no clock. A *driver* has these: it passes events to [`Machine::handle`], and executes the commands of
-//! [`Machine::next`].
+//! A [`Machine`] has no values, no futures and no clock. A *driver* has all three. The driver passes events to [`Machine::handle`], and executes the
+//! commands of [`Machine::next`].
 //!
 //! ```
 //! # use plan_runtime::machine::{NodeBlock, Command, CallEnd, Event, Machine, Node, Reaction, Tables};

@@ -169,7 +169,7 @@ impl Core {
             return;
         }
         let (scope, slot) = (it.scope, it.slot);
-        // Undo steps do not count in time limits.
+        // Time limits exclude undo steps.
         self.state.unlimit_loop(run);
         let it = &mut self.state.runs[run];
         if it.failed.is_some() || it.outstanding > 0 {
