@@ -1,8 +1,8 @@
 //! The bounds of a plan's tools on its application, and rustc's errors for an application that does not satisfy them.
 //!
-//! rustc checks the bound of the first tool first. If this bound fails, the application in the bounds of the other tools is an open inference
-//! variable, so rustc reports no second error. rustc leaves the variable open only if several implementations could apply. Each trait of the first
-//! tool therefore has a second implementation, which never applies, because its bound is [`Never`].
+//! rustc checks the bound of the first tool before the bounds of the other tools. If the first bound fails, the application in the bounds of the
+//! other tools is an open inference variable, so rustc reports no second error. rustc leaves the variable open only if several implementations could
+//! apply. Each trait of the first tool therefore has a second implementation, which never applies, because its bound is [`Never`].
 //!
 //! With two candidates, rustc's error does not name the missing capability. A tool for every application with a capability (`impl<App: HasMail>
 //! Call<App>`) therefore has only one candidate, and its `ONE` is `false`.

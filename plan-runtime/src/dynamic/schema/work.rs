@@ -1,7 +1,7 @@
 //! The limit of the work of comparisons, and the cache of their results.
 //!
-//! The work grows with the values of a document. Each comparison of a value may do as much work as a normal schema needs, its *fuel*. Each check has
-//! extra fuel for a few larger schemas. The check fails if the fuel is spent: see [`TooMuchWork`].
+//! The work grows with the values of a document. A check has *fuel* for each value, which is enough for a normal schema, and extra fuel for a few
+//! larger schemas. The check fails if the fuel is spent: see [`TooMuchWork`].
 //!
 //! The values of an `enum` cost no fuel. Each check sorts them once, which costs about as much as reading the schema.
 
