@@ -1,4 +1,4 @@
-//! Types that must be serializable to JSON, and checks by which rustc reports each other type once.
+//! Checks that types can be serialized to JSON. rustc reports each unsuitable type once.
 
 use crate::docs::text_of;
 use crate::parse::owned::{self, KNOWN};

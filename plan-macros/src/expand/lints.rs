@@ -1,4 +1,4 @@
-//! Code for which rustc warns the author.
+//! Generated code that makes rustc warn the author.
 
 use super::Context;
 use super::tokens::located;

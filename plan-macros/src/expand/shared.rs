@@ -1,4 +1,4 @@
-//! The code that both forms of a plan have, and the expression form.
+//! The expression form of `plan!`, and the code that it shares with the item form.
 
 use super::builder::{Builder, Lowered, TemplateData};
 use super::table::Table;

@@ -1,7 +1,7 @@
 //! Rust expressions as tests, which a run evaluates as data if the types of all operands allow it.
 //!
-//! Beside the expression, the data contains the form of the test, and a constant for the known facts about each type:
-//! the types on the path to a value, which determine the JSON names of fields, and the type of the value.
+//! Beside the expression, the data contains the form of the test. For each reference in a test, the data contains constants about the types on its
+//! path and about the type of its value. The types on the path determine the JSON names of fields.
 
 use super::builder::{Builder, TemplateData};
 use super::local;

@@ -1,5 +1,5 @@
-//! A second copy of steps and inputs. The steps have doc comments, which a local cannot have. The inputs are fields of
-//! the plan's struct. Steps used before their declaration are items.
+//! The documentation that editors show on hover. A local has no documentation, so the expansion contains a second copy of each step and each input: a
+//! field of a struct. A step that is used before its declaration is an item instead.
 
 use super::uses::NameUses;
 use super::{IdeExpansion, attribute, unplaced};

@@ -1,4 +1,4 @@
-//! Steps that run after the work. They see the outputs of other steps in another form.
+//! Undo steps and always steps. An always step sees the outputs of other steps as `Result`s, and an undo step sees the unwrapped output of its step.
 
 use super::IdeExpansion;
 use super::attribute::{self, IdeRole, Wrap};

@@ -1,4 +1,4 @@
-//! The facts that resolving finds out about the nodes of a plan. The tree itself stays as the parser made it.
+//! The results of name resolution for each node of a plan. Name resolution does not change the tree.
 
 use super::Names;
 use crate::ast::{

@@ -1,4 +1,4 @@
-//! Which names `for` and `if let` bind around a value.
+//! The names that the enclosing `for`s and `if let`s of a value bind.
 
 use super::Local;
 use crate::docs::text_of;

@@ -1,4 +1,4 @@
-//! Functions of the author's own, in serde's attributes, that read or write an argument.
+//! `#[serde(with = "…")]` and similar attributes: the author's functions that convert an argument.
 
 use super::tidy;
 use crate::report::Report;

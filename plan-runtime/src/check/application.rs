@@ -1,9 +1,11 @@
 //! The bounds of a plan's tools on its application, and rustc's errors for an application that does not satisfy them.
 //!
-//! rustc checks the bound of the first tool before the bounds of the other tools. If the first bound fails, a type in the other bounds is unknown,
-//! and rustc reports no errors about these bounds. The type is unknown only if two implementations could apply and neither does, so the
-//! implementations with `Never` exist. But with two candidates, rustc does not report the exact missing capability. So a tool with a [`Call`] for all
-//! applications with a capability has only one candidate, and rustc names the capability.
+//! rustc checks the bound of the first tool before the bounds of the other tools. If the first bound fails, the application in the bounds of the
+//! other tools is an open inference variable, so rustc reports no second error. rustc leaves the variable open only if several implementations could
+//! apply. Each trait of the first tool therefore has a second implementation, which never applies, because its bound is [`Never`].
+//!
+//! With two candidates, rustc's error does not name the missing capability. A tool for every application with a capability (`impl<App: HasMail>
+//! Call<App>`) therefore has only one candidate, and its `ONE` is `false`.
 
 use super::run::{Request, Started};
 use crate::run::Mock;

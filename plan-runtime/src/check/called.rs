@@ -1,4 +1,4 @@
-//! The shared part of the steps that call one tool.
+//! The constant of a tool in a plan, which all steps with this tool share.
 
 use super::decode::{Constant, StaticTool};
 use crate::Tool;

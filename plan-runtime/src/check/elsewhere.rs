@@ -1,7 +1,8 @@
 //! Facts about a type whose fields `#[shape(remote = …)]` declares.
 //!
-//! The answer is a method that takes the question by value. rustc prefers the inherent method of a type with a `Shape`, and tries the method for
-//! unknown types last, since that one takes the question by reference. The types inside of the type are one of the questions of `shape/inside.rs`.
+//! Each fact is the result of a method, whose receiver is a marker type such as [`OfFields`]. rustc prefers the inherent method, which exists for
+//! types with a `Shape`, over the methods here. The method for unknown types takes the marker by reference, so rustc tries this method last.
+//! `shape/inside.rs` uses the method `step` to find the types of the fields.
 
 use super::closed::{Answer, OfFields};
 use super::cursor::HasShape;

@@ -1,7 +1,7 @@
 //! The types whose values JSON preserves, so that a run may hand over their values in Rust.
 //!
-//! As with [`Probe`](crate::shape::probe::Probe), Rust prefers an inherent item over an item of a trait, so that every question has an
-//! answer: an unknown type goes through JSON.
+//! The trick of [`Probe`](crate::shape::probe::Probe) finds these types: an unknown type has no inherent item, gets the item of a trait, and goes
+//! through JSON.
 
 use crate::failure::Failure;
 use crate::resolve::{Arguments, CloneFn, HandOver, ResolveError, StoredValue};

@@ -1,4 +1,4 @@
-//! Calls that a plan leaves without an order.
+//! The compile-time choice for warnings about effects without an order. `plan-macros/src/expand/unordered.rs` describes the warnings.
 
 use crate::Tool;
 

@@ -1,4 +1,4 @@
-//! The ends of the values in JSON.
+//! The end positions of lists and objects in JSON, found in one pass.
 
 /// The positions of the lists and objects in a value, in the order of their starts. Without them, the content of a list would be
 /// scanned once for each enclosing level.

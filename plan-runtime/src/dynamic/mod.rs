@@ -137,6 +137,18 @@
 //! # Ok::<(), plan_runtime::dynamic::Findings>(())
 //! ```
 
+// The files of this folder:
+//
+// | files | contents |
+// |---|---|
+// | `reader.rs`, `dialects/` | the reader, and the part of it that each dialect has |
+// | `json_node.rs`, `containers.rs`, `bytes.rs`, `invalid.rs` | JSON with positions, and its syntax errors |
+// | `source.rs`, `spans/` | the position of each part of a plan in its document |
+// | `contract.rs`, `schema/`, `check/` | tools, types from JSON Schemas, and the checks of a plan with these types |
+// | `finding/`, `limits.rs` | findings; the limits of a document |
+// | `toolbox/`, `validation/`, `before_run.rs`, `submitted.rs` | runs of plans: tools by name, validation of calls, errors before a run, submitted runs |
+// | `prompt/`, `unsupported.rs` | the prompt for a model; parts of a plan that a format cannot express |
+
 #[cfg(feature = "dynamic")]
 mod before_run;
 #[cfg(feature = "dynamic")]

@@ -1,4 +1,4 @@
-//! Runs that were submitted as data, and calls for runs that are elsewhere.
+//! Runs that another process submitted, and calls for runs on an engine.
 
 use super::toolbox::{Implementation, Toolbox};
 use crate::journal::spi::RunInfo;

@@ -1,4 +1,4 @@
-//! The texts of errors of steps and runs.
+//! The messages of errors of steps and runs.
 
 use super::on_one_line;
 use super::path::Elements;

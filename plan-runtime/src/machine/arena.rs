@@ -1,4 +1,4 @@
-//! The arena of steps, the scopes whose steps follow each other there, and the order in which steps, attempts and elements start.
+//! The arena, which contains the states of all steps, and the lines, which determine the order in which steps, attempts and elements start.
 //!
 //! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all other steps. A scope with
 //! a non-empty line has an entry in the line of the enclosing scope.
@@ -123,8 +123,8 @@ impl MachineState {
         self.runs.add(new)
     }
 
-    /// Frees the values of a scope that is over for good, and of the scopes in it. The row of the scope is free as soon as the driver has taken all
-    /// commands.
+    /// Frees the values of a scope that has ended permanently, and of the kept scopes in it. The row of the scope is free as soon as the driver has
+    /// taken all commands.
     pub(super) fn release(&mut self, scope: ScopeId) {
         self.released.push(scope);
         let mut open = vec![scope];
@@ -166,7 +166,7 @@ impl MachineState {
     }
 }
 
-/// The first in line.
+/// The first entry in line that may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum First {
     /// A step that may start.
@@ -220,6 +220,9 @@ impl MachineState {
         self.line_up(scope, place);
     }
 
+    /// Adds an entry to the line of a scope. If the line was empty, the scope gets an entry in the line of the enclosing scope as well, and so on up
+    /// to the plan. The search of `first_in_line` can therefore go down from the plan to this entry. The loop ends at the first line with
+    /// entries, because its scope already has an entry in the enclosing line.
     pub(super) fn line_up(&mut self, mut scope: ScopeId, mut place: LinePlace) {
         loop {
             let it = &mut self.scopes[scope];
@@ -251,7 +254,8 @@ impl MachineState {
         loop {
             let it = &mut self.scopes[scope];
             let Some(place) = it.line.first().copied() else {
-                // The entry that led to this scope is the first entry of the enclosing scope.
+                // The line of this scope is empty, so its entry in the enclosing line is outdated. The outdated entry is the first one in the
+                // enclosing line.
                 let owner = it.owner?;
                 scope = self.runs[owner.run].scope;
                 self.scopes[scope].line.pop_first();
@@ -270,6 +274,7 @@ impl MachineState {
         }
     }
 
+    /// Removes an entry from a line. A run lines up only its lowest job, so its next job may have to enter the line now.
     fn leave_line(&mut self, scope: ScopeId, place: LinePlace) {
         self.scopes[scope].line.remove(&place);
         if let Some(run) = self.run_of(scope, place.step)
@@ -279,7 +284,6 @@ impl MachineState {
             if it.pending.lined_up == Some(place.job) {
                 it.pending.lined_up = None;
             }
-            // Another job may come first now.
             if it.pending.next_job() != Some(place.job) {
                 self.line_up_run(run);
             }
@@ -307,7 +311,7 @@ impl MachineState {
             let may_start = it.may_go_on() && it.pending.next_job() == Some(place.job);
             return may_start.then_some(Found::First(First::Run(run)));
         }
-        // The scope of an attempt that is over may serve another attempt.
+        // The scope of an ended attempt may belong to another attempt by now.
         let attempt = place.attempt;
         let inner = it.attempts.get(attempt)?.inside()?;
         let is_own = self.scopes[inner].owner == Some(Owner { run, attempt });

@@ -12,7 +12,7 @@ use super::tables::StepBody;
 use std::sync::Arc;
 
 impl Core {
-    /// Fails an attempt that has not started before a time limit. Returns `false` if the attempt may start.
+    /// Fails an attempt whose time limit passed before its start. Returns `false` if the attempt may start.
     pub(super) fn fail_late(&mut self, run: RunId, attempt: AttemptId) -> bool {
         let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
@@ -239,7 +239,7 @@ impl Core {
         if is_recovered {
             it.left.add_absorbed(failures.clone());
             it.is.recovered = true;
-            // The step has failed at another element, so nothing uses the value.
+            // After the failure of another element, nothing would use the value.
             if self.state.tables.colds[it.cold].timing.fallback && it.failed.is_none() {
                 it.absorbed.insert(element, failures);
                 return self.state.ask(OpenQuestion::Fallback { run, element });
@@ -306,7 +306,7 @@ impl Core {
         let it = &mut self.state.runs[run];
         let tried = &mut it.attempts[attempt];
         let (element, number) = (tried.element, tried.number);
-        // After a deadline no attempt follows, so a deadline outranks a timeout.
+        // No attempt may follow a deadline, so the error of a deadline replaces the error of a timeout.
         let late = match tried.late {
             Some(late) if reached.transient => late,
             _ => reached,

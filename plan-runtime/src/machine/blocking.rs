@@ -15,7 +15,8 @@ impl MachineState {
 }
 
 impl MachineView<'_> {
-    /// Returns the blocked steps of a scope with the first failed step in the plan that each of them needs. The steps may have failed in another order.
+    /// Returns the blocked steps of a scope, each with a failed step that it needs. If a step needs several failed steps, the result contains the
+    /// failed step that is first in the plan. The order of the failures in time does not matter.
     pub(super) fn blockers(self, scope: ScopeId) -> BTreeMap<StepId, StepId> {
         let it = &self.0.scopes[scope];
         let mut blockers = BTreeMap::new();

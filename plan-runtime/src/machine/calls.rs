@@ -1,4 +1,4 @@
-//! The calls, waits, timers and questions that a driver has.
+//! Opening and closing of calls, waits, timers and questions.
 
 use super::event::{Command, Pause, Question, QuestionId};
 use super::failures::Full;
@@ -12,7 +12,7 @@ use super::tables::StepBody;
 const ELEMENTS: u64 = 1 << 31;
 
 impl MachineState {
-    /// Ends the run at an attempt, as soon as the current work allows.
+    /// Notes that the run exceeds its capacity at an attempt. `end_full` ends the run later.
     pub(super) fn overflow(&mut self, run: RunId, attempt: AttemptId, full: Full) {
         let it = &self.runs[run];
         let tried = it.attempts.get(attempt);
@@ -24,7 +24,7 @@ impl MachineState {
         });
     }
 
-    /// Counts elements of a list, or a round. Returns `false` if the run exceeds its capacity, and ends.
+    /// Counts elements of a list, or a round. Returns `false` if the run exceeds its capacity. In this case, `end_full` ends the run later.
     pub(super) fn count_elements(&mut self, run: RunId, element: u32, count: u32) -> bool {
         let it = &self.runs[run];
         let left = self.capacity.elements.checked_sub(u64::from(count));
@@ -146,11 +146,11 @@ impl MachineState {
         Some((run, attempt))
     }
 
-    /// Takes a deferred run that may ask again. For each decision, one run may ask. If the driver has no call to decide about, all runs may ask.
+    /// Takes a deferred step that may ask again. For each decision, one step may ask. If no call waits for a decision, all deferred steps may ask.
     pub(super) fn next_deferred(&mut self) -> Option<RunId> {
         while self.asked == 0 || self.decided > 0 {
             let run = self.deferred.pop_front()?;
-            // Another step may have the row of a run that is over.
+            // The step may have ended, and its row may belong to another step.
             if std::mem::take(&mut self.runs[run].is.deferred) {
                 self.decided = self.decided.saturating_sub(1);
                 return Some(run);
@@ -159,7 +159,7 @@ impl MachineState {
         None
     }
 
-    /// Returns the attempt of a withdrawn call to its wait, because the call was not made.
+    /// Makes the attempt of a withdrawn call wait for its admission again.
     pub(super) fn withdrawn(&mut self, call: CallId) {
         if let Some((CallRow { run, attempt, .. }, tried)) = self.attempt_of(call)
             && matches!(tried.activity, Activity::Call(_))

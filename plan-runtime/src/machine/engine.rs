@@ -11,7 +11,7 @@ use super::view::MachineView;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The transitions of a run, and the settings.
+/// The state of a run with its settings, without the fast path for plain steps. Other files add the transitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Core {
     pub(super) state: MachineState,
@@ -23,14 +23,14 @@ pub(super) struct Core {
     pub(super) tells_scopes: bool,
     /// `true` if no command waits and the line of the plan is empty, so only plain steps of the plan itself can start.
     pub(super) is_quiet: bool,
-    /// `true` once the run was cancelled, has passed its deadline, or is over before its time.
+    /// `true` if the run was cancelled, has passed its deadline, or has exceeded its capacity.
     pub(super) is_stopped: bool,
     pub(super) over: Over,
 }
 
 /// A run. Each event changes the state of the run, and the state determines the next command.
 ///
-/// A driver may hand over an event after any command. The driver must take all commands from time to time, because only then does the machine free the rows of ended scopes and
+/// A driver may pass an event after any command. The driver must take all commands from time to time, because only then does the machine free the rows of ended scopes and
 /// calls. The machine ignores events of calls that it is about to drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
@@ -267,8 +267,9 @@ impl Machine {
         }
     }
 
-    /// Returns the position of the next attempt in the plan, if an attempt may start. The list has two numbers for each scope, from the outermost scope: the index of the step in the
-    /// scope and of the job in the step. A driver that shares its permits with other drivers compares these lists.
+    /// Returns the position of the next attempt in the plan, if an attempt may start. For each scope, from the outermost inward, the list contains
+    /// the number of the job in its step and the index of the step in the scope. A driver that shares its permits with other drivers compares these
+    /// lists.
     pub fn first(&mut self) -> Option<Vec<usize>> {
         let core = &mut self.core;
         if core.state.calling >= self.bound {

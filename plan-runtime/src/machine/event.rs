@@ -30,7 +30,8 @@ pub enum Event {
     Fired(CallId),
     /// The timer of a time limit has fired. The driver keeps the error.
     TimedOut(CallId, ErrorId),
-    /// The running calls can no longer end. If the work of a scope has failed, the machine cuts the run.
+    /// The running calls can no longer end, because the recorded run ends here. If a scope that has not ended has a failure, the machine
+    /// cuts the run. Otherwise, the event has no effect.
     Exhausted,
     /// The run was cancelled.
     Cancelled,
@@ -88,8 +89,8 @@ pub struct QuestionId {
 /// A task for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Decide whether an attempt of a call, which has a permit, starts now. The answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. A
-    /// driver that lets the call wait sends [`Event::Allowed`] at the end of the wait, and the machine asks again. Until then, the attempt does not
+    /// Decide whether an attempt of a call starts now. The attempt has a permit. The answer is [`Event::Admitted`], [`Event::Deferred`] or a failure.
+    /// A driver that lets the call wait sends [`Event::Allowed`] at the end of the wait, and the machine asks again. Until then, the attempt does not
     /// count as a running call.
     Admit(CallId, StepPlace),
     /// Start a call.
@@ -159,7 +160,7 @@ pub enum Question {
     Branch(StepPlace, u32),
     /// The length of a list. The second field is the number of the `for` among the bodies of the step.
     List(StepPlace, u32),
-    /// 1 if another round follows the round in the second field, or 0.
+    /// The existence of another round after the round in the second field: 1 for another round, or 0.
     Again(StepPlace, u32),
     /// The amounts of a step.
     Amounts(StepPlace),

@@ -148,7 +148,7 @@ impl Machine {
         if let Asker::Step(run) = asked.asker() {
             core.todo.push_back(Todo::Run(run));
         }
-        // A reply of another kind counts as 0.
+        // An answer of another kind is treated as 0.
         let number = match answer {
             Answer::Number(number) => Ok(number),
             Answer::Amounts(_) | Answer::Made | Answer::Exceeds(_) => Ok(0),

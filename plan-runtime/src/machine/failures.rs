@@ -65,7 +65,8 @@ impl std::error::Error for Full {}
 /// The cause that ended a scope before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cutoff {
-    /// A step beside the scope has failed, and the run drops calls then.
+    /// Another step, or another element of the step, has failed, and the run drops calls after a failure.
+    /// [`Event::Exhausted`](super::Event::Exhausted) has this cause as well.
     Beside,
     /// The run was cancelled.
     Cancelled,
@@ -77,7 +78,7 @@ pub enum Cutoff {
     Full,
 }
 
-/// The duty of a step that has failed. Failures of the work come first.
+/// The [`Duty`](super::Duty) of a step that has failed. Failures of the work come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FailureRole {
     /// The step is part of the work.
@@ -86,7 +87,7 @@ pub enum FailureRole {
     Undo,
     /// The step always runs, or is inside such a step.
     Always,
-    /// Another failure counts, but this failure is lasting: it leaves effects that nothing has undone.
+    /// The step or the scope has the result of another failure, but this failure is lasting: its effects were not undone.
     Left,
 }
 
@@ -113,7 +114,7 @@ pub struct StepFailure {
 /// The failure of a step or a scope, with the results of its undo steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Failures {
-    /// The failures. The first one counts.
+    /// The failures. The first failure is the result of the step or the scope.
     pub steps: Vec<StepFailure>,
     /// The steps that were undone.
     pub undone: Vec<Trail>,
@@ -178,7 +179,7 @@ impl Failures {
         }
     }
 
-    /// Keeps only the results of undo steps and the lasting failures, for a scope in which another failure counts.
+    /// Keeps only the results of undo steps and the lasting failures, for a step or a scope whose result is another failure.
     pub(super) fn of_undo_steps(mut self) -> Self {
         self.steps
             .retain(|it| it.role == FailureRole::Undo || it.lasting);

@@ -1,4 +1,4 @@
-//! The ids of the machine, and tables that only the right id indexes.
+//! The ids of the machine, and [`Table`], a vector with a typed index.
 
 use std::ops::{Index, IndexMut};
 
@@ -36,13 +36,13 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A step in the tables of a plan. All steps that run because of this step share its id: in each element, each round and each attempt of its scope.
+    /// A step in the tables. Each element, round and attempt of its scope runs the step under the same id, in its own [`StepSlot`].
     pub struct StepId;
 
-    /// A place in the arena of steps: one run of a step. A driver keeps the output of a step at its slot.
+    /// An index of the arena: one run of a step. A driver keeps the output of a step under its slot.
     pub struct StepSlot;
 
-    /// The run of a scope: of a plan, a block or a round.
+    /// An opened scope: the plan itself, a block, a round or a called plan.
     pub struct ScopeId;
 
     /// A call, a wait or a timer that a driver has started. The id of a plain call is its slot.
@@ -65,7 +65,7 @@ ids! {
     pub(super) struct AttemptId;
 }
 
-/// The number of an error, which a driver keeps and the machine hands on.
+/// The number of an error. The driver keeps the error, and the machine returns the number in failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorId(pub u32);
 

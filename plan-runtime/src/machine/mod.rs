@@ -1,62 +1,7 @@
-//! The core of a run: which step is next. Events go in, and commands come out.
+//! The core of a run, which decides the next step. Events go in, and commands come out.
 //!
-//! A [`Machine`] decides the order of a run. The machine has no values, no futures and no clock: a driver has these. The driver hands over events with [`Machine::handle`] and takes
-//! commands with [`Machine::next`]. Another machine reaches an equal state if its driver passes equal events, and takes an equal number of commands after each event. The number
-//! of commands matters, because the machine reuses the rows of ended scopes and calls only after the driver has taken all commands. So a driver resumes a run by repeating
-//! recorded events.
-//!
-//! | file | contents |
-//! |---|---|
-//! | `event.rs`, `failures.rs`, `ids.rs` | events and commands, failures, ids |
-//! | `nodes.rs`, `tables.rs` | the description of a plan, and the plan as flat tables |
-//! | `state.rs`, `parts.rs`, `ready.rs`, `rows.rs` | the state of a run and its parts: each step in eight bytes, scopes, steps that are not plain, attempts, calls, questions |
-//! | `arena.rs` | the scopes of a run, and the order in which steps, attempts and elements start |
-//! | `calls.rs` | calls, waits, timers and questions that a driver has |
-//! | `engine.rs` | the machine: the fast path for plain steps, and the next command |
-//! | `events.rs` | events and their consequences |
-//! | `scope.rs` | transitions of scopes: work, undo steps, always steps |
-//! | `runs.rs` | transitions of steps that are not plain: branches, lists, rounds |
-//! | `attempts.rs` | transitions of attempts: time limits, failures |
-//! | `blocking.rs` | the failed steps that other steps need |
-//! | `exceed.rs` | the end of a run that exceeds its capacity, or whose time has passed |
-//! | `view.rs` | a view of a run: trails and results |
-//!
-//! A step of the work is plain if it is a call or a value with one attempt, without a [`Recovery`], and with the default [`Timing`]. Dependencies and undo steps
-//! do not matter. In the loop of a driver, a plain step costs one event and one command.
-//!
-//! # Steps
-//!
-//! A step is ready when the last step that it needs has ended. A plain step of the plan itself enters a bit set, and any other step enters the line of its scope. The first ready step in the order of the plan starts if fewer calls run than the bound allows. If a step completes, is skipped or recovers, the steps that need it may become ready. If a step fails, the
-//! steps that need it are blocked.
-//!
-//! A step that is not plain may ask for its amounts, such as the number of its attempts. Then the machine enters the body of the step, up to a call, a wait, a scope or a question. A `for` asks for the length of its list and queues one element for each item. A `loop` opens one scope for each round, and asks for its condition after the round.
-//!
-//! An attempt may have a time limit (*timeout*), and all attempts of an element together may have another (*deadline*). An attempt follows a transient failure, perhaps after a backoff, unless the deadline has passed. The driver may have to admit a call before the call starts.
-//!
-//! # Scopes
-//!
-//! The run, a block, a round and a called plan are scopes. A scope makes its inputs, does its work, makes its output, undoes its work if the work has failed, and runs its always steps. Then the scope has ended. A scope that has succeeded and may have to be undone is kept. A kept scope returns to its undo phase if an enclosing scope
-//! fails.
-//!
-//! The undo phase visits each step of the work after all steps that need it. If the step has completed, its undo step runs first. Then the kept scopes inside the step return to their undo phases: elements together, rounds from the last to the first. Undo steps that do not need each other run together.
-//!
-//! # Failures
-//!
-//! If several elements of a list fail, the failure of the first failed element in the list counts. [`Recovery::Replace`] and [`Recovery::Catch`] absorb the failure of a step or an element, and the driver may make a value instead. `Replace` does not absorb a lasting failure, such as an undo step that has failed. In a scope with a [`Cutoff`], nothing absorbs a failure of the work.
-//!
-//! # Ends before the time
-//!
-//! There are three ways to end a scope before its time. Each does more than the one before:
-//!
-//! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Running calls continue, and a running inner scope does all of its work.
-//! - To *cut* a scope: the scope stops, and the scopes inside are cut. Its calls are dropped, except calls with certain ends ([`Event::Certain`]) in steps that have not failed. Undo steps and always steps run.
-//! - To *drop* a scope: everything inside ends at once. No undo step and no always step runs.
-//!
-//! A failure stops its scope, cuts its scope, or lets independent steps continue. The [`Reaction`] of the run decides. A cancellation or a time limit cuts. A run that exceeds its [`Capacity`] or its time for undo steps is dropped.
-//!
-//! # Calls
-//!
-//! A driver starts calls of tools, values of steps, waits and timers. Each of them has a [`CallId`], and ends with an event. A bound on calls counts calls and values. [`Capacity::calls`] counts calls, waits and timers of steps that are not plain.
+//! A [`Machine`] has no values, no futures and no clock. A *driver* has all three. The driver passes events to [`Machine::handle`], and executes the
+//! commands of [`Machine::next`].
 //!
 //! ```
 //! # use plan_runtime::machine::{NodeBlock, Command, CallEnd, Event, Machine, Node, Reaction, Tables};
@@ -74,6 +19,102 @@
 //! assert!(machine.view().result().is_ok());
 //! # Ok::<(), plan_runtime::machine::BadNodes>(())
 //! ```
+//!
+//! Two machines reach equal states if their drivers pass equal events, and take equally many commands after each event. The number of commands
+//! matters, because the machine reuses the rows of ended scopes and calls only after the driver has taken all commands. A driver can therefore resume
+//! a run: it repeats the recorded events.
+//!
+//! # Words
+//!
+//! | word | meaning |
+//! |---|---|
+//! | run | one execution of a plan, a [`Machine`]. In the names `StepRun` and `RunId`: one execution of a step that is not plain |
+//! | scope | the plan itself, a block, a round of a `loop`, or a called plan. `ScopeRow` is its description in the [`Tables`], and `ScopeRun` is one execution of the scope |
+//! | duty | the phase of a step in its scope. The steps of the *work* come first. An *undo step* undoes a step of the work. An *always step* runs at the end of the scope |
+//! | plain | a step of the work that is a call or a value, with one attempt, without a [`Recovery`], and with the default [`Timing`]. Dependencies and undo steps do not matter. A plain step costs one event and one command |
+//! | hot, cold | the eight bytes that each step has; the state and the description of a step that is not plain |
+//! | arena, slot | the list of all `Hot` states; the index of one step of one scope in this list |
+//! | row | an entry of a table. `RowId` is the row of a scope in the tables |
+//! | element | an item of a `for`, or a round of a `loop`. `WHOLE` is the step itself |
+//! | body | a call, a value, a wait, a branch, a list or a scope in a step. A `for` around an `if` has two bodies and the bodies of its branches |
+//! | call | in `CallId` and `CallTable`: a call of a tool, a value, a wait or a timer |
+//! | job | a call, a value, a wait or a scope of a step, with all its attempts. All rounds of a loop are one job |
+//! | permit | the right to start one of the calls that the `bound` of [`Machine::new`] allows |
+//! | line | the queue of a scope: the steps, jobs and inner scopes that wait for a permit, in the order of the plan |
+//! | transient, lasting | a failure after which another attempt may help; a failure that leaves effects, such as a failed undo step |
+//! | absorbed | a failure that does not fail the scope, because of a [`Recovery`] |
+//! | left | failures and results of undo steps that belong to no failure of a step, and that the report needs |
+//! | kept | an attempt or a scope that has succeeded, and may have to be undone |
+//! | over | ended. A kept scope can still return to its undo phase |
+//! | cut | ended before the time (see below). A step is *doomed* if its scope was cut: no recovery absorbs its failure |
+//!
+//! # Steps
+//!
+//! A step of the work is ready when all steps that it needs have completed, were skipped or have recovered. If a step fails, the steps that need it
+//! are blocked.
+//!
+//! Ready plain steps of the plan itself enter a bit set. A ready `await` starts at once. All other ready steps enter the line of their scope. If
+//! fewer calls run than the bound allows, the first ready step in the order of the plan starts.
+//!
+//! With [`Timing::amounts`], the machine first asks the driver for the amounts of the step, such as the number of its attempts. Then the machine
+//! enters the body of the step, up to a call, a wait, a scope or a question. A `for` asks for the length of its list, and queues one element for each
+//! item. A `loop` opens one scope for each round, and asks for its condition after the round.
+//!
+//! An attempt may have a time limit (*timeout*), and all attempts of an element together may have another time limit (*deadline*). After a transient
+//! failure, another attempt starts, perhaps after a backoff. No attempt starts after the deadline, or after the last of [`Amounts::attempts`]. With
+//! [`Timing::admits`], the driver decides when an attempt of a call starts.
+//!
+//! # Scopes
+//!
+//! A scope makes its inputs, does its work, makes its output, undoes its work if the work has failed, and runs its always steps. Then the scope has
+//! ended. If an enclosing scope fails later, a kept scope returns to its undo phase.
+//!
+//! The undo phase visits each step of the work after all steps that need it. If the step has completed, its undo step runs first. Then the kept
+//! scopes inside the step return to their undo phases: elements together, rounds from the last to the first. Undo steps that do not need each other
+//! run together.
+//!
+//! # Failures
+//!
+//! If several elements of a list fail, the step gets the failure of the first failed element in the list. [`Recovery::Replace`] and
+//! [`Recovery::Catch`] absorb the failure of a step or an element, and the driver may make a value instead. `Replace` does not absorb a lasting
+//! failure. In a scope with a [`Cutoff`], no recovery absorbs a failure of the work.
+//!
+//! # Ends before the time
+//!
+//! There are three ways to end a scope before its time. Each does more than the one before:
+//!
+//! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Running calls continue, and a running inner scope
+//!   does all of its work.
+//! - To *cut* a scope: the scope stops, and the scopes inside are cut. Its calls are dropped, except calls with certain ends ([`Event::Certain`]) in
+//!   steps that have not failed. Undo steps and always steps run.
+//! - To *drop* a scope: everything inside ends at once. No undo step and no always step runs.
+//!
+//! A failure stops its scope, cuts its scope, or lets independent steps continue. The [`Reaction`] of the run decides. A cancellation or the deadline
+//! of the run cuts the run. The time limit of a step drops the call of the attempt, or cuts its scope. A run that exceeds its [`Capacity`] or its
+//! time for undo steps is dropped.
+//!
+//! # Calls
+//!
+//! A driver starts calls of tools, values of steps, waits and timers. Each of them has a [`CallId`], and ends with an event. The argument `bound` of
+//! [`Machine::new`] limits concurrent calls and values. [`Capacity::calls`] limits all calls, waits and timers of steps that are not plain.
+//!
+//! # Files
+//!
+//! | file | contents |
+//! |---|---|
+//! | `event.rs`, `failures.rs`, `ids.rs` | events and commands, failures, ids |
+//! | `nodes.rs`, `tables.rs` | the description of a plan, and the plan as flat tables |
+//! | `state.rs`, `parts.rs`, `ready.rs`, `rows.rs` | the state of a run and its parts: the arena, scopes, steps that are not plain, attempts, calls, questions |
+//! | `arena.rs` | the scopes of a run, and the order in which steps, attempts and elements start |
+//! | `calls.rs` | the start and the end of calls, waits, timers and questions |
+//! | `engine.rs` | the machine: the fast path for plain steps, and the next command |
+//! | `events.rs` | events and their consequences |
+//! | `scope.rs` | transitions of scopes: work, undo steps, always steps |
+//! | `runs.rs` | transitions of steps that are not plain: branches, lists, rounds |
+//! | `attempts.rs` | transitions of attempts: time limits, failures |
+//! | `blocking.rs` | the failed steps that other steps need |
+//! | `exceed.rs` | the end of a run that exceeds its capacity, or whose time has passed |
+//! | `view.rs` | a view of a run: trails and results |
 
 mod arena;
 mod attempts;

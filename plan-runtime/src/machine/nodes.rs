@@ -1,4 +1,4 @@
-//! The description of a plan, from which its tables are made, and the errors of descriptions that contradict themselves.
+//! The description of a plan, from which its tables are made, and the errors of contradictory descriptions.
 
 use plan_graph::Graph;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub struct Nodes {
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// A number of the author's choice. The machine hands it back.
+    /// A number that the caller chooses. [`Tables::label`](super::Tables::label) returns the number.
     pub label: u32,
     /// The work of the step.
     pub body: NodeBody,
@@ -31,8 +31,9 @@ pub struct Node {
     pub amounts: Amounts,
     /// The time limits and waits of the step.
     pub timing: Timing,
-    /// The steps of this scope that must end before the step, as indices of the scope. Work waits for work, and an
-    /// always step for always steps. In the list of steps, all work comes before undo steps and always steps.
+    /// The steps of this scope that must end before the step, as indices of the scope. Steps of the work wait only for steps of the work. Always
+    /// steps wait only for the always steps in the list, since all work ends before them. Undo steps run in the
+    /// reverse order of the work, and ignore the list.
     pub after: Vec<usize>,
 }
 
@@ -55,7 +56,8 @@ pub enum NodeBody {
     Loop(NodeBlock),
     /// A block.
     Block(NodeBlock),
-    /// A call of the plan with this index in the list of plans.
+    /// A call of the plan with this index in the list of plans, which opens a scope at once. The driver of this crate uses [`Open`](Self::Open) for
+    /// each called plan, because only the start of the call shows that the plan runs as a scope.
     Plan(usize),
 }
 
@@ -219,7 +221,7 @@ impl NodeBlock {
     }
 }
 
-/// The reason why a description has no tables.
+/// The error of [`Tables::new`](super::Tables::new).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadNodes {
     /// No plan has this index in the list of plans.
@@ -237,7 +239,7 @@ pub enum BadNodes {
     ListedLoop(u32),
     /// The step of this label has more lists and branches inside each other than [`BadNodes::DEPTH`].
     TooDeep(u32),
-    /// There are more steps, edges or scopes than ids.
+    /// The number of steps, edges or scopes exceeds the range of `u32`.
     TooMany,
 }
 

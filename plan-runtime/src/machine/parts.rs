@@ -25,7 +25,7 @@ const UNDO: u32 = 1 << 4;
 const ALWAYS: u32 = 1 << 5;
 const PLAIN: u32 = 1 << 7;
 
-/// The number of scopes that the upper three bytes of a word tell apart.
+/// The maximum number of scopes: `Hot::word` has 24 bits for the scope.
 pub(super) const SCOPES: u32 = 1 << 24;
 
 /// The hot state of a step: a cache line has eight of them.
@@ -38,7 +38,7 @@ pub(super) struct Hot {
 }
 
 impl Hot {
-    /// Returns the initial state of a step, which is plain without a `node`.
+    /// Returns the initial state of a step. `node` is `None` for a plain step.
     pub(super) fn new(waiting: u32, node: Option<&Node>) -> Self {
         let word = match node.map(|node| node.duty) {
             None => PLAIN,
@@ -154,7 +154,7 @@ pub(super) struct LinePlace {
     pub(super) attempt: AttemptId,
 }
 
-/// The run of a scope.
+/// The state of an opened scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ScopeRun {
     /// The number of open steps. In the phase `Work`: the steps that are ready or run. In the phase `Undo`: the steps that are not undone. In the
@@ -181,11 +181,13 @@ pub(super) struct ScopeRun {
     /// The steps, runs and inner scopes that wait for their turn.
     pub(super) line: BTreeSet<LinePlace>,
     pub(super) failures: BTreeMap<StepId, Failures>,
-    /// Steps that do not run, with the failed step that has blocked them. After the work, this step is the first failed step in the plan that they need.
+    /// Steps that do not run, each with a failed step that it needs. During the work, the failed step is the first in time. After the work,
+    /// `find_blockers` replaces it by the failed step that is first in the plan.
     pub(super) blocked: BTreeMap<StepId, StepId>,
     /// While the scope is undone, the number of dependents of each step that are not undone.
     pub(super) not_undone: Vec<u32>,
-    /// The results of undo steps in inner scopes that are not part of a step's failure.
+    /// Failures and results of undo steps that are in no failure of a step in the scope. They come from absorbed failures, from cancelled steps, from
+    /// the value of the scope, and from an exceeded capacity.
     pub(super) left: Failures,
     /// The failure of the scope, if the scope is over and the machine reports the ends of scopes.
     pub(super) ended: Option<Box<Failures>>,
@@ -232,7 +234,8 @@ impl ScopeRun {
     }
 }
 
-/// The position of an element or a round: the enclosing element, or `WHOLE` without one, and the index there.
+/// The position of an element or a round. `around` is the enclosing element, or `WHOLE`. `place` is the index in the list, or the number of the
+/// round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ElementRow {
     pub(super) around: u32,
@@ -251,7 +254,7 @@ pub(super) struct Pending {
     pub(super) jobs: u32,
     /// The jobs with an attempt that may start, and the attempts.
     pub(super) again: BTreeSet<(u32, AttemptId)>,
-    /// The first job of the run in the line of the scope.
+    /// The lowest job of this step in the line of the scope.
     pub(super) lined_up: Option<u32>,
 }
 
@@ -276,9 +279,11 @@ pub(super) struct StepRun {
     pub(super) questions: BTreeSet<QuestionId>,
     /// Elements that have no value yet.
     pub(super) outstanding: u32,
+    /// The failed element that is first in the list, with its failure.
     pub(super) failed: Option<Box<(u32, Failures)>>,
     /// Failures of elements whose values the driver replaces.
     pub(super) absorbed: BTreeMap<u32, Failures>,
+    /// Failures and results of undo steps that are not in `failed`.
     pub(super) left: Failures,
     /// The timer of a loop with a time limit.
     pub(super) deadline: Option<CallId>,
@@ -286,6 +291,7 @@ pub(super) struct StepRun {
     pub(super) late: Option<CallError>,
     /// Attempts that have succeeded and may have to be undone, in the order of time.
     pub(super) kept: Vec<AttemptId>,
+    /// Facts about the step, such as `is.cut`.
     pub(super) is: RunFlags,
 }
 
@@ -367,7 +373,8 @@ impl StepRun {
         self.elements.len() as u32
     }
 
-    /// Records the failure of an element. Only the failure of the first element in the list counts. The results of all undo steps are kept.
+    /// Records the failure of an element. The failure of the first failed element in the list becomes the failure of the step. `left` keeps the
+    /// results of undo steps from the other failures.
     pub(super) fn note(&mut self, element: u32, failures: Failures) {
         let noted = self.failed.as_ref().map(|noted| noted.0);
         let is_first =
@@ -386,18 +393,22 @@ impl StepRun {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Attempt {
     pub(super) body: BodyId,
+    /// The number of the element or the round, or `WHOLE`.
     pub(super) element: u32,
+    /// The number of the attempt of its element or its round, from 1 on.
     pub(super) number: u32,
+    /// The number of the job in the step, which determines the order of starts.
     pub(super) job: u32,
     pub(super) activity: Activity,
-    /// The failure of the attempt before, until the attempt starts.
+    /// The failure of the previous attempt. `None` after this attempt has started.
     pub(super) failed: Option<Box<Failures>>,
     pub(super) phase: AttemptPhase,
-    /// The error of the time limit that the attempt has reached. A deadline, whose error is not transient, replaces a timeout.
+    /// The error of the time limit that the attempt has reached. The error of a deadline replaces the error of a timeout, because no attempt may
+    /// follow a deadline.
     pub(super) late: Option<CallError>,
     pub(super) timeout: Option<CallId>,
     pub(super) deadline: Option<CallId>,
-    /// The timer of a round whose successor has to wait.
+    /// The timer of `every`. The next round starts after this timer.
     pub(super) every: Option<CallId>,
 }
 
@@ -471,7 +482,7 @@ impl Table<AttemptId, Attempt> {
             .is_some_and(|it| it.phase == AttemptPhase::Runs)
     }
 
-    /// Frees the row of an attempt that is over. The rows of rounds stay in order, since only the last of these ends.
+    /// Frees the row of an ended attempt. Only the last round can end, so the rows of rounds remain in order.
     pub(super) fn release(&mut self, id: AttemptId) {
         if id.index() + 1 == self.rows.len() {
             self.rows.pop();
@@ -481,7 +492,7 @@ impl Table<AttemptId, Attempt> {
         }
     }
 
-    /// Returns the attempts in the order of their elements. The order of the rows depends on rows that were used before.
+    /// Returns the attempts in the order of their elements. Rows are reused, so their order differs from the order of the elements.
     pub(super) fn in_order(&self) -> Vec<AttemptId> {
         let mut ids: Vec<_> = (0..self.rows.len() as u32).map(AttemptId).collect();
         ids.sort_unstable_by_key(|id| (self[*id].element, self[*id].number));

@@ -4,8 +4,8 @@ use super::ids::StepSlot;
 
 const EMPTY: u32 = u32::MAX;
 
-/// A set of slots. One slot has its own field, because a chain of steps never has two ready steps. Each other slot is a
-/// bit, and each level above has a bit for each word below.
+/// A set of slots. A single slot is in the field `first`, so a chain of steps changes no bit. Each other slot is a bit of the lowest level, and each
+/// level above has a bit for each word below.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReadySet {
     first: u32,
@@ -115,7 +115,7 @@ impl ReadySet {
         Some(StepSlot(at as u32))
     }
 
-    /// Returns whether the slot was in the set.
+    /// Removes a slot. Returns `true` if the set contained the slot.
     pub(super) fn remove(&mut self, StepSlot(slot): StepSlot) -> bool {
         if self.first == slot {
             self.first = EMPTY;
@@ -135,7 +135,7 @@ mod tests {
     use super::{ReadySet, StepSlot};
     use std::collections::BTreeSet;
 
-    /// The set behaves like an ordered set, with random slots, while it grows.
+    /// Compares the set with a `BTreeSet` for random slots, while the set grows.
     #[test]
     fn the_lowest_slot_comes_first() {
         let mut random = fastrand::Rng::with_seed(1);

@@ -102,7 +102,8 @@ impl CallTable {
         }
     }
 
-    /// Returns `true` if the driver has to start a call. A closed call is not started, and not dropped.
+    /// Notes that a start command is about to reach the driver. Returns `false` for a call that was closed before. The driver then gets no command to
+    /// start or to drop this call.
     pub(super) fn tell(&mut self, call: CallId) -> bool {
         let row = &mut self.rows[(call.0 ^ COLD_CALLS) as usize];
         if let RowState::Closed = row {
@@ -151,7 +152,7 @@ pub(super) enum OpenQuestion {
     },
 }
 
-/// The part of a run that a question is about.
+/// The owner of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asker {
     Step(RunId),
@@ -208,7 +209,7 @@ impl Questions {
     pub(super) fn close(&mut self, id: QuestionId) {
         let row = &mut self.rows[id.row as usize];
         row.open = None;
-        // A row without a new generation is not used again.
+        // After the last generation, the row is never reused.
         if let Some(next) = row.generation.checked_add(1) {
             row.generation = next;
             self.free.push(id.row);

@@ -169,7 +169,7 @@ impl Core {
             return;
         }
         let (scope, slot) = (it.scope, it.slot);
-        // Undo steps do not count in time limits.
+        // Time limits exclude undo steps.
         self.state.unlimit_loop(run);
         let it = &mut self.state.runs[run];
         if it.failed.is_some() || it.outstanding > 0 {
@@ -187,7 +187,7 @@ impl Core {
             _ => StepStatus::Completed,
         };
         if !self.state.hot[slot].is_work() {
-            // The effects of an undo step or an always step stay once the step has succeeded.
+            // A successful undo step or always step is never undone, so its kept scopes can be released.
             let left = self.state.view().absorbed_in(run);
             let it = &mut self.state.runs[run];
             it.left = left;
@@ -203,7 +203,7 @@ impl Core {
         self.finish_step(scope, slot, status, None);
     }
 
-    /// Ends a step that has failed or was cut, whose elements are undone.
+    /// Ends a step after a failure or a cut. The elements of the step are already undone.
     fn end_failed(&mut self, run: RunId) {
         let it = &mut self.state.runs[run];
         let cold = &self.state.tables.colds[it.cold];
@@ -317,7 +317,7 @@ impl Core {
         self.state.runs[run].running == 0
     }
 
-    /// Marks a kept scope as undone, as far as its undo steps have succeeded.
+    /// Ends the undo phase of a kept scope, and continues with the next kept scope of the step.
     pub(super) fn undone_inside(&mut self, run: RunId, attempt: AttemptId) {
         let tried = &self.state.runs[run].attempts[attempt];
         let (Activity::Scope(inner), AttemptPhase::IsUndone) = (tried.activity, tried.phase) else {

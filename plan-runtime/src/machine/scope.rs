@@ -76,6 +76,8 @@ impl Core {
         self.state.line_up(scope, place);
     }
 
+    /// Starts the work with the steps without dependencies. If the scope has no work, no step ends, so the end of the phase needs a [`Todo`] of its
+    /// own.
     pub(super) fn begin_work(&mut self, scope: ScopeId) {
         let tables = Arc::clone(&self.state.tables);
         let it = &mut self.state.scopes[scope];
@@ -159,6 +161,7 @@ impl Core {
         self.todo.push_back(Todo::Scope(scope));
     }
 
+    /// Blocks all steps that need a failed step, directly or through other steps. Only the first failure stops the scope.
     fn work_failed(&mut self, scope: ScopeId, by: StepId) {
         let tables = Arc::clone(&self.state.tables);
         self.state.scopes[scope].has_failed = true;
@@ -286,6 +289,7 @@ impl Core {
         }
     }
 
+    /// Starts the always steps without dependencies. The [`Todo`] for the scope ends the phase of a scope without always steps.
     pub(super) fn begin_always(&mut self, scope: ScopeId) {
         let tables = Arc::clone(&self.state.tables);
         let it = &mut self.state.scopes[scope];
@@ -303,6 +307,7 @@ impl Core {
         self.todo.push_back(Todo::Scope(scope));
     }
 
+    /// Passes the end of a scope to the attempt that has opened the scope, or ends the run.
     pub(super) fn scope_over(&mut self, scope: ScopeId) {
         let it = &self.state.scopes[scope];
         let Some(Owner { run, attempt }) = it.owner else {
@@ -355,6 +360,7 @@ impl Core {
         }
     }
 
+    /// Starts the undo step of a completed step. A step without an undo step, or that has not completed, is undone at once.
     pub(super) fn undo_step(&mut self, scope: ScopeId, step: StepId) {
         let it = &self.state.scopes[scope];
         if it.phase != Phase::Undo {

@@ -72,11 +72,11 @@ pub(super) enum Turn {
 /// Work that follows from an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Todo {
-    /// A step may start that is not plain, or is in an inner scope.
+    /// A step that is not plain, or that is in an inner scope, may start.
     Start(StepSlot),
     /// The phase of a scope may have ended.
     Scope(ScopeId),
-    /// A scope is over.
+    /// A scope has ended.
     Over(ScopeId),
     /// The run of a step may continue or end.
     Run(RunId),
@@ -102,14 +102,14 @@ pub(super) struct MachineState {
     pub(super) scopes: Table<ScopeId, ScopeRun>,
     /// The calls that run.
     pub(super) calling: u32,
-    /// The bounds of the run. The scopes, slots and elements are the rest that the run may still have.
+    /// The bounds of the run. `scopes`, `slots` and `elements` contain the remaining amounts.
     pub(super) capacity: Capacity,
     // The fast path for plain steps uses none of the following fields.
-    /// Scopes that are over for good. The driver may forget these.
+    /// Scopes that have ended permanently, for [`Command::Free`].
     pub(super) freed: Vec<ScopeId>,
     /// Scopes whose rows are free once the driver has taken all commands.
     pub(super) released: Vec<ScopeId>,
-    /// The free runs of each row of the table of scopes.
+    /// The released scopes of each row, which the next scope of the row reuses.
     pub(super) free_scopes: Table<RowId, Vec<ScopeId>>,
     pub(super) runs: Table<RunId, StepRun>,
     pub(super) calls: CallTable,
@@ -118,9 +118,9 @@ pub(super) struct MachineState {
     pub(super) certain: BTreeSet<CallId>,
     /// Calls that the driver decides about.
     pub(super) asked: u32,
-    /// Runs whose next calls the driver could not decide about.
+    /// Steps whose next calls wait, because the driver has deferred a call.
     pub(super) deferred: VecDeque<RunId>,
-    /// The number of calls that the driver has decided about, or no longer has to decide about. For each of them, one deferred run may ask again.
+    /// The number of calls that the driver has decided about, or no longer has to decide about. For each of them, one deferred step may ask again.
     pub(super) decided: u32,
     pub(super) out: VecDeque<Command>,
     /// The run needs more than it may have.
@@ -128,7 +128,7 @@ pub(super) struct MachineState {
 }
 
 impl MachineState {
-    /// Returns the errors of all failures and passed time limits that may still count.
+    /// Returns the errors that the result of the run may still contain.
     pub(super) fn errors(&self) -> impl Iterator<Item = ErrorId> {
         let scopes = self.scopes.rows.iter().flat_map(|it| {
             let own = [&it.left].into_iter().chain(it.ended.as_deref());

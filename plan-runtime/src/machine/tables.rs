@@ -11,16 +11,19 @@ use std::sync::Arc;
 /// The edges of a step, as indices of tables of edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct StepRow {
-    /// The first of the dependents, and the first of the dependencies. The edges of the next step follow.
+    /// The index of the first dependent in `Tables::readers`. The dependents end at this index of the next row.
     readers: u32,
+    /// The index of the first dependency in `Tables::needs`. The dependencies end at this index of the next row.
     needs: u32,
 }
 
 /// The description of a step that is not plain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cold {
+    /// The outermost body of the step. The other bodies of the step have the next ids.
     pub(super) body: BodyId,
     pub(super) recovery: Recovery,
+    /// The reaction to the failure of an element of a list.
     pub(super) each: Recovery,
     pub(super) amounts: Amounts,
     pub(super) timing: Timing,
@@ -42,12 +45,16 @@ pub(super) enum StepBody {
     Scope(RowId),
 }
 
+/// The description of a scope. Each opened scope is a `ScopeRun`, whose `row` is the id of the description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ScopeRow {
+    /// The id of the first step.
     pub(super) first: u32,
+    /// The number of steps of all duties.
     pub(super) len: u32,
-    /// The number of steps of each duty.
+    /// The number of steps of the work.
     pub(super) work: u32,
+    /// The number of always steps.
     pub(super) always: u32,
     /// The rows of `colds`, `roots` and `undos` that belong to the scope.
     pub(super) colds: Range<u32>,
@@ -89,7 +96,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Creates the tables of the first plan. Each plan may call any plan in the list, including itself.
+    /// Creates the tables for a run of the first plan. The other plans are plans that steps call. Each plan may call any plan in the list, including
+    /// itself.
     ///
     /// # Errors
     ///
@@ -121,7 +129,7 @@ impl Tables {
         self.labels[step]
     }
 
-    /// Returns the number of steps in the scope of the plan, without the steps of inner scopes.
+    /// Returns the number of steps of the plan, without the steps of inner scopes.
     pub fn len(&self) -> usize {
         self.rows[RowId(0)].len as usize
     }
@@ -364,7 +372,7 @@ impl<'d> TablesBuilder<'d> {
         }
         let is_stuck = |step: &StepId| waits[step.index() - first] > 0;
         let mut step = of.steps().find(is_stuck)?;
-        // A step behind a circle waits as well. The way from step to dependency ends on a circle.
+        // A step that depends on a cycle is stuck as well. A walk along stuck dependencies ends on a cycle.
         for _ in of.steps() {
             let needs = tables.needs(step).iter().copied();
             step = { needs }.find(is_stuck).unwrap_or(step);
@@ -420,7 +428,7 @@ impl<'d> TablesBuilder<'d> {
                 StepBody::If(first, number(nodes.len())?)
             }
             NodeBody::For(node) => StepBody::For(self.body(inside, node)?),
-            // A step has the rounds of one loop.
+            // A step stores only one sequence of rounds, so a list cannot contain a loop.
             NodeBody::Loop(_) if at.is_listed => return Err(BadNodes::ListedLoop(at.label)),
             NodeBody::Loop(scope) => StepBody::Loop(self.inner(at.row, scope)?),
             NodeBody::Block(scope) => StepBody::Scope(self.inner(at.row, scope)?),
@@ -451,7 +459,8 @@ impl<'d> TablesBuilder<'d> {
 
     fn finish(mut self) -> Tables {
         let tables = &mut self.tables;
-        // Inner scopes come last, except for plans, which may call each other in circles.
+        // Propagate `can_undo` outward. One pass is enough for blocks and rounds, whose rows come after the row of the enclosing scope. Plans may
+        // call each other in cycles, so the passes repeat until no row changes.
         let mut is_new = true;
         while std::mem::take(&mut is_new) {
             for &(outer, inner) in self.inside.iter().rev() {

@@ -1,4 +1,4 @@
-//! A view of the state of a run: trails, failures and results, and the parts of steps that calls, questions and scopes are about.
+//! A view of the state of a run: trails, failures and results, and the [`Part`] of a call, a question or a scope.
 
 use super::event::{CallError, QuestionId, StepStatus};
 use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};
@@ -55,7 +55,7 @@ impl MachineState {
 }
 
 impl<'m> MachineView<'m> {
-    /// Returns the errors of all failures and passed time limits that may still count.
+    /// Returns the errors that the result of the run may still contain. The driver may free all other errors.
     pub fn errors(self) -> impl Iterator<Item = ErrorId> + 'm {
         self.0.errors()
     }
@@ -86,7 +86,7 @@ impl<'m> MachineView<'m> {
         failed.filter(|_| tried.activity == Activity::Backoff(timer))
     }
 
-    /// Returns the number of rows that the run has needed so far: of steps, scopes, steps that are not plain, calls and questions.
+    /// Returns the sizes of five tables: slots, scopes, runs of steps that are not plain, calls and questions.
     pub fn rows(self) -> [usize; 5] {
         let state = self.0;
         [
@@ -210,7 +210,7 @@ impl<'m> MachineView<'m> {
         self.0.hot.rows[first.index() + place].status()
     }
 
-    /// Returns the failure of the first step of the work that has failed.
+    /// Returns the failure of the failed step of the work that is first in the plan.
     pub fn first_failure(self, scope: ScopeId) -> Option<Failures> {
         let it = &self.0.scopes[scope];
         let mut failures = it.failures.iter();
@@ -448,7 +448,7 @@ impl<'m> MachineView<'m> {
         all
     }
 
-    /// Returns the work that caught failures have left in a step and in its scopes that have succeeded.
+    /// Returns the lasting failures that a step and its kept scopes have absorbed.
     pub(super) fn absorbed_in(self, run: RunId) -> Failures {
         let Self(state) = self;
         let it = &state.runs[run];
@@ -467,7 +467,7 @@ impl<'m> MachineView<'m> {
         absorbed
     }
 
-    /// Returns the results of undo steps in scopes of a step that are missing from its failure.
+    /// Returns the results of undo steps in a step that the failures of its scope do not contain.
     fn left_of(self, run: RunId) -> Failures {
         let it = &self.0.runs[run];
         let mut left = it.left.clone();

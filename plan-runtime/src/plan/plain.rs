@@ -1,4 +1,4 @@
-//! Templates in the form that plan JSON has.
+//! The normal form of a template, which equals the template after a round trip through plan JSON.
 
 use super::json::{ObjectMember, TextPart, View};
 use super::{Entry, Key, Part, Reference, Selector, Template, index};

@@ -8,14 +8,14 @@
 //! | `optional` | `?`: `true` if null ends the reference. The source and each part have this flag |
 //! | [`Reference::otherwise`] | the replacement for a reference that has ended |
 //!
-//! A run inspects one part at a time, and never the next one. Missing and null differ: in `rows[0]?` a list without
+//! A run decides about each part of a path without looking ahead. Missing and null differ: in `rows[0]?` a list without
 //! elements is an error, and an element that is null ends the reference.
 //!
 //! `plan!` takes the parts from its author's notation. `check/decode/mod.rs` adds the serde properties of a field: its JSON name, its default, and
-//! whether the field has a part of its own in the path. The default is computed once, when the plan is decoded. Readers of JSON find all of these in
-//! the document.
-//! `resolve/walk.rs` follows a [`Path`], which is a reference without its source. The rest after `[..]` is a path, and so is the rest after
-//! the name that a pattern gives to a part of a value. `written.rs` prints paths, and compares them with an author's notation.
+//! its part in the path. A flattened field and the field of a newtype have no part. The default is computed once, when the plan is decoded.
+//! Readers of JSON find all of these in the document.
+//! `resolve/walk.rs` follows a [`Path`], which is a reference without its source. The part of a reference after `[..]` is a `Path` as well, and so is
+//! the part after a variable of a pattern. `written.rs` prints paths, and compares them with an author's notation.
 
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! The flow of secrets in a plan: references, formatted strings and computed values that read a secret are secret.
 //!
-//! `shape/search.rs` finds the secret parts of types, as pointers. The graph of a plan follows these parts once, or a run does if the toolbox or the enclosing run has more secrets. A plan without
-//! secrets has no `Secrecy`, and its runs pay nothing. A journal does not learn which values are secret: it encrypts all strings of a run.
+//! `shape/search.rs` finds the secret parts of types, as pointers. The graph of a plan stores the flow of these parts. A run computes the flow again
+//! if its toolbox or its enclosing run adds secrets. A plan without secrets has no `Secrecy`, and its runs pay nothing. A journal does not learn
+//! which values are secret: it encrypts all strings of a run.
 
 use super::{
     Action, Block, Body, BodyPart, Catch, Condition, Entry, InnerPlan, Key, Loop, OK, Plan,

@@ -9,7 +9,7 @@
 //! | [`Lines`] | content with several lines | line breaks are kept |
 //! | [`Name`] | names among Rust code or sentences | in quotes, unless the name is a word |
 //! | [`MessageName`] | names between backquotes, or on their own | in quotes, if backquotes could not delimit it |
-//! | [`Code`] | types, patterns: Rust that was never parsed | as `code("…")`, if it could be taken for more than that |
+//! | [`Code`] | types, patterns: Rust that was never parsed | as `code("…")`, if the printed code could be mistaken for other syntax |
 //! | [`Quoted`] | strings | in quotes |
 //!
 //! Outside of quotes a backslash stays a backslash, so a second pass does not change safe output.

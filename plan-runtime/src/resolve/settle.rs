@@ -1,4 +1,4 @@
-//! Restores the order of elements, which a type may change.
+//! Restores the order of JSON elements after a round trip through a type such as `HashSet`.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! The calls and decisions of a run on an engine.
+//! Requests to an engine: to make a call, and to record a decision of Rust code.
 
 use super::StepError;
 use super::catch::catch;

@@ -1,4 +1,4 @@
-//! Calls and values of a run on an engine.
+//! The calls of a run on an engine, and its values, which the run computes itself.
 
 use super::StepError;
 use super::calling::{arguments_on, call_on, decided_on};

@@ -21,6 +21,22 @@
 //! | [`Timer`] | the source of time for waits and time limits |
 //! | [`Mock`], [`ManualTimer`] | an application and a timer for tests |
 
+// The files of this folder. `ARCHITECTURE.md` lists the subfolders.
+//
+// | files | contents |
+// |---|---|
+// | `options.rs`, `limits.rs`, `names.rs`, `on_failure.rs` | the options of a run: limits, patterns for the names of allowed tools, the effect of a failure |
+// | `begin.rs`, `admission.rs`, `polling.rs`, `nesting.rs` | a run from its first poll to its end: its journal or its engine, the checks before the first step, nested runs |
+// | `start.rs`, `tool.rs`, `request.rs`, `storing.rs` | starts of calls by generated code or a toolbox, with tools, requests and futures |
+// | `shared.rs`, `permits.rs`, `throttle.rs`, `slots.rs` | the state and the permits that inner plans share, throttles, the tasks to poll |
+// | `making.rs`, `weights.rs` | values from templates; the bytes of the parts of a run |
+// | `recorded.rs`, `answered.rs`, `deciding.rs`, `lasting.rs` | records of plans, of the answers of gates and of decisions of Rust code; idempotency keys |
+// | `submission.rs`, `messages.rs` | submitted runs; messages to runs |
+// | `engine.rs`, `calling.rs`, `elsewhere.rs`, `perform.rs` | engines: the trait, requests to the engine, calls of a run on an engine, the execution of a call in a worker |
+// | `observe.rs`, `trace.rs`, `progress.rs`, `view.rs` | observers, `tracing`, progress bars, handles for servers |
+// | `mock.rs`, `answer.rs` | the application for tests |
+// | `clock.rs`, `catch.rs`, `hash.rs`, `one_thread.rs` | the time of a run, panics as errors, a hash that is equal in every build, values that stay on their thread |
+
 mod admission;
 mod answer;
 mod answered;

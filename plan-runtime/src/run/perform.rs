@@ -1,4 +1,4 @@
-//! Calls for runs that are on another machine.
+//! Execution of one call for an engine, in a worker. The run of the call is on another machine.
 
 use super::catch::catch;
 use super::context::{Allowance, CallContext, CallPlace, CallState, Elsewhere, Permissions};

@@ -1,4 +1,4 @@
-//! Runs that outside code follows, such as a worker that runs all runs of a journal, or a reader of one run.
+//! Handles for code that watches runs: a server with many runs, or a reader of one run.
 
 use super::context::Allowance;
 use super::durable::{Durable, Target};

@@ -2,9 +2,9 @@
 //!
 //! A [`Server`] runs, inspects and controls the runs of any [`Store`], such as [`Memory`](crate::journal::Memory) or `Sqlite`. The records are in the store, so servers in several processes share the runs.
 //!
-//! A server asks the store at short intervals for due runs. It releases a run that only waits, and stores the end of the run's *rest*. A message and
-//! a claim end the rest, so a server loads a waiting run only after an event or at the end of its rest. A run that failed to start rests as well,
-//! with its reason in the store. A server tries such runs again at its own start.
+//! A server asks the store at short intervals for due runs. If a run only waits, the server releases the run, which *rests* until a stored time. A
+//! message or a claim ends the rest earlier, so a server loads a resting run only after an event or at the stored time. A run that failed to start
+//! rests as well, with its reason in the store. A server tries such runs again at its own start.
 
 mod inspect;
 mod retry;

@@ -4,8 +4,8 @@
 //! the rest of the list, so that the search also visits the parts of types without a `Shape`. Several types have a method `step`. Each of these types
 //! dereferences to the next, and Rust selects the first applicable method.
 //!
-//! The code of a generic type does not have the arguments for its parameters. It records facts about them under the names of types, and the code with
-//! the arguments records facts under these names. A type without any recorded fact counts as secret; see [`search`](super::search).
+//! The code of a generic type has no type arguments, so it records facts about a parameter `T` under the name of the type. The code that
+//! fills in `T` records facts under this name as well. A type without any recorded fact counts as secret; see [`search`](super::search).
 
 use super::{Field, Shape, TypeShape};
 use std::any::type_name;

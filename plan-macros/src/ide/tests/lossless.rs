@@ -1,4 +1,4 @@
-//! The cuts keep each name and each literal of a plan, in their order, wherever the plan is cut off.
+//! Tests that `syntax` keeps all names and literals of a truncated plan in order.
 
 use super::marker::{Cursor, PLAN};
 use crate::syntax::value::{self, FieldKind, FieldTokens, Piece, ValueKind, ValueTokens};

@@ -1,4 +1,4 @@
-//! The printer puts spaces where rustfmt does, and keeps the tokens for any input spaces.
+//! The printer puts spaces like rustfmt, and the spaces of the input do not change the tokens.
 
 use super::*;
 use proptest::prelude::*;

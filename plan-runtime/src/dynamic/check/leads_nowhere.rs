@@ -1,4 +1,4 @@
-//! References that lead nowhere.
+//! The findings for references to missing parts.
 
 use super::outputs::{KnownOutputs, Outputs, variable};
 use super::path::{Given, words};

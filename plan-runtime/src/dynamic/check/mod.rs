@@ -1,19 +1,35 @@
 //! Checks that a plan fits the tools that it calls, for each output that obeys the schemas of these tools.
 //!
-//! - A reference is an error if a value that its schema allows is missing, or is not accepted by the argument: a kind of a union, a listed
-//!   value, a member, an element of a list.
-//! - A value that no schema describes is a warning where a type is needed: [`Code::Unchecked`]. A missing `required` describes nothing either.
+//! # Rules
+//!
+//! - A reference is an error if the schema of the output allows a missing value, or a value that the argument does not accept. Examples are one
+//!   type of a union, one value of an `enum`, one member or one element.
+//! - A value without a schema is a warning in a position that needs a type: [`Code::Unchecked`]. A schema without `required` does not describe
+//!   the presence of its members, which is a warning as well.
 //! - Bounds, lengths, patterns and formats are compared with values of the plan, and not with outputs. A run checks them.
 //! - An argument that the schema does not name is an error if the schema forbids further arguments (`additionalProperties: false`), or if
 //!   the name is similar to the name of a missing argument. Otherwise such an argument is a warning, because many tools read arguments
 //!   that their schemas do not name.
 //! - An output has the fields that its schema names, and no others, unless `additionalProperties` allows them.
 //! - Null for an optional argument is equivalent to a missing argument. A call does not pass such a null, unless the type of the argument names null.
-//! - An element of a list is taken to be there, as in Rust.
-//! - A variable of a `for` or of a pattern is the element or the value that it is bound to. A condition that asks for a value is remembered
-//!   in the conditions after it, and not in the branch, as in Rust.
-//! - A reference that may end and leads to nothing is a warning, unless the reference fails each run.
-//! - A value of the plan that replaces a missing one must fit as if it was written there.
+//! - The check assumes that each index of a list exists, like Rust.
+//! - A variable of a `for` or of a pattern is the element or the value that it is bound to.
+//! - After `is_some(x)`, later conditions of the `if` may read `x`. The branch may not, like in Rust.
+//! - If a reference with `?` or a default has a missing part, the finding is a warning. If every run would fail, the finding is an error.
+//! - A default must fit the argument like a literal.
+//!
+//! # Files
+//!
+//! | files | contents |
+//! |---|---|
+//! | `outputs.rs`, `input.rs`, `local.rs`, `locals.rs` | the types of steps, inputs and variables |
+//! | `path.rs`, `unresolved.rs`, `replacement.rs` | the type at the end of a path: missing parts, defaults |
+//! | `checked_value.rs`, `value/`, `reference.rs`, `bounds.rs`, `left_out.rs` | the check that a literal or a reference fits its position |
+//! | `referred.rs`, `leads_nowhere.rs` | the check of all references, with the findings for missing parts |
+//! | `test.rs`, `operand.rs`, `guards.rs` | tests and conditions: their operands, and values that a condition has found present |
+//! | `text.rs`, `list.rs` | formatted strings, the list of a `for` |
+//! | `unused.rs`, `unordered.rs` | unused outputs, effects that do not wait for a check |
+//! | `instead.rs`, `narrow.rs` | help in the dialect of the document |
 
 mod bounds;
 mod checked_value;

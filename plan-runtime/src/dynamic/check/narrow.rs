@@ -1,4 +1,4 @@
-//! The narrowing of a value that fits only in some runs, in the dialect of the document.
+//! Help for a value that fits only in some runs: an `if` or a `for` in the dialect of the document.
 
 use super::checked_value::CheckedValue;
 use super::instead::last_branch;

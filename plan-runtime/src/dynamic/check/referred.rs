@@ -1,4 +1,4 @@
-//! References that lead nowhere, in some runs or in all.
+//! The check of all references in a template: parts that are missing in some runs or in all runs.
 
 use super::path::LeadsNowhere;
 use super::{Checker, refers};

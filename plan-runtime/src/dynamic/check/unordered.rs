@@ -1,4 +1,4 @@
-//! Effects that do not wait for a check: a step whose output nothing uses, and whose failure fails the plan.
+//! Effects that do not wait for a check. A *check* is a step whose output nothing uses, and whose failure fails the plan.
 
 use super::Checker;
 use crate::dynamic::contract::Contract;

@@ -1,4 +1,4 @@
-//! Reasons why a path leads nowhere.
+//! The part of a path that the check cannot resolve, and the reason.
 
 use crate::dynamic::schema::Type;
 use crate::plan::Selector;

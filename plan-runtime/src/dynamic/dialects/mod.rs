@@ -7,8 +7,8 @@
 //! - `scan.rs` finds the references in a string.
 //!
 //! The rest of the library uses only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a
-//! row. Plan JSON has no references in strings, and its rules are in `rules.rs`. The reader of plan JSON exists even without the
-//! feature `dynamic`.
+//! row. The reader of plan JSON exists even without the feature `dynamic`, so its rules are in `plan_json/rules.rs`. Plan JSON has no references in
+//! strings. The other three dialects, the *string dialects*, write references in strings.
 //!
 //! | | parts that dialects share |
 //! |---|---|
@@ -16,7 +16,8 @@
 //! | `reading/` | reading a plan: IDs, members, steps, templates, limits, and findings |
 //! | `references/` | references in strings: their parts, their paths, their notation, malformed references |
 //!
-//! Models write tool plans: `tool_plan/` contains the guide and the JSON Schema for models. Plans are written as plan JSON by serde, and as flat blueprints by
+//! The prompt asks models for tool plans, so `tool_plan/` contains the instructions and the JSON Schema for models. Plans are written as plan JSON by
+//! serde, and as flat blueprints by
 //! `blueprint/write.rs`.
 
 mod action_plan;

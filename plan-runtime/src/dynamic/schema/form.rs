@@ -1,4 +1,4 @@
-//! The combined demands of the schemas of one form.
+//! A *form* is one alternative of a type: several schemas that a value must satisfy together. This file combines their keywords.
 
 use super::{Element, Form, MOST_MEMBERS, Presence, Property, Schema, Type, Types};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Types of values, from JSON Schemas.
 //!
 //! An unsupported keyword, such as `pattern`, `format`, `not` or a `$ref` into another document, leaves a value free, so a right value never
-//! has a finding. A schema that refers to itself without a property or an element between adds nothing.
+//! has a finding. A `$ref` cycle without a property or an element, such as `"a": {"$ref": "#/$defs/a"}`, has no effect.
 //!
 //! A schema that is too large, or that has a `$ref` to a missing part of its own document, becomes [`Form::Beyond`], and each use of its
 //! values is an error.

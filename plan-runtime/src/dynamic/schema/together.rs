@@ -1,7 +1,7 @@
 //! Lists and objects that several forms accept only together.
 //!
-//! `{"v": string or integer}` fits `{"v": string}` or `{"v": integer}`, though neither form alone accepts each value. Each part of the
-//! given form is taken apart into cases, and each combination of cases needs a form that accepts all of them.
+//! `{"v": string or integer}` fits `{"v": string}` or `{"v": integer}`, though neither form alone accepts each value. The check splits each part of
+//! the given form into its cases. For each combination of cases, the check requires one form that accepts the combination.
 
 use super::cases::{MOST_CASES, cases};
 use super::inclusion::{Found, Inclusion};

@@ -1,9 +1,9 @@
 //! The limit of the work of comparisons, and the cache of their results.
 //!
-//! The work grows with the values of a document. Each value has fuel for the forms of an honest schema, and each check has fuel for a few
+//! The work grows with the values of a document. A check has *fuel* for each value, which is enough for a normal schema, and extra fuel for a few
 //! larger schemas. The check fails if the fuel is spent: see [`TooMuchWork`].
 //!
-//! The values of an `enum` cost nothing: they are sorted once for each check, so that the work is never more than reading the schema was.
+//! The values of an `enum` cost no fuel. Each check sorts them once, which costs about as much as reading the schema.
 
 use super::allowed::Allowed;
 use super::keywords::{Anchors, anchors};

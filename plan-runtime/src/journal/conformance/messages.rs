@@ -1,4 +1,4 @@
-//! Messages, ends, and storage that is opened again.
+//! Tests of messages, of the ends of runs, and of storage after it was reopened.
 
 use super::{Blocking, SHORT, SOON, Suite, good, info, same, short, signal, wait, written};
 use crate::journal::spi::{Claim, End, Message, Notified};

@@ -1,4 +1,4 @@
-//! Runs that are due, and runs that rest.
+//! Tests of due runs, and of *resting* runs, which a server has released until a time or a message.
 
 use super::store::eventually;
 use super::{Blocking, SHORT, SOON, Suite, good, same, signal, wait, written};

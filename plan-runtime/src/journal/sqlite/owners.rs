@@ -1,8 +1,8 @@
 //! Living owners. Each open [`Sqlite`](super::Sqlite) holds the lock of a file. The system releases the lock at the end of the process, even after a
 //! kill.
 //!
-//! The files are in a folder beside the database. A process creates and removes files only while it holds the lock of `gate`. So no process takes a
-//! file that is not locked yet for the file of an ended process.
+//! The files are in a folder beside the database. A process creates and removes files only while it holds the lock of `gate`. So between the creation
+//! and the lock of a file, another process cannot remove the file as a leftover.
 
 use super::failure::PATIENCE;
 use std::ffi::OsString;

@@ -1,5 +1,7 @@
-//! The rules for plans that a tool runs inside its call. The call must not be over. In a run with a journal, the call itself must poll the plan: the outermost plan writes and replays for all
-//! plans inside the run, and has no turn while a tool blocks the thread.
+//! The rules for plans that a tool runs inside its call. The call must not be over.
+//!
+//! In a durable run, the tool must await the inner plan, in its own task. The outermost plan writes and replays the records of all inner plans, so a
+//! tool that blocks the thread would wait for itself.
 
 use super::super::shared::SharedRun;
 use super::{CallContext, locked};

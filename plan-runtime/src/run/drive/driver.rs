@@ -1,4 +1,4 @@
-//! The driver of a run in memory, which executes the commands of the machine, and passes events to the machine.
+//! The driver of a run, which executes the commands of the machine, and passes events to the machine.
 
 use super::super::context::{Blocked, CallContext};
 use super::super::nesting::{Turn, may_start};
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-/// A run in memory.
+/// The driver of a run in memory, in a journal or on an engine.
 pub(in crate::run) struct Driver<'x> {
     pub(super) calls: Calls<'x>,
     /// `true` if an engine makes the calls of the run.

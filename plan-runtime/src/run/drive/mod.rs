@@ -1,4 +1,4 @@
-//! Runs that the machine decides.
+//! The driver: the loop around the machine, with the values, calls and records of a run.
 //!
 //! | file | contents |
 //! |---|---|

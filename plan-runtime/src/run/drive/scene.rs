@@ -1,4 +1,4 @@
-//! The state of a run in memory, without its tasks.
+//! The state of a driver, without its tasks and records.
 
 use super::super::StepError;
 use super::super::catch::catch;

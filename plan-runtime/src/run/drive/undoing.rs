@@ -1,4 +1,4 @@
-//! Calls and undo steps before questions to gates: the undo steps of a call, and the step that a call undoes.
+//! The data that a gate gets about undo steps: the undo steps of a call, and the step that a call undoes.
 
 use super::scene::Scene;
 use super::task::Site;

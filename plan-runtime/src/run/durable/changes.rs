@@ -1,4 +1,4 @@
-//! Differences between the plan of the start of a run and the plan that continues the run.
+//! Differences between the recorded plan of a run and the plan that resumes the run.
 
 use super::history::Segment;
 use crate::print::{Cut, Line, MessageName};

@@ -1,4 +1,4 @@
-//! A run in its journal, the calls that the run waits for, and the ends that hold calls back.
+//! A run in its journal, its running calls, and [`Stop`], which holds back new calls while the run is about to end.
 
 use super::super::catch::catch;
 use super::Durable;

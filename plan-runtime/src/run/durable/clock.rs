@@ -1,4 +1,4 @@
-//! The time of a durable run: by the clock of the machine, and by the records.
+//! The time of a durable run: the clock of the system, and the times of records during a replay.
 
 use super::super::timer::{Timer, TimerFuture};
 use super::Durable;

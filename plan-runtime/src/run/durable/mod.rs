@@ -10,8 +10,8 @@
 //! |---|---|
 //! | `begin.rs` | claims a run, and compares it with the recorded run |
 //! | `changes.rs` | differences between two versions of a plan |
-//! | `claimed.rs` | the run in its journal, the calls that the run waits for, and the ends that hold calls back |
-//! | `clock.rs` | the time by the clock and by the records, and waits |
+//! | `claimed.rs` | the run in its journal, its running calls, and the guard that holds back new calls while the run is about to end |
+//! | `clock.rs` | the time of the system's clock and of the records, and waits |
 //! | `failures.rs` | the failures of plans that tools ran inside their calls |
 //! | `history.rs` | the records of earlier processes, and the keys of records |
 //! | `plans.rs` | the records of called plans |

@@ -1,4 +1,4 @@
-//! The waits of steps: for people, and for turns.
+//! The waits of steps: for the answer of a gate, for a value from outside, and for a turn at a throttle.
 
 use std::time::Duration;
 

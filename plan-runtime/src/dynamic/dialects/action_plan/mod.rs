@@ -1,11 +1,13 @@
-//! Action plans, of the Action/Step/Orchestrator: a list of steps whose strings contain `{{…}}`.
+//! Action plans: a list of steps whose strings contain `{{…}}`. The format comes from another project's page about the resolution of dependencies.
+//! `tests/seeds/mod.rs` lists the items of this page.
 //!
 //! ```json
 //! [{"id": "mail", "intent": "Find the mail.", "tool": "fetch", "arguments": {"from": "{{PLACEHOLDER_sender}}"}},
 //!  {"id": "sent", "tool": "send", "arguments": {"subject": "Re: {{mail.result[0].subject}}"}}]
 //! ```
 //!
-//! `{{PLACEHOLDER_sender}}` is an input. A plan with further members is an object with the list as its `plan`.
+//! `{{PLACEHOLDER_sender}}` is an input. Without other members, the document is the list itself. Otherwise, the document is an object, and its member
+//! `plan` is the list.
 
 mod read;
 mod scan;

@@ -1,7 +1,8 @@
 //! The members of plan JSON that a step of another dialect may have.
 //!
-//! The dialects' original systems ignore such members. So a member counts only in the form of plan JSON. In the compat profile, a member
-//! beside a tool counts only if the systems never ignored it.
+//! The original systems of the dialects ignore such members. The reader therefore reads `if`, `for`, `block` and `loop` only if their values have the
+//! JSON type that plan JSON requires. In the compat profile, all other members except an `await` without a tool need this JSON type as well. There,
+//! the reader ignores `value`, `for` and `await` beside a tool.
 
 use super::layout::{EXTENSIONS, Layout, form, is_arguments};
 use super::words::renamed;

@@ -1,4 +1,4 @@
-//! The help for a word of another system: the member of this meaning, with the value of the document if the value fits.
+//! Help for a member name of another system, such as `depends_on`: the equivalent member, with the value of the document if the value fits.
 
 use super::words::{ELSE, OWNERS, RETRIES, UNLESS, is_one, meanings, plain, renamed};
 use super::{Member, Members, PlanReader, strings};

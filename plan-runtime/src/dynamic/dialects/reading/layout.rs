@@ -1,4 +1,4 @@
-//! The members that differ between the three dialects of strings, and the members of plan JSON that their steps may have.
+//! The members that differ between the three string dialects, and the members of plan JSON that their steps may have.
 
 use super::{Members, PlanReader};
 use crate::dynamic::Dialect;

@@ -1,4 +1,4 @@
-//! The three dialects of strings: a list of steps, each with one tool or with members of plan JSON instead.
+//! The three string dialects: a list of steps, each with one tool or with members of plan JSON instead.
 
 use super::layout::{Layout, is_arguments};
 use super::lookup::names_differ;

@@ -1,4 +1,4 @@
-//! The parts of an object, each of which must be of its kind.
+//! The members of a JSON object, with checks of their JSON types.
 
 use super::PlanReader;
 use crate::dynamic::finding::{Code, Note};

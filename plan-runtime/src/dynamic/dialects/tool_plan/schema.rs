@@ -2,8 +2,8 @@
 //!
 //! The schema stays in the subset of JSON Schema that the large providers accept. The root is an object. Each object requires all listed members
 //! and forbids other members. An optional member accepts null, which the reader treats as a missing member. There are no bounds, and no keywords except
-//! `type`, `enum`, `pattern`, `items`, `properties`, `anyOf` and `$ref`. Outside of the subset, the schema also accepts the arguments as JSON
-//! in a string.
+//! `type`, `enum`, `pattern`, `items`, `properties`, `anyOf` and `$ref`. If the subset cannot express the arguments of a tool, the schema accepts a
+//! string that contains the JSON of the arguments as well.
 
 use super::scan;
 use crate::dynamic::schema::{Element, Form, Property, Type, Types, Work};
