@@ -31,13 +31,14 @@ mod unordered;
 mod value;
 mod way;
 
-use crate::ast::{Body, Catch, Optional, Plan, Role, Step};
+use crate::ast::{Body, Catch, Header, Optional, Plan, Role, Step};
 use crate::graph::Graphs;
 use crate::host;
 use crate::ide;
 use crate::names::{self, Names, Reader, Source};
 use crate::options;
 use crate::parse;
+use crate::repeated::is_repeated;
 use crate::report::Report;
 use crate::syntax;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
@@ -82,6 +83,12 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let reached = |scope, step| graphs.of(scope).reached(step);
     names::check_roles(&plan, &names, &reached, &mut report);
     report.extend(cycles);
+    if let Some(Header { name, vis, .. }) = &plan.head
+        && is_repeated(name)
+    {
+        let errors = report.into_item();
+        return quote!(#errors #[allow(dead_code, missing_docs)] #vis struct #name {});
+    }
     match (begun, ide) {
         (Some(begun), _) => begun(&report.into_compile_errors()),
         (None, Some(ide)) => item::outside(&plan, &names, &graphs, report, &ide),

@@ -4,8 +4,10 @@ use super::options::ToolOptions;
 use super::parameters::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use super::types;
-use crate::docs::text_of;
+use crate::docs::{names_of, text_of};
 use crate::mistakes::head::repeated_derives;
+use crate::parse::tidy;
+use crate::repeated::is_repeated;
 use crate::report::Report;
 use crate::shape::secret;
 use crate::syntax::tokens::{no_parameters, placed};
@@ -15,7 +17,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Generics, Ident, ItemFn, Path, Type, parse_quote};
+use syn::{Attribute, Generics, Ident, ItemFn, Meta, Path, Type, parse_quote};
 
 /// Expands `#[tool] async fn` to the unchanged function, the struct of its arguments, the contract and the
 /// implementation. If the parameters are unparsable, rustc has reported an error.
@@ -26,6 +28,7 @@ pub(super) fn expand(
 ) -> TokenStream {
     let mut report = Report::default();
     let known = ["name", "struct", "read_only", "crate"];
+    let options = with_repeated(options, &mut item, &mut report);
     let options = ToolOptions::read(options, &known, &mut report);
     let name = options.name.unwrap_or_else(|| text_of(&item.sig.ident));
     let ident = options
@@ -65,6 +68,9 @@ pub(super) fn expand(
     let is_method = item.sig.receiver().is_some();
     let tool = if is_method {
         TokenStream::new()
+    } else if !item.attrs.iter().any(signature::is_cfg) && is_repeated(&ident) {
+        let vis = &item.vis;
+        quote!(#[allow(dead_code, missing_docs)] #vis struct #ident {})
     } else if unparsed.is_some_and(|parameters| parameters.is_nameless) {
         // Code that uses a tool with unknown arguments is not wrong.
         let (vis, unknown) = (&item.vis, &tool.unknown);
@@ -101,6 +107,32 @@ pub(super) fn expand(
         #function
         #tool
     }
+}
+
+/// Takes each further `#[tool]` off the function, reports it, and returns the options of all. `tool` may be an attribute of another crate if
+/// the author wrote the first one otherwise.
+fn with_repeated(mut options: TokenStream, item: &mut ItemFn, report: &mut Report) -> TokenStream {
+    let written = Span::call_site().source_text().unwrap_or_default();
+    let is_tool = |attr: &mut Attribute| {
+        let name = names_of(attr.path());
+        name == "plan_runtime::tool" || name == "tool" && written.starts_with("#[tool")
+    };
+    for attr in item.attrs.extract_if(.., is_tool) {
+        if let Meta::List(list) = &attr.meta {
+            let comma = (!options.is_empty()).then(|| quote!(,));
+            let more = &list.tokens;
+            options.extend(quote!(#comma #more));
+        }
+        let all = match tidy(&options) {
+            all if all.is_empty() => String::new(),
+            all => format!("({all})"),
+        };
+        report.error(
+            attr,
+            format_args!("a tool has one `#[tool]`\nhelp: write `#[tool{all}]` once"),
+        );
+    }
+    options
 }
 
 /// Takes the attributes of the struct off the function.
@@ -159,7 +191,7 @@ impl Expansion<'_> {
         let vis = &function.vis;
         let no_parameters = no_parameters(ident.span());
         let serde = quote!(#krate::check::serde);
-        let serde_path = crate::parse::tidy(&serde);
+        let serde_path = tidy(&serde);
         let copied = function.attrs.iter().filter(|attr| {
             attr.path().is_ident("doc")
                 || attr.path().is_ident("deprecated")
