@@ -31,7 +31,7 @@ mod unordered;
 mod value;
 mod way;
 
-use crate::ast::{Body, Catch, Header, Optional, Plan, Role, Step};
+use crate::ast::{Body, Extent, Header, Plan, Role, Step};
 use crate::graph::Graphs;
 use crate::host;
 use crate::ide;
@@ -189,7 +189,7 @@ impl Context<'_> {
                     View::Output
                 }
             }
-            Reader::Always if !matches!(step.policy.catch, Catch::Whole(_)) => View::Result,
+            Reader::Always if step.policy.catch != Extent::Whole => View::Result,
             _ => View::Output,
         }
     }
@@ -241,7 +241,7 @@ impl Context<'_> {
                     policy,
                     ..
                 } if matches!(self.names.body(body), Body::Call(_))
-                    && matches!((&policy.optional, &policy.catch), (Optional::No, Catch::No)) =>
+                    && [policy.optional, policy.catch] == [Extent::Nothing; 2] =>
                 {
                     TypeKey::Output(self.tools[index][0].text.clone())
                 }

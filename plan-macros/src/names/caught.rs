@@ -1,8 +1,9 @@
 //! Steps whose failures are values, and references to either the `Result` or its content.
 
 use super::{ComputedNames, Names, Outcome, Source, each};
-use crate::ast::{Body, Catch, Hop, Optional, Reference, Role, Step, Test};
+use crate::ast::{Body, Extent, Hop, Reference, Role, Step, Test};
 use crate::docs::text_of;
+use plan_graph::StepAttribute;
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::collections::{HashMap, HashSet};
@@ -39,12 +40,13 @@ impl CaughtSteps {
                 continue;
             };
             steps.caught.insert(source, lists);
-            let is_absent = matches!(step.policy.optional, Optional::Whole);
-            if lists == 1 && (!is_absent || step.policy.fallback.is_some()) {
+            if lists == 1 && !step.policy.is_optional() {
                 steps.each.insert(source);
             }
             // A `?` after an element may take a value out of an `Option`.
-            if let (Catch::Whole(at), depth @ 1..) = (step.policy.catch, depth(&step.body))
+            if lists == 0
+                && let Some(at) = step.policy.place(StepAttribute::Catch)
+                && let depth @ 1.. = depth(&step.body)
                 && !element(&step.body).may_be_absent()
             {
                 steps.lists.insert(source, (at, depth));
@@ -225,9 +227,9 @@ pub(super) fn no_condition(reference: &Reference) -> String {
 /// Returns the number of lists around the `Result` of a step, or `None` if the step returns no `Result`.
 fn lists(step: &Step) -> Option<usize> {
     match step.policy.catch {
-        Catch::No => None,
-        Catch::Whole(_) => Some(0),
-        Catch::Each => Some(depth(&step.body)).filter(|depth| *depth > 0),
+        Extent::Nothing => None,
+        Extent::Whole => Some(0),
+        Extent::Each => Some(depth(&step.body)).filter(|depth| *depth > 0),
     }
 }
 

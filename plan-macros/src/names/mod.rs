@@ -323,7 +323,7 @@ impl<'t> Declaration<'_, 't> {
             }
             Body::Block(block) => self.block(block, scope, owner),
             Body::Loop(repeat) => self.repeat(repeat, scope, owner),
-            Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(_) => {}
+            _ => {}
         }
         self.bound.truncate(around);
     }
@@ -377,12 +377,12 @@ impl<'t> Declaration<'_, 't> {
 /// Returns `true` if the type of a body is unknown.
 fn is_untyped(body: &Body) -> bool {
     match body {
-        Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(Some(_)) => false,
-        Body::Broken(None) => true,
+        Body::Broken(path) => path.is_none(),
         Body::If(branches) => typed(branches).is_none_or(is_untyped),
         Body::For(repeat) => is_untyped(&repeat.body),
         Body::Block(block) => is_untyped_block(block),
         Body::Loop(repeat) => is_untyped_block(&repeat.round),
+        _ => false,
     }
 }
 

@@ -329,33 +329,16 @@ fn cannot_be_undone(steps: &[Step], place: usize, undone: usize) -> Option<Strin
         (Role::Work, Body::Compute(_) | Body::Await(_)) => Some(format!(
             "`{name}` is a value: there is nothing to undo\n{help}"
         )),
-        (Role::Work, body) if repeats(body) => Some(format!(
-            "`{name}` may be half done when it fails: its calls are repeated\n\
+        (Role::Work, body) if body.any(|it| matches!(it, Body::For(_) | Body::Loop(_))) => {
+            Some(format!(
+                "`{name}` may be half done when it fails: its calls are repeated\n\
              help: put the undo step into its block, beside the step that it undoes"
-        )),
-        (Role::Work, body) if may_be_value(body) => Some(format!(
+            ))
+        }
+        (Role::Work, body) if body.any(|it| matches!(it, Body::Compute(_))) => Some(format!(
             "`{name}` may be a value, which nothing undoes\n\
              help: put the undo step into the braces of its call: `{{ step {name} = …; #[undo({name})] step …; {name} }}`"
         )),
         (Role::Work, _) => None,
-    }
-}
-
-/// Returns `true` if a branch is a value.
-fn may_be_value(body: &Body) -> bool {
-    match body {
-        Body::If(branches) => branches.iter().any(|branch| may_be_value(&branch.body)),
-        body => matches!(body, Body::Compute(_)),
-    }
-}
-
-fn repeats(body: &Body) -> bool {
-    match body {
-        Body::For(_) | Body::Loop(_) => true,
-        Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
-        // A block does not repeat its steps.
-        Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Block(_) | Body::Broken(_) => {
-            false
-        }
     }
 }

@@ -72,7 +72,7 @@ impl<'t> Resolver<'_, 't> {
         self.after(&step.after, &step.name);
         match &step.body {
             Body::Loop(repeat) => {
-                let collects = step.policy.collect.is_some();
+                let collects = step.policy.collects();
                 self.repeat(repeat, step, collects);
             }
             body => self.body(body),
@@ -82,7 +82,7 @@ impl<'t> Resolver<'_, 't> {
                 self.amount(amount);
             }
         }
-        if let Some((_, fallback)) = &step.policy.fallback {
+        if let Some(fallback) = &step.policy.fallback {
             self.value(fallback);
         }
         self.set_role(Role::Work);
