@@ -18,7 +18,7 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let used = used(cx);
-    let inputs = cx.names.inputs();
+    let inputs = &cx.names.inputs;
     let inputs = inputs
         .iter()
         .enumerate()
@@ -36,7 +36,7 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         .collect();
     let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
     // A name may be bound more than once.
-    let bound = cx.names.unused().iter().map(|(name, is_field)| {
+    let bound = cx.names.facts.unused.iter().map(|(name, is_field)| {
         // rustc gives other advice for a field than for a variable.
         let (pattern, parameter) = if *is_field {
             let pattern = quote!(struct __PlanPattern { #name: () });
@@ -48,7 +48,8 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
     });
     let warnings = cx
         .names
-        .braces()
+        .facts
+        .braces
         .iter()
         .enumerate()
         .map(|(index, (at, _))| {
@@ -84,7 +85,7 @@ pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
 /// Writes deprecated constants for strings with names in braces. Only the warning about a deprecated constant can
 /// contain the macro's own message.
 pub(super) fn braces(names: &Names<'_>) -> TokenStream {
-    let texts = names.braces().iter().enumerate().map(|(index, (at, call))| {
+    let texts = names.facts.braces.iter().enumerate().map(|(index, (at, call))| {
         let name = braces_name(index, *at);
         let note = format!(
             "`format!` puts values into a text: write `{call}`, or `String::from(…)` if the braces are part of the text"
@@ -104,7 +105,7 @@ fn braces_name(index: usize, at: Span) -> Ident {
 pub(super) fn case(cx: &Context<'_>) -> Option<TokenStream> {
     let names = cx.steps.iter().map(|step| &step.name);
     let names: Vec<&Ident> = names
-        .chain(cx.names.bound())
+        .chain(&cx.names.facts.bound)
         .filter(|name| text_of(name).contains(char::is_uppercase))
         .collect();
     (cx.error.is_none() && !names.is_empty()).then(|| {

@@ -132,7 +132,7 @@ impl<'a> Context<'a> {
         graphs: &'a Graphs,
         error: Option<TokenStream>,
     ) -> Self {
-        let steps = names.steps();
+        let steps = &names.steps;
         Self {
             plan,
             names,
@@ -168,7 +168,7 @@ impl Context<'_> {
         match source {
             Source::Step(index) => types::type_of_step(self.steps[index], self.names),
             Source::Input(index) => {
-                let input = self.names.inputs().get(index);
+                let input = self.names.inputs.get(index);
                 let span = input.map_or_else(Span::call_site, |input| input.ty.span());
                 format_ident!("__PlanInput{index}", span = span)
             }

@@ -185,6 +185,6 @@ pub(super) fn handed(cx: &Context<'_>) -> BTreeSet<Source> {
             keep(cx.names.mentions_after(round), cx.names.scope(round));
         }
     }
-    keep(cx.names.mentions_in_output(), 0);
+    keep(&cx.names.facts.output, 0);
     handed
 }

@@ -31,9 +31,9 @@ pub(super) struct Forms(HashMap<Source, Form>);
 
 impl Forms {
     pub(super) fn of(names: &Names<'_>) -> Self {
-        let inputs = names.inputs().iter().enumerate();
+        let inputs = names.inputs.iter().enumerate();
         let inputs = inputs.map(|(index, input)| (Source::Input(index), of_type(&input.ty)));
-        let steps = names.steps().iter();
+        let steps = names.steps.iter();
         let steps = steps.map(|step| (names.source(step), of_step(step)));
         Self(inputs.chain(steps).collect())
     }

@@ -26,11 +26,11 @@ pub(super) struct CaughtSteps {
 impl CaughtSteps {
     pub(super) fn of(names: &Names<'_>) -> Self {
         let is_always = |step: &&&Step| matches!(step.role, Role::Always);
-        let always = names.steps().iter().filter(is_always);
+        let always = names.steps.iter().filter(is_always);
         let scopes = always.map(|step| names.scope_of(names.source(step)));
         let scopes: HashSet<usize> = scopes.collect();
         let mut steps = Self::default();
-        for step in names.steps() {
+        for step in &names.steps {
             let source = names.source(step);
             let is_undo = matches!(step.role, Role::Undo(_));
             if !is_undo && scopes.contains(&names.scope_of(source)) {

@@ -36,7 +36,7 @@ pub(super) struct LateSteps {
 impl LateSteps {
     pub(super) fn of(names: &Names<'_>) -> Self {
         let (mut undo, mut always) = (HashSet::new(), HashSet::new());
-        for step in names.steps() {
+        for step in &names.steps {
             match step.role {
                 Role::Undo(_) => undo.insert(names.source(step)),
                 Role::Always => always.insert(names.source(step)),
@@ -69,10 +69,10 @@ pub(crate) type Reached<'o> = dyn Fn(usize, usize) -> Vec<bool> + 'o;
 /// Reports errors about the roles of steps.
 pub(crate) fn check(plan: &Plan, names: &Names<'_>, reached: &Reached<'_>, report: &mut Report) {
     let is_work = |step: &Step| matches!(step.role, Role::Work);
-    if names.steps().iter().copied().all(is_work) {
+    if names.steps.iter().copied().all(is_work) {
         return;
     }
-    let tail: Vec<_> = named(names.mentions_in_output()).collect();
+    let tail: Vec<_> = named(&names.facts.output).collect();
     check_in(&plan.steps, &tail, 0, names, reached, report);
 }
 
