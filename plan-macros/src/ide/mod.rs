@@ -178,9 +178,7 @@ impl IdeExpansion {
                     let keyword = step.keyword.as_ref().filter(|word| !is_name(word));
                     begun.extend(keyword.map(ToTokens::to_token_stream));
                     let gap = self.gap(&take(&mut begun));
-                    let seen =
-                        attribute::role(statement).map(|role| self.seen(step, &role, source));
-                    let value = seen.as_ref().unwrap_or(&step.value);
+                    let value = &self.seen(step, &attribute::step(statement).role, source);
                     let step_itself = self.step(step, value, attribute::policy(statement));
                     statements.extend(quote!(#gap; #step_itself));
                     step.extra.clone()

@@ -55,6 +55,11 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
     })
 }
 
+/// Returns a step with a doc comment and attributes alone.
+pub(crate) fn attributes(attrs: TokenStream, report: &mut Report) -> Step {
+    policy::parse(attrs, None, report).step
+}
+
 /// Returns the error of a plan without steps, or with a name alone.
 fn begun(source: &PlanTokens) -> Option<Mistake> {
     match (&source.head, &*source.statements) {
