@@ -96,9 +96,13 @@ pub(super) fn braces(names: &Names<'_>) -> TokenStream {
 }
 
 fn braces_name(index: usize, at: Span) -> Ident {
+    numbered("PLAIN_TEXT_WITH_BRACES", index, at)
+}
+
+/// Returns the name of the constant with this index in a list.
+pub(super) fn numbered(name: &str, index: usize, at: Span) -> Ident {
     let number = (index > 0).then(|| format!("_{}", index + 1));
-    let name = format!("PLAIN_TEXT_WITH_BRACES{}", number.unwrap_or_default());
-    Ident::new(&name, at)
+    Ident::new(&format!("{name}{}", number.unwrap_or_default()), at)
 }
 
 /// Lets rustc warn of the case of a name where it is declared, and not where it is used.

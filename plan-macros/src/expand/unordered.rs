@@ -6,14 +6,14 @@
 //! deprecated constant.
 
 use super::Context;
-use super::lints::used;
+use super::lints::{numbered, used};
 use super::tokens::located;
 use super::tool::Tool;
 use crate::ast::{Body, Extent, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
 use crate::parse::path_text;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
 
@@ -55,8 +55,11 @@ impl Warnings {
         let mut ordered = TokenStream::new();
         let listed = listed(&search.pairs);
         for (index, (effect, checks, holds)) in listed.iter().enumerate() {
-            let at = place(effect);
-            let (name, note) = (constant_name(index, at), note(effect, checks));
+            let at = effect.name.span();
+            let (name, note) = (
+                numbered("UNORDERED_EFFECT", index, at),
+                note(effect, checks),
+            );
             let plan = located(plan.clone(), at);
             warnings.constants.extend(
                 quote!(#[allow(dead_code)] #[deprecated(note = #note)] const #name: () = ();),
@@ -176,17 +179,6 @@ fn listed<'p>(pairs: &[Pair<'p>]) -> Vec<(&'p Step, Vec<&'p Step>, TokenStream)>
 
 fn holds_name(number: usize) -> Ident {
     format_ident!("__PLAN_UNORDERED_{number}")
-}
-
-fn constant_name(index: usize, at: Span) -> Ident {
-    let number = (index > 0).then(|| format!("_{}", index + 1));
-    let name = format!("UNORDERED_EFFECT{}", number.unwrap_or_default());
-    Ident::new(&name, at)
-}
-
-/// Returns the span of a warning: the name of a step, or the tool of a block's last expression.
-fn place(effect: &Step) -> Span {
-    effect.name.span()
 }
 
 /// Returns the message of a warning.

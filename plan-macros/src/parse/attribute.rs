@@ -136,7 +136,7 @@ fn several(content: &TokenStream) -> Option<(TokenStream, Vec<TokenStream>)> {
 fn without_parentheses(content: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut tokens = Tokens::new(content.clone());
     let name = tokens.next_ident()?;
-    if tokens.is_punct(0, ':') && !tokens.is_punct(1, ':') {
+    if tokens.is_colon(0) {
         tokens.next();
     }
     let is_argument = match tokens.peek(0)? {

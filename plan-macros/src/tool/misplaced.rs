@@ -1,7 +1,7 @@
 //! `#[tool]` where it is not allowed.
 
 use super::contract;
-use crate::report::Report;
+use crate::report::{Mistake, Report};
 use crate::syntax::tokens::{is_sign, is_word};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,8 +9,7 @@ use syn::{DeriveInput, Item, ItemStruct, parse_quote};
 
 /// `#[tool]` on a struct without `#[derive(Tool)]`. The struct has a contract, so that plans find the tool.
 pub(super) fn on_struct(options: &TokenStream, item: ItemStruct) -> TokenStream {
-    let mut report = Report::default();
-    report.error(
+    let mistake = Mistake::new(
         &item.ident,
         "`#[tool]` on a struct needs `#[derive(Tool)]`\nhelp: write `#[derive(Serialize, Deserialize, Shape, Tool)]` above the struct, and `#[tool(output = Type)]` below the derive",
     );
@@ -18,7 +17,7 @@ pub(super) fn on_struct(options: &TokenStream, item: ItemStruct) -> TokenStream 
     if !options.is_empty() {
         input.attrs.push(parse_quote!(#[tool(#options)]));
     }
-    let contract = contract::contract(&input, report, None);
+    let contract = contract::contract(&input, mistake.into(), None);
     quote!(#item #contract)
 }
 
@@ -29,22 +28,17 @@ pub(super) fn without_body(item: &TokenStream) -> TokenStream {
     }
     let signature = item.clone().into_iter();
     let signature = signature.filter(|tree| !is_sign(tree, ';'));
-    let mut report = Report::default();
-    report.error(
+    let mistake = Mistake::new(
         item,
         "a tool is a function with a body\nhelp: end the function with `{ … }`; in a trait, move it out, and take the application as the first parameter: `app: &App`",
     );
-    let errors = report.into_compile_errors();
+    let errors = Report::from(mistake).into_compile_errors();
     quote!(#(#signature)* { #errors ::core::unimplemented!() })
 }
 
 /// `#[tool]` on another item.
 pub(super) fn on_other(item: &Item) -> TokenStream {
-    let mut report = Report::default();
-    report.error(
-        item,
-        "a tool is an `async fn`, or a struct with `#[derive(Tool)]`",
-    );
-    let errors = report.into_item();
+    let message = "a tool is an `async fn`, or a struct with `#[derive(Tool)]`";
+    let errors = Report::from(Mistake::new(item, message)).into_item();
     quote!(#errors #item)
 }
