@@ -32,16 +32,21 @@ pub(crate) struct Header {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
-    pub(crate) inputs: Vec<Input>,
-    /// The names of inputs that could not be read.
-    pub(crate) broken: Vec<Ident>,
-    /// `true` if some inputs could not be parsed, so that unknown names may be inputs.
-    pub(crate) unclear_inputs: bool,
+    pub(crate) inputs: Inputs,
     /// `true` if the output type is unreadable, so that the braces may belong to the type or to a step.
     pub(crate) unclear_body: bool,
     /// `true` if the head has an arrow or an error, so that a missing output type is no further error.
     pub(crate) may_have_output: bool,
     pub(crate) output: Option<Type>,
+}
+
+#[derive(Default)]
+pub(crate) struct Inputs {
+    pub(crate) read: Vec<Input>,
+    /// The names of inputs that could not be read.
+    pub(crate) broken: Vec<Ident>,
+    /// `true` if some inputs could not be parsed, so that unknown names may be inputs.
+    pub(crate) unclear: bool,
 }
 
 pub(crate) struct Input {

@@ -14,7 +14,7 @@
 //! error becomes `Value::Broken`, which causes no second error. For editors, `ide` expands the parts in another way.
 //!
 //! The modules `tool` and `shape` contain the other macros. `options` reads the attributes of all macros, `host` describes the process
-//! that expands the macro, `repeated` recognizes a second item with the name of another, and `json` checks the types of arguments and outputs.
+//! that expands the macro, `repeated` recognizes duplicate items, and `json` checks the types of arguments and outputs.
 
 mod ast;
 mod docs;

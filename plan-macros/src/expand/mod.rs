@@ -6,7 +6,6 @@ mod builder;
 mod computed;
 mod documented;
 mod flow;
-mod format;
 mod frame;
 mod item;
 mod lints;

@@ -154,7 +154,7 @@ pub(crate) struct Facts<'t> {
     pub(crate) braces: Vec<(Span, String)>,
 }
 
-impl<'t> Names<'t> {
+impl Names<'_> {
     /// Returns the number of a step among all steps. The steps of the plan itself come first, then the steps of each
     /// block.
     pub(crate) fn number(&self, step: &Step) -> usize {

@@ -87,7 +87,7 @@ impl<'t> Names<'t> {
         let (mut inputs, mut unread_inputs) = (Vec::new(), Vec::new());
         if let Some(head) = &plan.head {
             let mut known = HashSet::new();
-            for input in &head.inputs {
+            for input in &head.inputs.read {
                 let text = text_of(&input.name);
                 if text.starts_with(char::is_uppercase) {
                     own.broken.insert(text.clone());
@@ -104,10 +104,10 @@ impl<'t> Names<'t> {
                     own.broken.insert(text);
                 }
             }
-            own.broken.extend(head.broken.iter().map(text_of));
+            own.broken.extend(head.inputs.broken.iter().map(text_of));
             let is_field = |name: &&Ident| !is_keyword(name) && known.insert(text_of(name));
-            unread_inputs.extend(head.broken.iter().filter(is_field));
-            if head.unclear_inputs {
+            unread_inputs.extend(head.inputs.broken.iter().filter(is_field));
+            if head.inputs.unclear {
                 own.broken.insert("_".to_owned());
             }
             let sources = inputs.iter().enumerate();

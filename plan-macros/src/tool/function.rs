@@ -1,10 +1,10 @@
 //! `#[tool]` on a function: the struct of its arguments, and the call of the function.
 
-use super::options::ToolOptions;
+use super::options::{ToolOptions, with_repeated};
 use super::parameters::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use super::types;
-use crate::docs::{names_of, text_of};
+use crate::docs::text_of;
 use crate::mistakes::head::repeated_derives;
 use crate::parse::tidy;
 use crate::repeated::is_repeated;
@@ -17,7 +17,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Generics, Ident, ItemFn, Meta, Path, Type, parse_quote};
+use syn::{Attribute, Generics, Ident, ItemFn, Path, Type, parse_quote};
 
 /// Expands `#[tool] async fn` to the unchanged function, the struct of its arguments, the contract and the
 /// implementation. If the parameters are unparsable, rustc has reported an error.
@@ -76,17 +76,7 @@ pub(super) fn expand(
         let (vis, unknown) = (&item.vis, &tool.unknown);
         quote!(#[allow(missing_docs)] #vis type #ident = #unknown;)
     } else {
-        let (items, structure) = tool.structure();
-        let contract = tool.contract();
-        let implementation = tool.implementation();
-        let called = quote!(#contract #implementation);
-        if host::is_editor() {
-            let (called, arguments) = (ide::unplaced(called), tool.arguments());
-            let items = ide::unplaced(items);
-            quote!(#items #structure #called #arguments)
-        } else {
-            quote!(#items #structure #called)
-        }
+        tool.items()
     };
     let errors = if is_method {
         report.into_compile_errors()
@@ -107,32 +97,6 @@ pub(super) fn expand(
         #function
         #tool
     }
-}
-
-/// Takes each further `#[tool]` off the function, reports it, and returns the options of all. `tool` may be an attribute of another crate if
-/// the author wrote the first one otherwise.
-fn with_repeated(mut options: TokenStream, item: &mut ItemFn, report: &mut Report) -> TokenStream {
-    let written = Span::call_site().source_text().unwrap_or_default();
-    let is_tool = |attr: &mut Attribute| {
-        let name = names_of(attr.path());
-        name == "plan_runtime::tool" || name == "tool" && written.starts_with("#[tool")
-    };
-    for attr in item.attrs.extract_if(.., is_tool) {
-        if let Meta::List(list) = &attr.meta {
-            let comma = (!options.is_empty()).then(|| quote!(,));
-            let more = &list.tokens;
-            options.extend(quote!(#comma #more));
-        }
-        let all = match tidy(&options) {
-            all if all.is_empty() => String::new(),
-            all => format!("({all})"),
-        };
-        report.error(
-            attr,
-            format_args!("a tool has one `#[tool]`\nhelp: write `#[tool{all}]` once"),
-        );
-    }
-    options
 }
 
 /// Takes the attributes of the struct off the function.
@@ -179,6 +143,20 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
+    /// Returns the struct of the arguments, the contract and the implementation.
+    fn items(&self) -> TokenStream {
+        let (items, structure) = self.structure();
+        let (contract, implementation) = (self.contract(), self.implementation());
+        let called = quote!(#contract #implementation);
+        if host::is_editor() {
+            let (called, arguments) = (ide::unplaced(called), self.arguments());
+            let items = ide::unplaced(items);
+            quote!(#items #structure #called #arguments)
+        } else {
+            quote!(#items #structure #called)
+        }
+    }
+
     /// Returns the struct of the arguments, and the items before the struct.
     fn structure(&self) -> (TokenStream, TokenStream) {
         let Self {
