@@ -2,7 +2,7 @@
 
 mod policy;
 
-pub(crate) use policy::{Amount, Catch, Given, Optional, Policy};
+pub(crate) use policy::{Amount, Extent, Given, Policy};
 
 use crate::docs::text_of;
 use proc_macro2::{Span, TokenStream};
@@ -32,16 +32,21 @@ pub(crate) struct Header {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
-    pub(crate) inputs: Vec<Input>,
-    /// The names of inputs that could not be read.
-    pub(crate) broken: Vec<Ident>,
-    /// `true` if some inputs could not be parsed, so that unknown names may be inputs.
-    pub(crate) unclear_inputs: bool,
+    pub(crate) inputs: Inputs,
     /// `true` if the output type is unreadable, so that the braces may belong to the type or to a step.
     pub(crate) unclear_body: bool,
     /// `true` if the head has an arrow or an error, so that a missing output type is no further error.
     pub(crate) may_have_output: bool,
     pub(crate) output: Option<Type>,
+}
+
+#[derive(Default)]
+pub(crate) struct Inputs {
+    pub(crate) read: Vec<Input>,
+    /// The names of inputs that could not be read.
+    pub(crate) broken: Vec<Ident>,
+    /// `true` if some inputs could not be parsed, so that unknown names may be inputs.
+    pub(crate) unclear: bool,
 }
 
 pub(crate) struct Input {
@@ -85,6 +90,20 @@ impl Role {
 }
 
 impl Step {
+    /// Creates a step without a name and attributes.
+    pub(crate) fn new(at: Span, body: Body) -> Self {
+        Self {
+            intent: String::new(),
+            role: Role::Work,
+            after: Vec::new(),
+            policy: Policy::default(),
+            name: Ident::new("_", at),
+            ty: None,
+            body,
+            is_tail: false,
+        }
+    }
+
     /// Discards the step's content except its name and, for a known tool, its output.
     pub(crate) fn forget(&mut self) {
         self.body = match std::mem::replace(&mut self.body, Body::Broken(None)) {
@@ -131,10 +150,10 @@ impl Body {
                 !last.is_some_and(|last| last.conditions.is_empty())
                     || typed(branches).is_some_and(Self::may_be_absent)
             }
-            Self::Block(block) => block.value().is_some_and(|step| {
-                let is_optional = matches!(step.policy.optional, Optional::Whole);
-                is_optional && step.policy.fallback.is_none() || step.body.may_be_absent()
-            }),
+            Self::Block(block) => {
+                let value = block.value();
+                value.is_some_and(|step| step.policy.is_optional() || step.body.may_be_absent())
+            }
             _ => false,
         }
     }
@@ -147,15 +166,30 @@ impl Body {
         }
     }
 
+    /// Calls `f` with this body, and with the bodies of its branches and elements. The steps of blocks are not among them.
+    pub(crate) fn each<'b>(&'b self, f: &mut impl FnMut(&'b Self)) {
+        f(self);
+        match self {
+            Self::If(branches) => branches.iter().for_each(|branch| branch.body.each(f)),
+            Self::For(repeat) => repeat.body.each(f),
+            _ => {}
+        }
+    }
+
+    /// Returns `true` if `is` returns `true` for this body, or for a body of its branches or elements.
+    pub(crate) fn any(&self, is: impl Fn(&Self) -> bool) -> bool {
+        let mut found = false;
+        self.each(&mut |body| found |= is(body));
+        found
+    }
+
     /// Calls `f` with each block that is not inside another block.
     pub(crate) fn blocks<'b>(&'b self, f: &mut impl FnMut(&'b Block)) {
-        match self {
+        self.each(&mut |body| match body {
             Self::Block(block) => f(block),
             Self::Loop(repeat) => f(&repeat.round),
-            Self::If(branches) => branches.iter().for_each(|branch| branch.body.blocks(f)),
-            Self::For(repeat) => repeat.body.blocks(f),
-            Self::Call(_) | Self::Compute(_) | Self::Await(_) | Self::Broken(_) => {}
-        }
+            _ => {}
+        });
     }
 }
 

@@ -1,16 +1,13 @@
 //! Checks that types can be serialized to JSON. rustc reports each unsuitable type once.
 
 use crate::docs::text_of;
-use crate::parse::owned::{self, KNOWN};
+use crate::parse::owned::{self, KNOWN, type_arguments};
 use crate::parse::tidy;
 use crate::syntax::tokens::{no_parameters, placed};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{
-    Attribute, Expr, ExprLit, GenericArgument, Ident, Lit, LitStr, Meta, PathArguments,
-    PathSegment, Type, TypePath,
-};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, PathSegment, Type, TypePath};
 
 /// Returns the parts of a type that only rustc can check for JSON: `Email` in `Vec<Email>`.
 fn unknown_parts(ty: &Type) -> Vec<&Type> {
@@ -49,18 +46,6 @@ fn is_short(length: &Expr) -> bool {
 /// error.
 fn is_full_result(segment: &PathSegment) -> bool {
     segment.ident == "Result" && type_arguments(segment).count() == 2
-}
-
-fn type_arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
-    let arguments = match &segment.arguments {
-        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
-        _ => None,
-    };
-    let arguments = arguments.into_iter().flatten();
-    arguments.filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    })
 }
 
 /// Returns `true` for a `Result` whose output is serializable to JSON.

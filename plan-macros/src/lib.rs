@@ -14,7 +14,7 @@
 //! error becomes `Value::Broken`, which causes no second error. For editors, `ide` expands the parts in another way.
 //!
 //! The modules `tool` and `shape` contain the other macros. `options` reads the attributes of all macros, `host` describes the process
-//! that expands the macro, and `json` checks the types of arguments and outputs.
+//! that expands the macro, `repeated` recognizes duplicate items, and `json` checks the types of arguments and outputs.
 
 mod ast;
 mod docs;
@@ -28,6 +28,7 @@ mod mistakes;
 mod names;
 mod options;
 mod parse;
+mod repeated;
 mod report;
 mod shape;
 mod syntax;

@@ -138,26 +138,10 @@ fn unknown(name: &str, known: &[&str]) -> String {
             "unknown option `{name}`\nhelp: an option with a similar name exists: `{similar}`"
         ),
         None => {
-            let options = if known.len() == 1 {
-                "option is"
-            } else {
-                "options are"
-            };
-            format!(
-                "unknown option `{name}`\nhelp: the {options} {}",
-                list(known)
-            )
+            let plural = if known.len() == 1 { " is" } else { "s are" };
+            let known = joined(known.iter().map(|known| format!("`{known}`")), "and");
+            format!("unknown option `{name}`\nhelp: the option{plural} {known}")
         }
-    }
-}
-
-fn list(known: &[&str]) -> String {
-    let quoted: Vec<_> = known.iter().map(|known| format!("`{known}`")).collect();
-    match quoted.split_last() {
-        Some((last, [_, ..])) => {
-            format!("{} and {last}", quoted[..quoted.len() - 1].join(", "))
-        }
-        _ => quoted.concat(),
     }
 }
 
@@ -167,10 +151,15 @@ fn forms(known: &[&str]) -> String {
         let value = if FLAGS.contains(name) { "" } else { " = …" };
         format!("`{name}{value}`")
     };
-    let forms: Vec<_> = known.iter().map(form).collect();
-    match forms.split_last() {
-        Some((last, rest @ [_, ..])) => format!("{} or {last}", rest.join(", ")),
-        _ => forms.concat(),
+    joined(known.iter().map(form), "or")
+}
+
+/// Joins the parts with commas, and with a word before the last part.
+fn joined(parts: impl Iterator<Item = String>, word: &str) -> String {
+    let parts: Vec<String> = parts.collect();
+    match parts.split_last() {
+        Some((last, rest @ [_, ..])) => format!("{} {word} {last}", rest.join(", ")),
+        _ => parts.concat(),
     }
 }
 

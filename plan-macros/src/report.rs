@@ -137,6 +137,13 @@ impl Report {
     }
 }
 
+impl From<Mistake> for Report {
+    fn from(mistake: Mistake) -> Self {
+        let mistakes = vec![mistake];
+        Self { mistakes }
+    }
+}
+
 impl IntoIterator for Report {
     type Item = Mistake;
     type IntoIter = std::vec::IntoIter<Mistake>;

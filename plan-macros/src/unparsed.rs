@@ -2,6 +2,7 @@
 //! further errors at the uses of the type.
 
 use crate::options;
+use crate::repeated::is_repeated_type;
 use crate::report::Report;
 use crate::syntax::tokens::parse_start;
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -74,6 +75,12 @@ impl ParsedType {
             })
         };
         parser.parse2(item).ok().flatten()
+    }
+
+    /// Returns `true` for a second type of this name, whose implementations would be for the first.
+    pub(crate) fn is_repeated(&self) -> bool {
+        let (Self::Whole(input) | Self::Separators(input) | Self::Fields(input, _)) = self;
+        is_repeated_type(&input.ident)
     }
 }
 

@@ -14,11 +14,9 @@ pub(crate) struct Policy {
     /// The amounts, in source order.
     pub(crate) amounts: Vec<(Amount, Given)>,
     pub(crate) jitter: Option<bool>,
-    pub(crate) optional: Optional,
-    pub(crate) catch: Catch,
-    pub(crate) fallback: Option<(Span, Box<Value>)>,
-    /// The span of `#[collect]`.
-    pub(crate) collect: Option<Span>,
+    pub(crate) optional: Extent,
+    pub(crate) catch: Extent,
+    pub(crate) fallback: Option<Box<Value>>,
 }
 
 /// A number or a time in an attribute.
@@ -28,23 +26,14 @@ pub(crate) enum Given {
     Value(Box<Value>),
 }
 
-#[derive(Default)]
-pub(crate) enum Optional {
+/// The part of a step whose failures an attribute makes values.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) enum Extent {
     #[default]
-    No,
-    /// `#[optional]`
+    Nothing,
+    /// `#[optional]`, `#[catch]`
     Whole,
-    /// `#[optional(each)]` and its span.
-    Each(Span),
-}
-
-#[derive(Clone, Copy, Default)]
-pub(crate) enum Catch {
-    #[default]
-    No,
-    /// `#[catch]` with its span.
-    Whole(Span),
-    /// `#[catch(each)]`
+    /// `#[optional(each)]`, `#[catch(each)]`
     Each,
 }
 
@@ -53,6 +42,16 @@ impl Policy {
     pub(crate) fn place(&self, attribute: StepAttribute) -> Option<Span> {
         let mut places = self.places.iter();
         places.find_map(|(known, place)| (*known == attribute).then_some(*place))
+    }
+
+    /// Returns `true` if the output is an `Option` because of `#[optional]`.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.optional == Extent::Whole && self.fallback.is_none()
+    }
+
+    /// Returns `true` if a loop returns the values of all rounds.
+    pub(crate) fn collects(&self) -> bool {
+        self.place(StepAttribute::Collect).is_some()
     }
 
     pub(crate) fn given(&self, amount: Amount) -> Option<&Given> {
@@ -70,7 +69,11 @@ impl Policy {
 
     /// Returns the attributes as source code. `text` writes a value.
     pub(crate) fn attributes(&self, text: impl Fn(&Value) -> String) -> Vec<String> {
-        let each = || Some("each".to_owned());
+        let covers = |extent| match extent {
+            Extent::Nothing => None,
+            Extent::Whole => Some(String::new()),
+            Extent::Each => Some("each".to_owned()),
+        };
         policy_attributes(|attribute, amount| match (attribute, amount) {
             (_, Some(amount)) => Some(match self.given(amount)? {
                 Given::Count(_, count) => count.to_string(),
@@ -80,18 +83,10 @@ impl Policy {
             (StepAttribute::Retry, None) => {
                 (self.jitter == Some(false)).then(|| "false".to_owned())
             }
-            (StepAttribute::Collect, None) => self.collect.map(|_| String::new()),
-            (StepAttribute::Optional, None) => match self.optional {
-                Optional::No => None,
-                Optional::Whole => Some(String::new()),
-                Optional::Each(_) => each(),
-            },
-            (StepAttribute::Catch, None) => match self.catch {
-                Catch::No => None,
-                Catch::Whole(_) => Some(String::new()),
-                Catch::Each => each(),
-            },
-            (StepAttribute::Fallback, None) => self.fallback.as_ref().map(|(_, value)| text(value)),
+            (StepAttribute::Collect, None) => self.collects().then(String::new),
+            (StepAttribute::Optional, None) => covers(self.optional),
+            (StepAttribute::Catch, None) => covers(self.catch),
+            (StepAttribute::Fallback, None) => self.fallback.as_deref().map(&text),
             (_, None) => None,
         })
     }

@@ -52,7 +52,7 @@ pub(crate) fn expand(
                 .then(|| quote!(#[allow(deprecated)]));
             // The constants are in an `impl` of the struct, so that a warning contains the struct's name.
             let Warnings { constants, uses } = unordered;
-            let texts = (!names.braces().is_empty() || !constants.is_empty()).then(|| {
+            let texts = (!names.facts.braces.is_empty() || !constants.is_empty()).then(|| {
                 let (name, texts) = (&head.name, lints::braces(names));
                 quote!(#old impl #name { #texts #constants })
             });
@@ -176,7 +176,7 @@ fn definition(
         attrs: &head.attrs,
         check: &check,
     };
-    let fields = cx.names.inputs().iter().map(|input| {
+    let fields = cx.names.inputs.iter().map(|input| {
         let Input { attrs, name, ty } = input;
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
@@ -189,7 +189,7 @@ fn definition(
     // Code that runs the plan gives a value to each of them.
     let unknown = cx.error.as_ref();
     let unknown = unknown.map(|error| json::unknown(error, &quote!(#krate::check)));
-    let broken = cx.names.unread_inputs().iter();
+    let broken = cx.names.unread_inputs.iter();
     let broken = broken.map(|name| quote!(#[allow(missing_docs)] #vis #name: #unknown));
     let no_parameters = no_parameters(name.span());
     // A derive precedes the attributes that belong to it, and follows the attributes that may change its input.
@@ -257,7 +257,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
 /// Returns the function that begins a run, with the inputs from the fields of the struct.
 fn begin(cx: &Context<'_>) -> TokenStream {
     let handed = start::handed(cx);
-    let inputs = cx.names.inputs().iter().enumerate().map(|(index, input)| {
+    let inputs = cx.names.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
         let text = text_of(name);
         let ty = cx.type_of(Source::Input(index));
@@ -268,7 +268,7 @@ fn begin(cx: &Context<'_>) -> TokenStream {
             quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }
     });
-    let inputs = match cx.names.inputs().len() {
+    let inputs = match cx.names.inputs.len() {
         0 => quote!(::core::result::Result::Ok(__plan::Vec::new())),
         _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
     };
@@ -357,11 +357,11 @@ fn tool(head: &Header, ty: &Type, output_type: &TokenStream, cx: &Context<'_>) -
     let description = docs::text(&head.attrs);
     let inside = secret::of_output(ty, &Generics::default(), &quote!(__plan));
     let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
-    let attrs = cx.names.inputs().iter().flat_map(|input| &input.attrs);
+    let attrs = cx.names.inputs.iter().flat_map(|input| &input.attrs);
     let is_read =
-        cx.names.unread_inputs().is_empty() && !lossless::are_renamed(attrs.chain(&head.attrs));
+        cx.names.unread_inputs.is_empty() && !lossless::are_renamed(attrs.chain(&head.attrs));
     let take = is_read.then(|| {
-        let inputs = cx.names.inputs().iter();
+        let inputs = cx.names.inputs.iter();
         let fields = inputs.map(|input| (&input.name, text_of(&input.name), &input.ty));
         lossless::take(fields, &quote!(__plan))
     });

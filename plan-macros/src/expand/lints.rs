@@ -18,7 +18,7 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let used = used(cx);
-    let inputs = cx.names.inputs();
+    let inputs = &cx.names.inputs;
     let inputs = inputs
         .iter()
         .enumerate()
@@ -36,7 +36,7 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
         .collect();
     let unused = (!names.is_empty()).then(|| quote!(fn __plan_unused(#(#names),*) {}));
     // A name may be bound more than once.
-    let bound = cx.names.unused().iter().map(|(name, is_field)| {
+    let bound = cx.names.facts.unused.iter().map(|(name, is_field)| {
         // rustc gives other advice for a field than for a variable.
         let (pattern, parameter) = if *is_field {
             let pattern = quote!(struct __PlanPattern { #name: () });
@@ -48,7 +48,8 @@ pub(super) fn unused(cx: &Context<'_>) -> TokenStream {
     });
     let warnings = cx
         .names
-        .braces()
+        .facts
+        .braces
         .iter()
         .enumerate()
         .map(|(index, (at, _))| {
@@ -84,7 +85,7 @@ pub(super) fn used(cx: &Context<'_>) -> BTreeSet<Source> {
 /// Writes deprecated constants for strings with names in braces. Only the warning about a deprecated constant can
 /// contain the macro's own message.
 pub(super) fn braces(names: &Names<'_>) -> TokenStream {
-    let texts = names.braces().iter().enumerate().map(|(index, (at, call))| {
+    let texts = names.facts.braces.iter().enumerate().map(|(index, (at, call))| {
         let name = braces_name(index, *at);
         let note = format!(
             "`format!` puts values into a text: write `{call}`, or `String::from(…)` if the braces are part of the text"
@@ -95,16 +96,20 @@ pub(super) fn braces(names: &Names<'_>) -> TokenStream {
 }
 
 fn braces_name(index: usize, at: Span) -> Ident {
+    numbered("PLAIN_TEXT_WITH_BRACES", index, at)
+}
+
+/// Returns the name of the constant with this index in a list.
+pub(super) fn numbered(name: &str, index: usize, at: Span) -> Ident {
     let number = (index > 0).then(|| format!("_{}", index + 1));
-    let name = format!("PLAIN_TEXT_WITH_BRACES{}", number.unwrap_or_default());
-    Ident::new(&name, at)
+    Ident::new(&format!("{name}{}", number.unwrap_or_default()), at)
 }
 
 /// Lets rustc warn of the case of a name where it is declared, and not where it is used.
 pub(super) fn case(cx: &Context<'_>) -> Option<TokenStream> {
     let names = cx.steps.iter().map(|step| &step.name);
     let names: Vec<&Ident> = names
-        .chain(cx.names.bound())
+        .chain(&cx.names.facts.bound)
         .filter(|name| text_of(name).contains(char::is_uppercase))
         .collect();
     (cx.error.is_none() && !names.is_empty()).then(|| {

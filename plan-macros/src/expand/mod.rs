@@ -6,7 +6,6 @@ mod builder;
 mod computed;
 mod documented;
 mod flow;
-mod format;
 mod frame;
 mod item;
 mod lints;
@@ -31,13 +30,14 @@ mod unordered;
 mod value;
 mod way;
 
-use crate::ast::{Body, Catch, Optional, Plan, Role, Step};
+use crate::ast::{Body, Extent, Header, Plan, Role, Step};
 use crate::graph::Graphs;
 use crate::host;
 use crate::ide;
 use crate::names::{self, Names, Reader, Source};
 use crate::options;
 use crate::parse;
+use crate::repeated::is_repeated;
 use crate::report::Report;
 use crate::syntax;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
@@ -82,6 +82,12 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let reached = |scope, step| graphs.of(scope).reached(step);
     names::check_roles(&plan, &names, &reached, &mut report);
     report.extend(cycles);
+    if let Some(Header { name, vis, .. }) = &plan.head
+        && is_repeated(name)
+    {
+        let errors = report.into_item();
+        return quote!(#errors #[allow(dead_code, missing_docs)] #vis struct #name {});
+    }
     match (begun, ide) {
         (Some(begun), _) => begun(&report.into_compile_errors()),
         (None, Some(ide)) => item::outside(&plan, &names, &graphs, report, &ide),
@@ -125,7 +131,7 @@ impl<'a> Context<'a> {
         graphs: &'a Graphs,
         error: Option<TokenStream>,
     ) -> Self {
-        let steps = names.steps();
+        let steps = &names.steps;
         Self {
             plan,
             names,
@@ -161,7 +167,7 @@ impl Context<'_> {
         match source {
             Source::Step(index) => types::type_of_step(self.steps[index], self.names),
             Source::Input(index) => {
-                let input = self.names.inputs().get(index);
+                let input = self.names.inputs.get(index);
                 let span = input.map_or_else(Span::call_site, |input| input.ty.span());
                 format_ident!("__PlanInput{index}", span = span)
             }
@@ -182,7 +188,7 @@ impl Context<'_> {
                     View::Output
                 }
             }
-            Reader::Always if !matches!(step.policy.catch, Catch::Whole(_)) => View::Result,
+            Reader::Always if step.policy.catch != Extent::Whole => View::Result,
             _ => View::Output,
         }
     }
@@ -234,7 +240,7 @@ impl Context<'_> {
                     policy,
                     ..
                 } if matches!(self.names.body(body), Body::Call(_))
-                    && matches!((&policy.optional, &policy.catch), (Optional::No, Catch::No)) =>
+                    && [policy.optional, policy.catch] == [Extent::Nothing; 2] =>
                 {
                     TypeKey::Output(self.tools[index][0].text.clone())
                 }

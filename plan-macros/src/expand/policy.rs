@@ -1,12 +1,11 @@
 //! The settings of a step for failures and times.
 
 use super::builder::{Builder, Lowered};
-use crate::ast::Given;
-use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
+use crate::ast::{Amount, Extent, Given, Policy, Step, Value};
 use crate::names::ComputedNames;
 use crate::parse::value_text;
-use plan_graph::LONGEST_WAIT;
 use plan_graph::notation::{Ended, SettingData};
+use plan_graph::{LONGEST_WAIT, StepAttribute};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
@@ -27,10 +26,10 @@ pub(super) fn lower(step: &Step, builder: &mut Builder<'_>) -> Ended<SettingData
             Given::Value(value) => self::amount(*amount, value, builder),
         });
     }
-    if let Some((at, fallback)) = &policy.fallback {
+    if let (Some(fallback), Some(at)) = (&policy.fallback, policy.place(StepAttribute::Fallback)) {
         let Lowered { check, data } = builder.value(fallback);
         let mut ty = builder.cx.type_of(builder.cx.names.source(step));
-        ty.set_span(*at);
+        ty.set_span(at);
         builder.check_type(Span::call_site(), ty, check);
         settings.push(SettingData::Fallback(data));
     }
@@ -42,16 +41,16 @@ fn fixed(policy: &Policy) -> [Option<SettingData<String>>; 4] {
     [
         policy.jitter.map(SettingData::Jitter),
         match policy.optional {
-            Optional::No => None,
-            Optional::Whole => Some(SettingData::Optional),
-            Optional::Each(_) => Some(SettingData::OptionalEach),
+            Extent::Nothing => None,
+            Extent::Whole => Some(SettingData::Optional),
+            Extent::Each => Some(SettingData::OptionalEach),
         },
         match policy.catch {
-            Catch::No => None,
-            Catch::Whole(_) => Some(SettingData::Catch),
-            Catch::Each => Some(SettingData::CatchEach),
+            Extent::Nothing => None,
+            Extent::Whole => Some(SettingData::Catch),
+            Extent::Each => Some(SettingData::CatchEach),
         },
-        policy.collect.map(|_| SettingData::Collect),
+        policy.collects().then_some(SettingData::Collect),
     ]
 }
 
@@ -99,13 +98,11 @@ pub(super) fn wraps(step: &Step) -> bool {
 }
 
 fn is_caught(step: &Step) -> bool {
-    matches!(step.policy.catch, Catch::Whole(_))
+    step.policy.catch == Extent::Whole
 }
 
 fn is_optional(step: &Step) -> bool {
-    matches!(step.policy.optional, Optional::Whole)
-        && step.policy.fallback.is_none()
-        && !step.body.may_be_absent()
+    step.policy.is_optional() && !step.body.may_be_absent()
 }
 
 /// Wraps a type as the step's policy does.

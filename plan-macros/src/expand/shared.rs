@@ -24,7 +24,7 @@ pub(super) fn shared(
     output: impl FnOnce(Builder<'_>) -> (TokenStream, TemplateData),
 ) -> TokenStream {
     let plan = cx.plan;
-    let inputs = cx.names.inputs();
+    let inputs = &cx.names.inputs;
     let input_types = inputs.iter().enumerate().map(|(index, input)| {
         let name = cx.type_of(Source::Input(index));
         let (items, ty) = json::checked_alias(&input.ty, &name);

@@ -17,9 +17,8 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
     let mut known = HashMap::new();
     let mut call_index = 0;
-    let mut start = |leaf: Leaf<'_>| {
-        let Leaf { step: of, tool, ty } = leaf;
-        let index = cx.names.number(of);
+    let mut start = |step: &Step, tool: Option<usize>, ty: Option<TokenStream>| {
+        let index = cx.names.number(step);
         if let Some(tool) = tool {
             let Tool {
                 text, arguments, ..
@@ -73,17 +72,12 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
     }
 }
 
-/// A part of a plan that has a number: an action, or a block.
-struct Leaf<'a> {
-    step: &'a Step,
-    /// The called tool, as an index into the step's tools.
-    tool: Option<usize>,
-    /// The type of a value that is computed.
-    ty: Option<TokenStream>,
-}
-
-/// Calls `f` with the actions and blocks, in the order of their numbers: a block comes before its content.
-fn leaves<'a>(steps: &'a [Step], cx: &'a Context<'a>, f: &mut impl FnMut(Leaf<'a>)) {
+/// Calls `f` with the step of each action and block, in the order of their numbers: a block comes before its content. `f` also takes the called
+/// tool, as an index into the tools of the step, and the type of a value that is computed.
+fn leaves<F>(steps: &[Step], cx: &Context<'_>, f: &mut F)
+where
+    F: FnMut(&Step, Option<usize>, Option<TokenStream>),
+{
     for step in steps {
         let mut leaves = Leaves { step, tools: 0, cx };
         leaves.visit(&step.body, step::declared(step, cx), f);
@@ -98,18 +92,20 @@ struct Leaves<'a> {
     cx: &'a Context<'a>,
 }
 
-impl<'a> Leaves<'a> {
+impl Leaves<'_> {
     /// Hands over the leaves of a body. A value has the type `ty`.
-    fn visit(&mut self, body: &'a Body, ty: Option<TokenStream>, f: &mut impl FnMut(Leaf<'a>)) {
+    fn visit<F>(&mut self, body: &Body, ty: Option<TokenStream>, f: &mut F)
+    where
+        F: FnMut(&Step, Option<usize>, Option<TokenStream>),
+    {
         let step = self.step;
-        let leaf = |tool, ty| Leaf { step, tool, ty };
         match self.cx.names.body(body) {
             Body::Call(_) => {
-                f(leaf(Some(self.tools), None));
+                f(step, Some(self.tools), None);
                 self.tools += 1;
             }
-            Body::Compute(_) => f(leaf(None, ty)),
-            Body::Broken(_) => f(leaf(None, None)),
+            Body::Compute(_) => f(step, None, ty),
+            Body::Broken(_) => f(step, None, None),
             Body::Await(_) => {}
             Body::If(branches) => {
                 let tools = &self.cx.tools[self.cx.names.number(step)][self.tools..];
@@ -120,11 +116,11 @@ impl<'a> Leaves<'a> {
             }
             Body::For(repeat) => self.visit(&repeat.body, None, f),
             Body::Block(block) => {
-                f(leaf(None, None));
+                f(step, None, None);
                 leaves(&block.steps, self.cx, f);
             }
             Body::Loop(repeat) => {
-                f(leaf(None, None));
+                f(step, None, None);
                 leaves(&repeat.round.steps, self.cx, f);
             }
         }
@@ -185,6 +181,6 @@ pub(super) fn handed(cx: &Context<'_>) -> BTreeSet<Source> {
             keep(cx.names.mentions_after(round), cx.names.scope(round));
         }
     }
-    keep(cx.names.mentions_in_output(), 0);
+    keep(&cx.names.facts.output, 0);
     handed
 }

@@ -3,7 +3,7 @@
 use super::types;
 use super::way::ends;
 use super::{Context, View, policy};
-use crate::ast::{Body, Optional, Step, Value};
+use crate::ast::{Body, Extent, Step, Value};
 use crate::json;
 use crate::names::Source;
 use crate::parse;
@@ -124,7 +124,7 @@ pub(super) fn is_no_call(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
 /// is null, like the JSON of `None`.
 pub(super) fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
     let index = cx.names.number(step);
-    if matches!(step.policy.optional, Optional::No) && !step.body.has_absent() {
+    if step.policy.optional == Extent::Nothing && !step.body.has_absent() {
         return None;
     }
     let mut mentions = cx.names.all_mentions();

@@ -22,31 +22,18 @@ pub(super) struct Tool<'p> {
 impl<'p> Tool<'p> {
     /// Returns the tools of a step in order, without the tools of steps in its blocks.
     pub(super) fn all_of(step: &'p Step, names: &'p Names<'p>) -> Vec<Self> {
-        let mut tools = Vec::new();
-        Self::add(&step.body, names.number(step), names, &mut tools);
-        tools
-    }
-
-    fn add(body: &'p Body, step: usize, names: &'p Names<'p>, tools: &mut Vec<Self>) {
-        match names.body(body) {
-            Body::Call(Literal { path, .. }) => {
+        let (mut tools, number) = (Vec::new(), names.number(step));
+        step.body.each(&mut |body| {
+            if let Body::Call(Literal { path, .. }) = names.body(body) {
                 let (index, at) = (tools.len(), ends(path).0);
                 tools.push(Self {
                     path,
                     text: parse::path_text(path),
-                    alias: Ident::new(&format!("__PlanTool{step}_{index}"), at),
-                    arguments: Ident::new(&format!("__PlanArguments{step}_{index}"), at),
+                    alias: Ident::new(&format!("__PlanTool{number}_{index}"), at),
+                    arguments: Ident::new(&format!("__PlanArguments{number}_{index}"), at),
                 });
             }
-            Body::If(branches) => branches
-                .iter()
-                .for_each(|branch| Self::add(&branch.body, step, names, tools)),
-            Body::For(repeat) => Self::add(&repeat.body, step, names, tools),
-            Body::Compute(_)
-            | Body::Await(_)
-            | Body::Block(_)
-            | Body::Loop(_)
-            | Body::Broken(_) => {}
-        }
+        });
+        tools
     }
 }

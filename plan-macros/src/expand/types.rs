@@ -2,9 +2,7 @@
 
 use super::tool::Tool;
 use super::way::ends;
-use crate::ast::{
-    Block, BlockTail, Body, Branch, Catch, Literal, Optional, Policy, Step, is_value, typed,
-};
+use crate::ast::{Block, BlockTail, Body, Branch, Extent, Literal, Policy, Step, is_value, typed};
 use crate::names::Names;
 use crate::syntax::tokens::placed;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -31,10 +29,10 @@ impl<'t> OutputTypes<'t> {
         Self {
             tools: tools.iter(),
             names,
-            collects: policy.collect.is_some(),
-            each: match (&policy.optional, policy.catch) {
-                (_, Catch::Each) => Some((quote!(__plan::Caught), true)),
-                (Optional::Each(_), _) => Some((quote!(::core::option::Option), false)),
+            collects: policy.collects(),
+            each: match (policy.optional, policy.catch) {
+                (_, Extent::Each) => Some((quote!(__plan::Caught), true)),
+                (Extent::Each, _) => Some((quote!(::core::option::Option), false)),
                 _ => None,
             },
             checks: TokenStream::new(),

@@ -6,14 +6,14 @@
 //! deprecated constant.
 
 use super::Context;
-use super::lints::used;
+use super::lints::{numbered, used};
 use super::tokens::located;
 use super::tool::Tool;
-use crate::ast::{Body, Catch, Optional, Role, Step, Value};
+use crate::ast::{Body, Extent, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
 use crate::parse::path_text;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
 
@@ -55,8 +55,11 @@ impl Warnings {
         let mut ordered = TokenStream::new();
         let listed = listed(&search.pairs);
         for (index, (effect, checks, holds)) in listed.iter().enumerate() {
-            let at = place(effect);
-            let (name, note) = (constant_name(index, at), note(effect, checks));
+            let at = effect.name.span();
+            let (name, note) = (
+                numbered("UNORDERED_EFFECT", index, at),
+                note(effect, checks),
+            );
             let plan = located(plan.clone(), at);
             warnings.constants.extend(
                 quote!(#[allow(dead_code)] #[deprecated(note = #note)] const #name: () = ();),
@@ -178,17 +181,6 @@ fn holds_name(number: usize) -> Ident {
     format_ident!("__PLAN_UNORDERED_{number}")
 }
 
-fn constant_name(index: usize, at: Span) -> Ident {
-    let number = (index > 0).then(|| format!("_{}", index + 1));
-    let name = format!("UNORDERED_EFFECT{}", number.unwrap_or_default());
-    Ident::new(&name, at)
-}
-
-/// Returns the span of a warning: the name of a step, or the tool of a block's last expression.
-fn place(effect: &Step) -> Span {
-    effect.name.span()
-}
-
 /// Returns the message of a warning.
 fn note(effect: &Step, checks: &[&Step]) -> String {
     let names: Vec<String> = checks.iter().map(|check| text_of(&check.name)).collect();
@@ -214,26 +206,18 @@ fn note(effect: &Step, checks: &[&Step]) -> String {
 /// Returns `true` if a failure in the step fails the steps around it.
 fn may_fail(step: &Step, cx: &Context<'_>) -> bool {
     let policy = &step.policy;
-    let is_kept = matches!(
-        (&policy.optional, &policy.catch, &policy.fallback),
-        (Optional::No, Catch::No, None)
-    );
-    is_kept && matches!(step.role, Role::Work) && may_fail_inside(&step.body, cx)
-}
-
-fn may_fail_inside(body: &Body, cx: &Context<'_>) -> bool {
-    match body {
-        Body::Call(_) | Body::Await(_) => true,
-        Body::Compute(value) => match value {
-            Value::Computed(computed) => cx.names.names_in(computed).asks,
-            _ => false,
-        },
-        Body::If(branches) => branches.iter().any(|it| may_fail_inside(&it.body, cx)),
-        Body::For(repeat) => may_fail_inside(&repeat.body, cx),
+    let is_kept = [policy.optional, policy.catch] == [Extent::Nothing; 2];
+    let may_fail_itself = |body: &Body| match body {
+        Body::Compute(Value::Computed(computed)) => cx.names.names_in(computed).asks,
         Body::Block(block) => block.steps.iter().any(|step| may_fail(step, cx)),
         Body::Loop(repeat) => repeat.round.steps.iter().any(|step| may_fail(step, cx)),
-        Body::Broken(_) => false,
-    }
+        Body::Compute(_) | Body::If(_) | Body::For(_) | Body::Broken(_) => false,
+        _ => true,
+    };
+    is_kept
+        && policy.fallback.is_none()
+        && matches!(step.role, Role::Work)
+        && step.body.any(may_fail_itself)
 }
 
 /// Returns the types of the tools that a step calls, including tools in its blocks.

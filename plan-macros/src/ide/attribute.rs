@@ -1,7 +1,10 @@
 //! The attributes of a step, as expressions.
 
 use super::IdeExpansion;
+use crate::ast::{Extent, Step};
 use crate::docs::text_of;
+use crate::parse;
+use crate::report::Report;
 use crate::syntax::Statement;
 use crate::syntax::tokens::Tokens;
 use plan_graph::{StepAttribute, Takes};
@@ -144,50 +147,22 @@ pub(super) fn is_doc(attribute: &TokenStream) -> bool {
     Tokens::new(attribute.clone()).is_ident(0, "doc")
 }
 
-/// The role of a step that is not work.
-pub(super) enum IdeRole {
-    Undo(String),
-    Always,
-}
-
-/// Returns the known attribute, and the tokens after its name.
-fn known(attribute: TokenStream) -> Option<(StepAttribute, Tokens)> {
-    let mut tokens = Tokens::new(attribute);
-    let known = StepAttribute::named(&tokens.peek_ident(0)?.to_string())?;
-    tokens.next();
-    Some((known, tokens))
-}
-
-/// Returns the role of a step that is not work.
-pub(super) fn role(statement: &Statement) -> Option<IdeRole> {
-    let mut attributes = statement.attributes().filter_map(known);
-    attributes.find_map(|(known, arguments)| match known {
-        StepAttribute::Always => Some(IdeRole::Always),
-        StepAttribute::Undo => {
-            let undone = arguments.peek_group(0, Delimiter::Parenthesis)?.stream();
-            let undone = Tokens::new(undone);
-            Some(IdeRole::Undo(text_of(undone.peek_ident(0)?)))
-        }
-        _ => None,
-    })
+/// Returns a step with the doc comment and the attributes of a statement alone.
+pub(super) fn step(statement: &Statement) -> Step {
+    parse::attributes(statement.attrs.clone(), &mut Report::default())
 }
 
 /// Returns the effects of the attributes on the output of a step.
 pub(super) fn policy(statement: &Statement) -> IdePolicy {
-    let mut policy = IdePolicy::default();
-    for (known, arguments) in statement.attributes().filter_map(known) {
-        let wrap = match known {
-            StepAttribute::Optional => Wrap::Option,
-            StepAttribute::Catch => Wrap::Result,
-            known => {
-                policy.collects |= known == StepAttribute::Collect;
-                continue;
-            }
-        };
-        match arguments.peek(0) {
-            None => policy.whole = wrap,
-            Some(_) => policy.each = wrap,
-        }
+    let policy = step(statement).policy;
+    let wrap = |extent| match (policy.catch, policy.optional) {
+        (catch, _) if catch == extent => Wrap::Result,
+        (_, optional) if optional == extent => Wrap::Option,
+        _ => Wrap::Nothing,
+    };
+    IdePolicy {
+        whole: wrap(Extent::Whole),
+        each: wrap(Extent::Each),
+        collects: policy.collects(),
     }
-    policy
 }

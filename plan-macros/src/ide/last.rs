@@ -1,7 +1,8 @@
 //! Undo steps and always steps. An always step sees the outputs of other steps as `Result`s, and an undo step sees the unwrapped output of its step.
 
 use super::IdeExpansion;
-use super::attribute::{self, IdeRole, Wrap};
+use super::attribute::{self, Wrap};
+use crate::ast::Role;
 use crate::docs::text_of;
 use crate::syntax::{Statement, StepTokens};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
@@ -10,12 +11,10 @@ use quote::quote;
 impl IdeExpansion {
     /// Returns the tokens of such a step's value, with calls around the names of steps whose outputs have another form
     /// here.
-    pub(super) fn seen(
-        &self,
-        step: &StepTokens,
-        role: &IdeRole,
-        source: &[Statement],
-    ) -> TokenStream {
+    pub(super) fn seen(&self, step: &StepTokens, role: &Role, source: &[Statement]) -> TokenStream {
+        if matches!(role, Role::Work) {
+            return step.value.clone();
+        }
         let editor = &self.editor;
         let view = |name: &Ident| {
             let text = text_of(name);
@@ -25,9 +24,10 @@ impl IdeExpansion {
             let step = statement.step()?;
             let whole = attribute::policy(statement).whole;
             match role {
-                IdeRole::Always if whole != Wrap::Result => Some(quote!(#editor::caught(#name))),
-                IdeRole::Undo(undone)
-                    if *undone == text && (whole != Wrap::Nothing || self.may_be_absent(step)) =>
+                Role::Always if whole != Wrap::Result => Some(quote!(#editor::caught(#name))),
+                Role::Undo(undone)
+                    if text_of(undone) == text
+                        && (whole != Wrap::Nothing || self.may_be_absent(step)) =>
                 {
                     Some(quote!(#name.unwrap()))
                 }

@@ -14,7 +14,6 @@ mod attribute;
 mod fit;
 mod flow;
 mod hover;
-mod inline;
 mod last;
 #[cfg(test)]
 mod tests;
@@ -121,7 +120,7 @@ impl IdeExpansion {
         let tail = self.gap(&tail);
         let (ahead, echo) = (self.items_ahead(plan), self.echo(plan));
         let Some(head) = &plan.head else {
-            let inline = inline::inline(plan, editor, &self.krate);
+            let inline = inline(plan, editor, &self.krate);
             return quote!({ #[doc = #NOTE] let __plan = InlinePlan::of(|| { use #editor::{Argument as _, Owned as _}; #body #ahead #tail }); #echo #inline __plan });
         };
         let inputs = head.inputs.iter().flatten().map(|input| {
@@ -178,9 +177,7 @@ impl IdeExpansion {
                     let keyword = step.keyword.as_ref().filter(|word| !is_name(word));
                     begun.extend(keyword.map(ToTokens::to_token_stream));
                     let gap = self.gap(&take(&mut begun));
-                    let seen =
-                        attribute::role(statement).map(|role| self.seen(step, &role, source));
-                    let value = seen.as_ref().unwrap_or(&step.value);
+                    let value = &self.seen(step, &attribute::step(statement).role, source);
                     let step_itself = self.step(step, value, attribute::policy(statement));
                     statements.extend(quote!(#gap; #step_itself));
                     step.extra.clone()
@@ -237,6 +234,36 @@ impl IdeExpansion {
                 };
                 quote!(let #name = #body;)
             }
+        }
+    }
+}
+
+/// Returns the type of an inline plan, with its methods. The type is an enum, because completion would offer the field
+/// of a struct.
+fn inline(plan: &PlanTokens, editor: &TokenStream, krate: &TokenStream) -> TokenStream {
+    let steps = plan.statements.iter().filter_map(Statement::step);
+    let first = steps.filter_map(|step| step.keyword.as_ref()).next();
+    // An editor leads from them to the plan, but not back, and refuses to rename them.
+    let at = first.map_or_else(Span::call_site, |first| before(first.span()));
+    let at = Span::call_site().located_at(at);
+    let (as_data, run) = (Ident::new("plan", at), Ident::new("run", at));
+    quote! {
+        /// A plan that is an expression.
+        enum InlinePlan<Output> { Plan(fn() -> Output) }
+        impl<Output> InlinePlan<Output> {
+            fn of(_: impl ::core::ops::FnOnce() -> Output) -> Self { #editor::any() }
+            /// Returns the plan as data.
+            pub fn #as_data(&self) -> &'static #krate::Plan { #editor::any() }
+            /// Runs the plan on an application that has its tools.
+            pub fn #run<'a, A: ?Sized>(&self, app: &'a A) -> #krate::Run<'a, A, Output> { #editor::any() }
+        }
+        impl<Output> ::core::clone::Clone for InlinePlan<Output> { fn clone(&self) -> Self { #editor::any() } }
+        impl<Output> ::core::marker::Copy for InlinePlan<Output> {}
+        impl<Output> ::core::fmt::Debug for InlinePlan<Output> {
+            fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #editor::any() }
+        }
+        impl<Output> ::core::fmt::Display for InlinePlan<Output> {
+            fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #editor::any() }
         }
     }
 }

@@ -158,7 +158,7 @@ impl<'a> NameUses<'a> {
                 TokenTree::Group(group) => names.append(&mut self.bind(fields(group))),
                 TokenTree::Ident(name) if before.is_name() => {
                     let text = text_of(name);
-                    let is_type = tokens.is_punct(0, ':') && !tokens.is_punct(1, ':');
+                    let is_type = tokens.is_colon(0);
                     let is_binding = !text.starts_with(char::is_uppercase)
                         && !["ref", "mut", "box"].contains(&&*text);
                     if is_binding && (is_type || is_value(&tokens)) {
@@ -182,8 +182,7 @@ fn fields(group: &Group) -> TokenStream {
     let mut tokens = Tokens::new(group.stream());
     let mut patterns = TokenStream::new();
     while let Some(tree) = tokens.next() {
-        let is_name = tokens.is_punct(0, ':') && !tokens.is_punct(1, ':');
-        if is_name && matches!(tree, TokenTree::Ident(_)) {
+        if tokens.is_colon(0) && matches!(tree, TokenTree::Ident(_)) {
             tokens.next();
         } else {
             patterns.extend([tree]);

@@ -103,28 +103,25 @@ fn placeholder(trees: &[TokenTree]) -> Option<Mistake> {
 
 /// Returns `true` for `{ name: …`.
 fn is_object(group: &Group) -> bool {
-    let inside = Tokens::new(group.stream());
-    group.delimiter() == Delimiter::Brace
-        && inside.peek_ident(0).is_some()
-        && inside.is_punct(1, ':')
-        && !inside.is_punct(2, ':')
+    group.delimiter() == Delimiter::Brace && Tokens::new(group.stream()).is_key()
 }
 
 /// Returns the error of `value or default`.
 fn or_default(item: &ValueTokens) -> Option<Mistake> {
     let mut extra = Tokens::of(&item.extra);
     let word = extra.next_ident().filter(|word| word == "or")?;
-    let (ValueKind::Reference(_, tokens) | ValueKind::Expr(_, tokens)) = &item.kind else {
-        return None;
-    };
-    let (before, mut other) = (value_text(tokens), value_text(&extra.rest()));
-    if other.ends_with('"') {
-        other.push_str(".to_owned()");
-    }
+    let (before, other) = (value_text(item.written()?), default(&extra.rest()));
     Some(mistake!(
         word,
         "Rust has no `or`\nhelp: write `{before}.unwrap_or({other})`, or `||` between two conditions"
     ))
+}
+
+/// Returns the argument of `unwrap_or` for a default.
+fn default(value: &TokenStream) -> String {
+    let value = value_text(value);
+    let is_text = value.ends_with('"');
+    value + if is_text { ".to_owned()" } else { "" }
 }
 
 /// Returns `true` for `[]` and `[*]`.
@@ -173,11 +170,8 @@ pub(crate) fn is_dangling(item: &ValueTokens) -> bool {
 
 /// Returns `true` for a name that touches a string after it, such as `f"{name}"`, which the compiler reports.
 pub(crate) fn has_prefix(item: &ValueTokens) -> bool {
-    let (ValueKind::Reference(_, tokens) | ValueKind::Expr(_, tokens)) = &item.kind else {
-        return false;
-    };
     let (Some(TokenTree::Ident(name)), Some(TokenTree::Literal(text))) =
-        (only(tokens), first(&item.extra))
+        (item.written().and_then(only), first(&item.extra))
     else {
         return false;
     };
@@ -199,34 +193,29 @@ pub(crate) fn choice(item: &ValueTokens) -> Option<Mistake> {
     }
     let (before, signs) = asked(item)?;
     let mut extra = Tokens::of(&item.extra);
-    let is_colon = |tokens: &Tokens| tokens.is_punct(0, ':') && !tokens.is_punct(1, ':');
-    let first = extra.take_until(is_colon);
+    let first = extra.take_until(|extra| extra.is_colon(0));
     let has_colon = extra.next().is_some();
-    let [before, first, rest] = [before, first, extra.rest()].map(|tokens| value_text(&tokens));
-    let is_doubled = signs.clone().into_iter().count() == 2;
-    if has_colon && !first.is_empty() && signs.clone().into_iter().count() == 1 {
+    let (before, rest) = (value_text(&before), extra.rest());
+    let count = signs.clone().into_iter().count();
+    if has_colon && !first.is_empty() && count == 1 {
+        let [first, rest] = [first, rest].map(|tokens| value_text(&tokens));
         let message =
             format!("Rust has no `? :`\nhelp: write `if {before} {{ {first} }} else {{ {rest} }}`");
         return Some(Mistake::new(signs, message));
     }
-    let (sign, mut other) = if has_colon {
+    let (sign, other) = if has_colon {
         ("?:", rest)
     } else {
         ("??", first)
     };
-    if other.ends_with('"') {
-        other.push_str(".to_owned()");
-    }
+    let other = default(&other);
     let message = format!("Rust has no `{sign}`\nhelp: write `{before}.unwrap_or({other})`");
-    (is_doubled || has_colon).then(|| Mistake::new(signs, message))
+    (count == 2 || has_colon).then(|| Mistake::new(signs, message))
 }
 
 /// Returns the value before the `?` or `??` that a value ends with, and these signs.
 fn asked(item: &ValueTokens) -> Option<(TokenStream, TokenStream)> {
-    let (ValueKind::Reference(_, tokens) | ValueKind::Expr(_, tokens)) = &item.kind else {
-        return None;
-    };
-    let mut trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let mut trees: Vec<TokenTree> = item.written()?.clone().into_iter().collect();
     let end = trees.iter().rposition(|tree| !is_sign(tree, '?'))? + 1;
     let signs = trees.split_off(end);
     (!signs.is_empty()).then(|| (trees.into_iter().collect(), signs.into_iter().collect()))
@@ -237,11 +226,8 @@ pub(crate) fn named_in_parentheses(path: &Path, tokens: &TokenStream) -> Option<
     let TokenTree::Group(group) = last(tokens)? else {
         return None;
     };
-    let inside = Tokens::new(group.stream());
-    let has_names =
-        inside.peek_ident(0).is_some() && inside.is_punct(1, ':') && !inside.is_punct(2, ':');
     let name = path_text(path);
-    has_names.then(|| {
+    Tokens::new(group.stream()).is_key().then(|| {
         mistake!(
             group,
             "named arguments are in braces: `{name} {{ name: value }}`"

@@ -7,6 +7,7 @@ use crate::report::{Mistake, mistake};
 use crate::syntax::has_steps;
 use crate::syntax::text::value_text;
 use crate::syntax::tokens::{Tokens, braces, first_word, is_sign, last, parse_start};
+use crate::syntax::value::is_type_name;
 use plan_graph::StepAttribute;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -265,16 +266,12 @@ pub(super) fn concurrent(tokens: &TokenStream) -> Option<Mistake> {
     }
 }
 
-fn is_upper(name: &Ident) -> bool {
-    name.to_string().starts_with(char::is_uppercase)
-}
-
 /// Returns `true` if `Tool { … }` is among tokens.
 fn has_call(tokens: &TokenStream) -> bool {
     let mut is_tool = false;
     tokens.clone().into_iter().any(|tree| {
         let was_tool = is_tool;
-        is_tool = matches!(&tree, TokenTree::Ident(name) if is_upper(name));
+        is_tool = matches!(&tree, TokenTree::Ident(name) if is_type_name(name));
         match &tree {
             TokenTree::Group(_) if was_tool && braces(&tree).is_some() => true,
             TokenTree::Group(group) if group.delimiter() != Delimiter::None => {

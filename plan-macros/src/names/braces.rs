@@ -1,7 +1,7 @@
 //! Strings with a name of the plan in braces, which were probably meant as `format!`.
 
 use super::{Names, Source};
-use crate::ast::{Body, Optional, Step, typed};
+use crate::ast::{Body, Step, typed};
 use std::collections::HashMap;
 use syn::{Ident, LitStr, Type};
 
@@ -31,9 +31,9 @@ pub(super) struct Forms(HashMap<Source, Form>);
 
 impl Forms {
     pub(super) fn of(names: &Names<'_>) -> Self {
-        let inputs = names.inputs().iter().enumerate();
+        let inputs = names.inputs.iter().enumerate();
         let inputs = inputs.map(|(index, input)| (Source::Input(index), of_type(&input.ty)));
-        let steps = names.steps().iter();
+        let steps = names.steps.iter();
         let steps = steps.map(|step| (names.source(step), of_step(step)));
         Self(inputs.chain(steps).collect())
     }
@@ -44,10 +44,8 @@ impl Forms {
 }
 
 fn of_step(step: &Step) -> Form {
-    let is_absent =
-        matches!(step.policy.optional, Optional::Whole) && step.policy.fallback.is_none();
     match &step.ty {
-        _ if is_absent => Form::Absent,
+        _ if step.policy.is_optional() => Form::Absent,
         Some(ty) => of_type(ty),
         None => of_body(&step.body),
     }

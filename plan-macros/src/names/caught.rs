@@ -1,8 +1,9 @@
 //! Steps whose failures are values, and references to either the `Result` or its content.
 
 use super::{ComputedNames, Names, Outcome, Source, each};
-use crate::ast::{Body, Catch, Hop, Optional, Reference, Role, Step, Test};
+use crate::ast::{Body, Extent, Hop, Reference, Role, Step, Test};
 use crate::docs::text_of;
+use plan_graph::StepAttribute;
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::collections::{HashMap, HashSet};
@@ -25,11 +26,11 @@ pub(super) struct CaughtSteps {
 impl CaughtSteps {
     pub(super) fn of(names: &Names<'_>) -> Self {
         let is_always = |step: &&&Step| matches!(step.role, Role::Always);
-        let always = names.steps().iter().filter(is_always);
+        let always = names.steps.iter().filter(is_always);
         let scopes = always.map(|step| names.scope_of(names.source(step)));
         let scopes: HashSet<usize> = scopes.collect();
         let mut steps = Self::default();
-        for step in names.steps() {
+        for step in &names.steps {
             let source = names.source(step);
             let is_undo = matches!(step.role, Role::Undo(_));
             if !is_undo && scopes.contains(&names.scope_of(source)) {
@@ -39,12 +40,13 @@ impl CaughtSteps {
                 continue;
             };
             steps.caught.insert(source, lists);
-            let is_absent = matches!(step.policy.optional, Optional::Whole);
-            if lists == 1 && (!is_absent || step.policy.fallback.is_some()) {
+            if lists == 1 && !step.policy.is_optional() {
                 steps.each.insert(source);
             }
             // A `?` after an element may take a value out of an `Option`.
-            if let (Catch::Whole(at), depth @ 1..) = (step.policy.catch, depth(&step.body))
+            if lists == 0
+                && let Some(at) = step.policy.place(StepAttribute::Catch)
+                && let depth @ 1.. = depth(&step.body)
                 && !element(&step.body).may_be_absent()
             {
                 steps.lists.insert(source, (at, depth));
@@ -225,9 +227,9 @@ pub(super) fn no_condition(reference: &Reference) -> String {
 /// Returns the number of lists around the `Result` of a step, or `None` if the step returns no `Result`.
 fn lists(step: &Step) -> Option<usize> {
     match step.policy.catch {
-        Catch::No => None,
-        Catch::Whole(_) => Some(0),
-        Catch::Each => Some(depth(&step.body)).filter(|depth| *depth > 0),
+        Extent::Nothing => None,
+        Extent::Whole => Some(0),
+        Extent::Each => Some(depth(&step.body)).filter(|depth| *depth > 0),
     }
 }
 

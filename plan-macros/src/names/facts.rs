@@ -114,6 +114,14 @@ impl<'t, N, F> FactTable<'t, N, F> {
         self.facts.get(&std::ptr::from_ref(node))
     }
 
+    /// Returns the fact about a node, or the default.
+    pub(super) fn of(&self, node: &N) -> F
+    where
+        F: Copy + Default,
+    {
+        self.get(node).copied().unwrap_or_default()
+    }
+
     pub(super) fn get_mut(&mut self, node: &N) -> Option<&mut F> {
         self.facts.get_mut(&std::ptr::from_ref(node))
     }
@@ -121,11 +129,11 @@ impl<'t, N, F> FactTable<'t, N, F> {
 
 /// The facts about the values of a plan.
 #[derive(Default)]
-pub(super) struct Facts<'t> {
+pub(crate) struct Facts<'t> {
     /// The mentions of each step, by its number. They include mentions in its blocks of names from outside the blocks.
     pub(super) mentions: Vec<Vec<Mention>>,
     /// The mentions in the output of the plan.
-    pub(super) output: Vec<Mention>,
+    pub(crate) output: Vec<Mention>,
     pub(super) blocks: FactTable<'t, Block, BlockFacts>,
     pub(super) locals: FactTable<'t, Reference, Local>,
     pub(super) outcomes: FactTable<'t, Reference, Outcome>,
@@ -139,50 +147,18 @@ pub(super) struct Facts<'t> {
     /// The loops whose value of the round before is unknown.
     pub(super) broken_loops: FactTable<'t, Loop, ()>,
     /// The names that `for` and `if let` bind, without the names of fields.
-    pub(super) bound: Vec<Ident>,
+    pub(crate) bound: Vec<Ident>,
     /// The names that `for` and `if let` bind and that nothing mentions, with `true` for the name of a field.
-    pub(super) unused: Vec<(Ident, bool)>,
+    pub(crate) unused: Vec<(Ident, bool)>,
     /// The strings with names in braces, each with the call of `format!` that is probably meant.
-    pub(super) braces: Vec<(Span, String)>,
+    pub(crate) braces: Vec<(Span, String)>,
 }
 
-impl Facts<'_> {
-    /// Returns a value, or [`Value::Broken`] for a value with an error.
-    pub(super) fn value<'v>(&self, value: &'v Value) -> &'v Value {
-        match self.broken.get(value) {
-            Some(()) => &Value::Broken,
-            None => value,
-        }
-    }
-
-    /// Returns a condition, or [`Condition::Broken`] for a condition with an error.
-    pub(super) fn condition<'c>(&self, condition: &'c Condition) -> &'c Condition {
-        match self.broken_conditions.get(condition) {
-            Some(()) => const { &Condition::Broken(Vec::new()) },
-            None => condition,
-        }
-    }
-
-    pub(super) fn outcome(&self, reference: &Reference) -> Outcome {
-        self.outcomes.get(reference).copied().unwrap_or_default()
-    }
-
-    /// Returns `true` for a name alone that is no name of the plan: the author may mean the field or the value.
-    pub(super) fn is_unknown(&self, field: &Field) -> bool {
-        field.shorthand && matches!(self.value(&field.value), Value::Broken)
-    }
-}
-
-impl<'t> Names<'t> {
-    /// Returns the steps of the plan and of its blocks, by their numbers.
-    pub(crate) fn steps(&self) -> &[&'t Step] {
-        &self.steps
-    }
-
+impl Names<'_> {
     /// Returns the number of a step among all steps. The steps of the plan itself come first, then the steps of each
     /// block.
     pub(crate) fn number(&self, step: &Step) -> usize {
-        self.numbers.get(step).copied().unwrap_or_default()
+        self.numbers.of(step)
     }
 
     pub(crate) fn source(&self, step: &Step) -> Source {
@@ -191,18 +167,12 @@ impl<'t> Names<'t> {
 
     /// Returns the number of a block among all blocks, counted from 1.
     pub(crate) fn scope(&self, block: &Block) -> usize {
-        self.numbers_of_blocks
-            .get(block)
-            .copied()
-            .unwrap_or_default()
+        self.numbers_of_blocks.of(block)
     }
 
     /// Returns the scope of the names in the condition of a loop.
     pub(crate) fn scope_of_condition(&self, repeat: &Loop) -> usize {
-        self.numbers_of_loops
-            .get(repeat)
-            .copied()
-            .unwrap_or_default()
+        self.numbers_of_loops.of(repeat)
     }
 
     /// Returns the steps that the `#[after(…)]` of a step names.
@@ -222,11 +192,6 @@ impl<'t> Names<'t> {
     pub(crate) fn mentions_after(&self, block: &Block) -> &[Mention] {
         let block = self.facts.blocks.get(block);
         block.map_or(&[], |block| &block.mentions)
-    }
-
-    /// Returns the mentions in the output of the plan.
-    pub(crate) fn mentions_in_output(&self) -> &[Mention] {
-        &self.facts.output
     }
 
     /// Returns all mentions in the plan and its blocks.
@@ -252,7 +217,7 @@ impl<'t> Names<'t> {
     }
 
     pub(crate) fn outcome(&self, reference: &Reference) -> Outcome {
-        self.facts.outcome(reference)
+        self.facts.outcomes.of(reference)
     }
 
     /// Returns an expression with its uses of steps and inputs dereferenced.
@@ -276,12 +241,20 @@ impl<'t> Names<'t> {
         self.facts.calls_of_plan.get(body).unwrap_or(body)
     }
 
+    /// Returns a value, or [`Value::Broken`] for a value with an error.
     pub(crate) fn value<'v>(&self, value: &'v Value) -> &'v Value {
-        self.facts.value(value)
+        match self.facts.broken.get(value) {
+            Some(()) => &Value::Broken,
+            None => value,
+        }
     }
 
+    /// Returns a condition, or [`Condition::Broken`] for a condition with an error.
     pub(crate) fn condition<'c>(&self, condition: &'c Condition) -> &'c Condition {
-        self.facts.condition(condition)
+        match self.facts.broken_conditions.get(condition) {
+            Some(()) => const { &Condition::Broken(Vec::new()) },
+            None => condition,
+        }
     }
 
     pub(crate) fn list<'l>(&self, list: &'l List) -> &'l List {
@@ -297,20 +270,8 @@ impl<'t> Names<'t> {
         repeat.last.as_ref().filter(|_| !is_broken)
     }
 
-    /// Returns `true` for a field that is left out because its name is unknown.
+    /// Returns `true` for a field that is left out because its name is unknown: a name alone that may mean the field or the value.
     pub(crate) fn is_unknown(&self, field: &Field) -> bool {
-        self.facts.is_unknown(field)
-    }
-
-    pub(crate) fn bound(&self) -> &[Ident] {
-        &self.facts.bound
-    }
-
-    pub(crate) fn unused(&self) -> &[(Ident, bool)] {
-        &self.facts.unused
-    }
-
-    pub(crate) fn braces(&self) -> &[(Span, String)] {
-        &self.facts.braces
+        field.shorthand && matches!(self.value(&field.value), Value::Broken)
     }
 }

@@ -38,6 +38,7 @@ enum Meaning {
 }
 
 /// The names of a plan, and their meaning in each part of the plan.
+#[derive(Default)]
 pub(crate) struct Names<'t> {
     /// The names of the plan itself, and the names of each block.
     scopes: Vec<Scope>,
@@ -48,15 +49,15 @@ pub(crate) struct Names<'t> {
     /// The form in which a block would declare a local value as an input, for the help.
     inputs_help: String,
     /// The inputs that can be fields of the plan's struct.
-    inputs: Vec<&'t Input>,
+    pub(crate) inputs: Vec<&'t Input>,
     /// The names of other fields of the plan's struct, whose inputs could not be read.
-    unread_inputs: Vec<&'t Ident>,
-    /// All steps, by their numbers.
-    steps: Vec<&'t Step>,
+    pub(crate) unread_inputs: Vec<&'t Ident>,
+    /// The steps of the plan and of its blocks, by their numbers.
+    pub(crate) steps: Vec<&'t Step>,
     numbers: FactTable<'t, Step, usize>,
     numbers_of_blocks: FactTable<'t, Block, usize>,
     numbers_of_loops: FactTable<'t, Loop, usize>,
-    facts: Facts<'t>,
+    pub(crate) facts: Facts<'t>,
     /// `true` if a scope has a broken name.
     has_broken: bool,
     no_names: ComputedNames,
@@ -86,7 +87,7 @@ impl<'t> Names<'t> {
         let (mut inputs, mut unread_inputs) = (Vec::new(), Vec::new());
         if let Some(head) = &plan.head {
             let mut known = HashSet::new();
-            for input in &head.inputs {
+            for input in &head.inputs.read {
                 let text = text_of(&input.name);
                 if text.starts_with(char::is_uppercase) {
                     own.broken.insert(text.clone());
@@ -103,10 +104,10 @@ impl<'t> Names<'t> {
                     own.broken.insert(text);
                 }
             }
-            own.broken.extend(head.broken.iter().map(text_of));
+            own.broken.extend(head.inputs.broken.iter().map(text_of));
             let is_field = |name: &&Ident| !is_keyword(name) && known.insert(text_of(name));
-            unread_inputs.extend(head.broken.iter().filter(is_field));
-            if head.unclear_inputs {
+            unread_inputs.extend(head.inputs.broken.iter().filter(is_field));
+            if head.inputs.unclear {
                 own.broken.insert("_".to_owned());
             }
             let sources = inputs.iter().enumerate();
@@ -120,18 +121,10 @@ impl<'t> Names<'t> {
         let mut declaration = Declaration {
             names: Self {
                 scopes: vec![own],
-                places: Vec::new(),
-                bound: HashMap::new(),
                 inputs_help,
                 inputs,
                 unread_inputs,
-                steps: Vec::new(),
-                numbers: FactTable::default(),
-                numbers_of_blocks: FactTable::default(),
-                numbers_of_loops: FactTable::default(),
-                facts: Facts::default(),
-                has_broken: false,
-                no_names: ComputedNames::default(),
+                ..Self::default()
             },
             bound: Vec::new(),
             report,
@@ -140,16 +133,6 @@ impl<'t> Names<'t> {
         let mut names = declaration.names;
         names.has_broken = names.scopes.iter().any(|scope| !scope.broken.is_empty());
         names
-    }
-
-    /// Returns the inputs that are fields of the plan's struct.
-    pub(crate) fn inputs(&self) -> &[&'t Input] {
-        &self.inputs
-    }
-
-    /// Returns the names of the other fields of the plan's struct, whose inputs could not be read.
-    pub(crate) fn unread_inputs(&self) -> &[&'t Ident] {
-        &self.unread_inputs
     }
 
     /// Returns the step or the input of this name in the plan itself.
@@ -323,7 +306,7 @@ impl<'t> Declaration<'_, 't> {
             }
             Body::Block(block) => self.block(block, scope, owner),
             Body::Loop(repeat) => self.repeat(repeat, scope, owner),
-            Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(_) => {}
+            _ => {}
         }
         self.bound.truncate(around);
     }
@@ -377,12 +360,12 @@ impl<'t> Declaration<'_, 't> {
 /// Returns `true` if the type of a body is unknown.
 fn is_untyped(body: &Body) -> bool {
     match body {
-        Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(Some(_)) => false,
-        Body::Broken(None) => true,
+        Body::Broken(path) => path.is_none(),
         Body::If(branches) => typed(branches).is_none_or(is_untyped),
         Body::For(repeat) => is_untyped(&repeat.body),
         Body::Block(block) => is_untyped_block(block),
         Body::Loop(repeat) => is_untyped_block(&repeat.round),
+        _ => false,
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) struct LateSteps {
 impl LateSteps {
     pub(super) fn of(names: &Names<'_>) -> Self {
         let (mut undo, mut always) = (HashSet::new(), HashSet::new());
-        for step in names.steps() {
+        for step in &names.steps {
             match step.role {
                 Role::Undo(_) => undo.insert(names.source(step)),
                 Role::Always => always.insert(names.source(step)),
@@ -69,10 +69,10 @@ pub(crate) type Reached<'o> = dyn Fn(usize, usize) -> Vec<bool> + 'o;
 /// Reports errors about the roles of steps.
 pub(crate) fn check(plan: &Plan, names: &Names<'_>, reached: &Reached<'_>, report: &mut Report) {
     let is_work = |step: &Step| matches!(step.role, Role::Work);
-    if names.steps().iter().copied().all(is_work) {
+    if names.steps.iter().copied().all(is_work) {
         return;
     }
-    let tail: Vec<_> = named(names.mentions_in_output()).collect();
+    let tail: Vec<_> = named(&names.facts.output).collect();
     check_in(&plan.steps, &tail, 0, names, reached, report);
 }
 
@@ -329,33 +329,16 @@ fn cannot_be_undone(steps: &[Step], place: usize, undone: usize) -> Option<Strin
         (Role::Work, Body::Compute(_) | Body::Await(_)) => Some(format!(
             "`{name}` is a value: there is nothing to undo\n{help}"
         )),
-        (Role::Work, body) if repeats(body) => Some(format!(
-            "`{name}` may be half done when it fails: its calls are repeated\n\
+        (Role::Work, body) if body.any(|it| matches!(it, Body::For(_) | Body::Loop(_))) => {
+            Some(format!(
+                "`{name}` may be half done when it fails: its calls are repeated\n\
              help: put the undo step into its block, beside the step that it undoes"
-        )),
-        (Role::Work, body) if may_be_value(body) => Some(format!(
+            ))
+        }
+        (Role::Work, body) if body.any(|it| matches!(it, Body::Compute(_))) => Some(format!(
             "`{name}` may be a value, which nothing undoes\n\
              help: put the undo step into the braces of its call: `{{ step {name} = …; #[undo({name})] step …; {name} }}`"
         )),
         (Role::Work, _) => None,
-    }
-}
-
-/// Returns `true` if a branch is a value.
-fn may_be_value(body: &Body) -> bool {
-    match body {
-        Body::If(branches) => branches.iter().any(|branch| may_be_value(&branch.body)),
-        body => matches!(body, Body::Compute(_)),
-    }
-}
-
-fn repeats(body: &Body) -> bool {
-    match body {
-        Body::For(_) | Body::Loop(_) => true,
-        Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
-        // A block does not repeat its steps.
-        Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Block(_) | Body::Broken(_) => {
-            false
-        }
     }
 }

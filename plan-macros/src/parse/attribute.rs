@@ -1,24 +1,12 @@
 //! Attributes that are not written as Rust wants them: `[optional]`, `#optional`, `#(optional)`.
 
 use super::tidy;
-use crate::ast::{Policy, Role};
 use crate::report::Report;
 use crate::syntax::tokens::Tokens;
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser;
 use syn::{Attribute, Meta};
-
-/// The attributes and doc comments of a step.
-#[derive(Default)]
-pub(super) struct Attributes {
-    pub(super) intent: String,
-    pub(super) role: Role,
-    pub(super) after: Vec<Ident>,
-    pub(super) policy: Policy,
-    /// `true` if an unreadable attribute may change the type of the step.
-    pub(super) unclear: bool,
-}
 
 /// Reads attributes. A misspelled attribute is reported and read. Returns `None` for unreadable attributes.
 pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec<Attribute>> {
@@ -148,7 +136,7 @@ fn several(content: &TokenStream) -> Option<(TokenStream, Vec<TokenStream>)> {
 fn without_parentheses(content: &TokenStream) -> Option<(Ident, TokenStream)> {
     let mut tokens = Tokens::new(content.clone());
     let name = tokens.next_ident()?;
-    if tokens.is_punct(0, ':') && !tokens.is_punct(1, ':') {
+    if tokens.is_colon(0) {
         tokens.next();
     }
     let is_argument = match tokens.peek(0)? {

@@ -53,7 +53,7 @@ pub(crate) fn refuse(
 }
 
 /// Reads the value of an option.
-fn value(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<Expr>> {
+pub(crate) fn value(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<Expr>> {
     if let Ok(value) = meta.value() {
         return value.parse().map(Some);
     }

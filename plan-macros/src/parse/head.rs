@@ -2,7 +2,7 @@
 
 use super::attribute::attributes;
 use super::{functions, types};
-use crate::ast::{Header, Input};
+use crate::ast::{Header, Input, Inputs};
 use crate::docs::text_of;
 use crate::mistakes;
 use crate::report::{Mistake, Report, mistake};
@@ -106,9 +106,7 @@ pub(super) fn head(source: HeadTokens, report: &mut Report) -> Option<Header> {
         attrs,
         vis: vis.unwrap_or(Visibility::Inherited),
         name,
-        inputs: inputs.read,
-        broken: inputs.broken,
-        unclear_inputs: inputs.unclear,
+        inputs,
         unclear_body,
         may_have_output: arrow || report.len() > before,
         output,
@@ -146,16 +144,6 @@ fn is_not_of_step(attr: &Attribute, what: &str, report: &mut Report) -> bool {
     };
     report.error(attr.path(), message);
     false
-}
-
-/// The inputs of a plan.
-#[derive(Default)]
-struct Inputs {
-    read: Vec<Input>,
-    /// The names of inputs that cannot be read.
-    broken: Vec<Ident>,
-    /// `true` if the plan may have other inputs, which cannot be read.
-    unclear: bool,
 }
 
 impl Inputs {

@@ -11,7 +11,6 @@ mod literal;
 pub(crate) mod owned;
 mod policy;
 mod policy_checks;
-mod tail;
 mod types;
 mod value;
 
@@ -22,7 +21,7 @@ pub(crate) use amount::duration_in;
 pub(crate) use head::krate;
 
 use crate::ast::{Body, Header, Plan, Step, Tail, Value};
-use crate::mistakes::tail as mistakes;
+use crate::mistakes::{is_call, tail as mistakes};
 use crate::report::{Mistake, Report, mistake};
 use crate::syntax::{self, PlanTokens, Statement, StatementKind, StepTokens};
 use flow::StepReader;
@@ -53,6 +52,11 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         tail: body.tail,
         broken: body.reader.broken,
     })
+}
+
+/// Returns a step with a doc comment and attributes alone.
+pub(crate) fn attributes(attrs: TokenStream, report: &mut Report) -> Step {
+    policy::parse(attrs, None, report).step
 }
 
 /// Returns the error of a plan without steps, or with a name alone.
@@ -95,7 +99,7 @@ struct PlanBody {
 impl PlanBody {
     fn read(&mut self, statements: Vec<Statement>, head: Option<&Header>, report: &mut Report) {
         let mut keywords = syntax::keywords(&statements);
-        let inputs = head.iter().flat_map(|head| &head.inputs);
+        let inputs = head.iter().flat_map(|head| &head.inputs.read);
         let inputs = inputs.filter(|input| syntax::is_keyword(&input.name));
         keywords.extend(inputs.map(|input| input.name.to_string()));
         let mut ended = false;
@@ -172,7 +176,7 @@ impl PlanBody {
     ) {
         let before = report.len();
         self.stray_attrs = !statement.attrs.is_empty();
-        let mut tail = tail::tail(statement, tokens, report);
+        let mut tail = last_expression(statement, tokens, report);
         if is_unreadable {
             report.drop_since(before);
             tail.iter_mut().for_each(|tail| tail.value = Value::Broken);
@@ -207,6 +211,41 @@ impl PlanBody {
             _ => None,
         }
     }
+}
+
+/// Reads the final expression.
+fn last_expression(
+    statement: &Statement,
+    tokens: &TokenStream,
+    report: &mut Report,
+) -> Option<Tail> {
+    let tail = |value| {
+        Some(Tail {
+            value,
+            tokens: tokens.clone(),
+        })
+    };
+    if !statement.attrs.is_empty() {
+        let last = mistakes::last_attribute(&statement.attrs);
+        report.push(mistakes::attributes(last, statement, tokens));
+        // A call and a statement are no output.
+        let is_output = !tokens.is_empty() && !statement.semicolon && !is_call(tokens);
+        return is_output.then_some(Value::Broken).and_then(tail);
+    }
+    if let Some(mistake) = mistakes::in_plan(statement, tokens) {
+        report.push(mistake);
+        return None;
+    }
+    if tokens.is_empty() {
+        return None;
+    }
+    let before = report.len();
+    let value = value::all(tokens.clone(), statement.end, "the end of the plan", report);
+    tail(if report.drop_cascade(before) {
+        Value::Broken
+    } else {
+        value
+    })
 }
 
 /// Returns the name, if the tokens are a single name of a type, and not of a constant.

@@ -33,20 +33,43 @@ pub(crate) fn is_sized(ty: &Type, report: &mut Report) -> bool {
 /// Reports types of the standard library with too many parameters, and returns `true` if there are none. rustc would
 /// repeat the error for each use of the type.
 pub(crate) fn has_own_parameters(ty: &Type, report: &mut Report) -> bool {
-    struct Extra<'a>(&'a mut Report, bool);
-    impl<'ast> Visit<'ast> for Extra<'_> {
-        fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
-            if let Some(message) = extra_parameters(segment) {
-                self.1 = false;
-                self.0.error(segment, message);
-            } else {
-                visit::visit_path_segment(self, segment);
+    let before = report.len();
+    each_type(ty, &mut |ty| {
+        let Type::Path(path) = ty else { return true };
+        let mut segments = path.path.segments.iter();
+        let extra = segments.find_map(|it| Some((it, extra_parameters(it)?)));
+        if let Some((segment, message)) = &extra {
+            report.error(segment, message);
+        }
+        extra.is_none()
+    });
+    report.len() == before
+}
+
+/// Calls `f` with a type, and with the types inside each type for which `f` returns `true`.
+pub(crate) fn each_type(ty: &Type, f: &mut dyn FnMut(&Type) -> bool) {
+    struct Types<'f>(&'f mut dyn FnMut(&Type) -> bool);
+    impl<'ast> Visit<'ast> for Types<'_> {
+        fn visit_type(&mut self, ty: &'ast Type) {
+            if (self.0)(ty) {
+                visit::visit_type(self, ty);
             }
         }
     }
-    let mut extra = Extra(report, true);
-    extra.visit_type(ty);
-    extra.1
+    Types(f).visit_type(ty);
+}
+
+/// Returns the types among the parameters of a path.
+pub(crate) fn type_arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
+    let arguments = match &segment.arguments {
+        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+        _ => None,
+    };
+    let arguments = arguments.into_iter().flatten();
+    arguments.filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
 }
 
 /// Returns two counts of the parameters of a standard type: types of values, and hashers or allocators.

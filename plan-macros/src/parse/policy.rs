@@ -1,36 +1,39 @@
 //! The attributes of a step.
 
 use super::amount::{self, arguments};
-use super::attribute::{Attributes, attributes};
+use super::attribute::attributes;
 use super::path_text;
 use super::{policy_checks, value};
-use crate::ast::{Catch, Optional, Role};
+use crate::ast::{Body, Extent, Role, Step};
 use crate::docs;
 use crate::mistakes::attribute as meant;
 use crate::report::Report;
 use plan_graph::{Concern, StepAttribute, similar};
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Meta, Path, Token};
 
+/// A step with its doc comment and its attributes alone.
+pub(super) struct Attributes {
+    pub(super) step: Step,
+    /// `true` if an unreadable attribute may change the type of the step.
+    pub(super) unclear: bool,
+}
+
 /// Reads the doc comment and the attributes of a step of this name.
 pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Report) -> Attributes {
     let before = report.len();
     let attrs = attributes(stream, report);
     let is_written_wrong = report.len() > before;
-    let Some(attrs) = attrs else {
-        return Attributes {
-            unclear: true,
-            ..Attributes::default()
-        };
-    };
     let mut read = Attributes {
-        intent: docs::text(&attrs),
-        ..Attributes::default()
+        step: Step::new(Span::call_site(), Body::Broken(None)),
+        unclear: attrs.is_none(),
     };
+    let Some(attrs) = attrs else { return read };
+    read.step.intent = docs::text(&attrs);
     let mut seen: Vec<String> = Vec::new();
     for attr in &attrs {
         let name = path_text(attr.path());
@@ -56,13 +59,14 @@ pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Repo
         seen.push(name);
     }
     if report.len() == before {
-        policy_checks::waits(&read.policy, report);
+        policy_checks::waits(&read.step.policy, report);
     }
-    policy_checks::role(&mut read, report);
-    policy_checks::conflicts(&read.policy, report);
-    if let Catch::Whole(_) = read.policy.catch {
+    policy_checks::role(&mut read.step, report);
+    let policy = &mut read.step.policy;
+    policy_checks::conflicts(policy, report);
+    if policy.catch == Extent::Whole {
         // The fallback would have another type than the output.
-        read.policy.fallback = None;
+        policy.fallback = None;
     }
     if is_written_wrong {
         report.drop_cascade(before);
@@ -78,7 +82,12 @@ impl Attributes {
         step: Option<&Ident>,
         report: &mut Report,
     ) -> syn::Result<()> {
-        let policy = &mut self.policy;
+        let Step {
+            role,
+            after,
+            policy,
+            ..
+        } = &mut self.step;
         let place = attr.path().span();
         // With wrong arguments, the bound of a loop is still a bound.
         let counts_if_wrong = matches!(known.concern(), Concern::Attempts | Concern::Rounds);
@@ -87,54 +96,41 @@ impl Attributes {
         }
         match known {
             StepAttribute::After => {
-                for name in after(attr)? {
-                    if self.after.contains(&name) {
+                for name in named(attr)? {
+                    if after.contains(&name) {
                         report.error(&name, format!("the step waits for `{name}` already"));
                     } else {
-                        self.after.push(name);
+                        after.push(name);
                     }
                 }
             }
-            StepAttribute::Undo | StepAttribute::Always if !matches!(self.role, Role::Work) => {
+            StepAttribute::Undo | StepAttribute::Always if !matches!(role, Role::Work) => {
                 if known == StepAttribute::Undo {
                     // An undo step may refer to the unchanged step, which avoids further errors.
-                    self.role = undone(attr, step).map_or(Role::Always, Role::Undo);
+                    *role = undone(attr, step).map_or(Role::Always, Role::Undo);
                 }
                 return Err(syn::Error::new_spanned(
                     attr.path(),
                     "a step cannot be both an undo step and an always step\nhelp: remove `#[undo(…)]` or `#[always]`",
                 ));
             }
-            StepAttribute::Undo => self.role = Role::Undo(undone(attr, step)?),
+            StepAttribute::Undo => *role = Role::Undo(undone(attr, step)?),
             StepAttribute::Always => {
-                self.role = Role::Always;
-                has_each(known, attr)?;
+                *role = Role::Always;
+                extent(known, attr)?;
             }
             StepAttribute::Collect => {
-                policy.collect = Some(place);
-                has_each(known, attr)?;
+                extent(known, attr)?;
             }
-            StepAttribute::Optional => {
-                policy.optional = if has_each(known, attr)? {
-                    Optional::Each(place)
-                } else {
-                    Optional::Whole
-                }
-            }
-            StepAttribute::Catch => {
-                policy.catch = if has_each(known, attr)? {
-                    Catch::Each
-                } else {
-                    Catch::Whole(place)
-                }
-            }
+            StepAttribute::Optional => policy.optional = extent(known, attr)?,
+            StepAttribute::Catch => policy.catch = extent(known, attr)?,
             StepAttribute::Fallback => {
                 let tokens = arguments(known, attr)?;
                 one_fallback(&tokens)?;
                 let (before, end) = (report.len(), tokens.span());
                 let value = value::all(tokens, end, "`)`", report);
                 if !report.drop_cascade(before) {
-                    policy.fallback = Some((place, Box::new(value)));
+                    policy.fallback = Some(Box::new(value));
                 }
             }
             StepAttribute::Retry
@@ -157,10 +153,10 @@ impl Attributes {
         let known = meant.as_ref().map_or(similar, |(known, _)| *known);
         self.unclear |= known.is_some_and(StepAttribute::changes_type);
         match known {
-            Some(StepAttribute::Always) => self.role = Role::Always,
+            Some(StepAttribute::Always) => self.step.role = Role::Always,
             Some(StepAttribute::AtMost) => {
-                let place = attr.path().span();
-                self.policy.places.push((StepAttribute::AtMost, place));
+                let place = (StepAttribute::AtMost, attr.path().span());
+                self.step.policy.places.push(place);
             }
             _ => {}
         }
@@ -226,15 +222,15 @@ fn with_arguments(known: StepAttribute, attr: &Attribute) -> String {
     }
 }
 
-/// Returns `true` for an attribute with `each` in parentheses, and `false` for an attribute without arguments.
-fn has_each(known: StepAttribute, attr: &Attribute) -> syn::Result<bool> {
+/// Reads an attribute without arguments, or with `each` in parentheses.
+fn extent(known: StepAttribute, attr: &Attribute) -> syn::Result<Extent> {
     let takes_each = !known.arguments().is_empty();
     match &attr.meta {
-        Meta::Path(_) => Ok(false),
+        Meta::Path(_) => Ok(Extent::Whole),
         Meta::List(list)
             if takes_each && list.parse_args::<Ident>().is_ok_and(|word| word == "each") =>
         {
-            Ok(true)
+            Ok(Extent::Each)
         }
         meta => Err(syn::Error::new_spanned(meta, known.usage())),
     }
@@ -267,7 +263,8 @@ fn undone(attr: &Attribute, step: Option<&Ident>) -> syn::Result<Ident> {
     Err(syn::Error::new_spanned(tokens, message))
 }
 
-fn after(attr: &Attribute) -> syn::Result<Vec<Ident>> {
+/// Returns the steps in an `#[after]`.
+fn named(attr: &Attribute) -> syn::Result<Vec<Ident>> {
     let tokens = arguments(StepAttribute::After, attr)?;
     let names = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens.clone());
     names

@@ -1,33 +1,31 @@
 //! Attributes that contradict each other or have no effect.
 
-use super::attribute::Attributes;
-use crate::ast::{Amount, Body, Catch, Given, Optional, Policy, Role};
+use crate::ast::{Amount, Body, Extent, Given, Policy, Role, Step};
 use crate::report::Report;
 use plan_graph::{BACKOFF, Concern, LONGEST_WAIT, StepAttribute, Takes};
-use proc_macro2::Span;
 use std::time::Duration;
 
 /// Reports attributes without an effect on the role of a step.
-pub(super) fn role(read: &mut Attributes, report: &mut Report) {
-    let Some(kind) = kind(&read.role) else {
+pub(super) fn role(step: &mut Step, report: &mut Report) {
+    let Some(kind) = kind(&step.role) else {
         return;
     };
     let all = StepAttribute::ALL.iter();
     for known in all.filter(|known| known.concern() == Concern::Failure) {
-        if let Some(at) = read.policy.place(*known) {
+        if let Some(at) = step.policy.place(*known) {
             let name = known.name();
             let message = format!("`#[{name}]` has no effect on {kind}\nhelp: remove it");
             report.error_at(at, message);
         }
     }
-    let policy = &mut read.policy;
-    (policy.optional, policy.catch, policy.fallback) = (Optional::No, Catch::No, None);
-    if let (Role::Undo(_), Some(first)) = (&read.role, read.after.first()) {
+    let policy = &mut step.policy;
+    (policy.optional, policy.catch, policy.fallback) = (Extent::Nothing, Extent::Nothing, None);
+    if let (Role::Undo(_), Some(first)) = (&step.role, step.after.first()) {
         report.error(
             first,
             "undo steps run in the reverse order of the steps that they undo\nhelp: write `#[after(…)]` on those",
         );
-        read.after.clear();
+        step.after.clear();
     }
 }
 
@@ -67,32 +65,29 @@ pub(super) fn conflicts(policy: &Policy, report: &mut Report) {
             "no call can take this long, since the `#[deadline]` of all attempts is shorter",
         );
     }
-    let mut leaves_none = |attribute: StepAttribute, at: Span, each: &str| {
+    let mut leaves_none = |attribute: StepAttribute, each: &str| {
         let name = attribute.name();
         let message = format!(
             "`#[catch{each}]` leaves no failure for `#[{name}{each}]`\nhelp: remove one of them"
         );
-        report.error_at(at, message);
+        let at = policy.place(attribute).into_iter();
+        at.for_each(|at| report.error_at(at, &message));
     };
-    match (policy.catch, &policy.optional) {
-        (Catch::Whole(_), Optional::Whole) => {
-            if let Some(at) = policy.place(StepAttribute::Optional) {
-                leaves_none(StepAttribute::Optional, at, "");
-            }
-        }
-        (Catch::Each, Optional::Each(at)) => {
-            leaves_none(StepAttribute::Optional, *at, "(each)");
-        }
+    match (policy.catch, policy.optional) {
+        (Extent::Whole, Extent::Whole) => leaves_none(StepAttribute::Optional, ""),
+        (Extent::Each, Extent::Each) => leaves_none(StepAttribute::Optional, "(each)"),
         _ => {}
     }
-    let Some((at, _)) = &policy.fallback else {
+    if policy.fallback.is_none() {
         return;
-    };
-    if let Catch::Whole(_) = policy.catch {
-        leaves_none(StepAttribute::Fallback, *at, "");
-    } else if let Optional::Whole = policy.optional {
+    }
+    if policy.catch == Extent::Whole {
+        leaves_none(StepAttribute::Fallback, "");
+    } else if policy.optional == Extent::Whole
+        && let Some(at) = policy.place(StepAttribute::Fallback)
+    {
         report.error_at(
-            *at,
+            at,
             "with `#[fallback]`, a failed step has an output, so `#[optional]` has no effect\nhelp: remove one of them",
         );
     }
@@ -193,8 +188,8 @@ fn elements(policy: &Policy, body: &Body, report: &mut Report) {
         return;
     }
     let is_each = |known: &StepAttribute| match known {
-        StepAttribute::Optional => matches!(policy.optional, Optional::Each(_)),
-        StepAttribute::Catch => matches!(policy.catch, Catch::Each),
+        StepAttribute::Optional => policy.optional == Extent::Each,
+        StepAttribute::Catch => policy.catch == Extent::Each,
         known => known.concern() == Concern::Elements,
     };
     for known in StepAttribute::ALL.iter().filter(|known| is_each(known)) {
@@ -209,17 +204,9 @@ fn elements(policy: &Policy, body: &Body, report: &mut Report) {
         let block = format!(
             "\nhelp: put the `for` in a block, as a step with this attribute: `{{ #[{name}{example}] step each = for …; each }}`"
         );
-        let help = if is_around_for(body) { block } else { whole };
+        let is_around_for = body.any(|body| matches!(body, Body::For(_)));
+        let help = if is_around_for { block } else { whole };
         report.error_at(at, format!("`#[{name}{arguments}]` needs a `for`{help}"));
-    }
-}
-
-/// Returns `true` for an `if` with a `for` in a branch.
-fn is_around_for(body: &Body) -> bool {
-    let is_for = |body: &Body| matches!(body, Body::For(_)) || is_around_for(body);
-    match body {
-        Body::If(branches) => branches.iter().any(|branch| is_for(&branch.body)),
-        _ => false,
     }
 }
 
@@ -249,7 +236,7 @@ fn rounds(policy: &Policy, body: &Body, report: &mut Report) {
     if let Some(at) = bound.filter(|_| is_read) {
         report.error_at(at, format!("`#[at_most]` needs a `loop`\nhelp: {limit}"));
     }
-    if let Some(at) = policy.collect {
+    if let Some(at) = policy.place(StepAttribute::Collect) {
         report.error_at(at, format!("`#[collect]` needs a `loop`{instead}"));
     }
 }

@@ -1,14 +1,13 @@
 //! The types that an author writes: of inputs, of the output, of computed steps.
 
-use super::owned;
+use super::owned::{self, each_type, type_arguments};
 use crate::report::Report;
 use crate::syntax::text::tidy;
 use crate::syntax::tokens::{drain, end_of};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
+use syn::Type;
 use syn::parse::{ParseStream, Parser};
-use syn::visit::{self, Visit};
-use syn::{GenericArgument, PathArguments, Type};
 
 /// Reads a type that consists of all the tokens, or returns the span of the unreadable token.
 pub(super) fn read(tokens: TokenStream) -> Result<Type, Span> {
@@ -47,52 +46,38 @@ pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
             "a plan's values are written as JSON and read again, so each has one type that is known: write that instead of `dyn`",
         );
     } else {
-        Owned { report }.visit_type(ty);
+        each_type(ty, &mut |ty| is_named(ty, report));
         owned::is_sized(ty, report);
         owned::has_own_parameters(ty, report);
     }
     report.len() == before
 }
 
-struct Owned<'a> {
-    report: &'a mut Report,
-}
-
-impl<'ast> Visit<'ast> for Owned<'_> {
-    fn visit_type(&mut self, ty: &'ast Type) {
-        let message = match ty {
-            Type::Reference(reference) => format!(
-                "a plan owns its values, so their types cannot be references\nhelp: write {}",
-                owned::instead(&reference.elem)
-            ),
-            Type::ImplTrait(_) => {
-                "a plan's values have types that are written out: write the type instead of `impl`"
-                    .to_owned()
-            }
-            Type::Infer(_) => "a plan's values have types that are written out, not `_`".to_owned(),
-            // Its parameters are not values.
-            Type::FnPtr(_) | Type::TraitObject(_) => return,
-            ty => return visit::visit_type(self, ty),
-        };
-        self.report.error(ty, message);
-    }
+/// Reports a reference, `impl` and `_`. Returns `true` if the types inside the type are values as well.
+fn is_named(ty: &Type, report: &mut Report) -> bool {
+    let message = match ty {
+        Type::Reference(reference) => format!(
+            "a plan owns its values, so their types cannot be references\nhelp: write {}",
+            owned::instead(&reference.elem)
+        ),
+        Type::ImplTrait(_) => {
+            "a plan's values have types that are written out: write the type instead of `impl`"
+                .to_owned()
+        }
+        Type::Infer(_) => "a plan's values have types that are written out, not `_`".to_owned(),
+        ty => return !matches!(ty, Type::FnPtr(_) | Type::TraitObject(_)),
+    };
+    report.error(ty, message);
+    false
 }
 
 /// Returns the `T` of a `Result<T>`.
 pub(super) fn result(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    match arguments.args.first() {
-        Some(GenericArgument::Type(value))
-            if last.ident == "Result" && arguments.args.len() == 1 =>
-        {
-            Some(value)
-        }
-        _ => None,
-    }
+    let mut arguments = type_arguments(last);
+    let value = arguments.next().filter(|_| last.ident == "Result");
+    value.filter(|_| arguments.next().is_none())
 }
 
 /// Returns a type as written.

@@ -22,7 +22,7 @@ use syn::{DeriveInput, Ident, Meta, Path, Type};
 
 /// `#[derive(Shape)]`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
-    match ParsedType::read(item) {
+    match ParsedType::read(item).filter(|parsed| !parsed.is_repeated()) {
         Some(ParsedType::Whole(input)) => described(&input, false),
         Some(ParsedType::Separators(input)) => described(&input, true),
         Some(ParsedType::Fields(input, unread)) => unparsed::shape(&input, &unread),

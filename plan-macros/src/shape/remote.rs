@@ -1,13 +1,14 @@
 //! `#[shape(remote = "…")]`: the shape of a type that cannot derive it, since it is of another crate.
 
 use crate::docs::text_of;
+use crate::parse::functions;
 use crate::report::Report;
 use crate::syntax::tokens::placed;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Expr, ExprLit, Fields, Lit, LitStr, Member, Path, Type, token};
+use syn::{Data, DeriveInput, Expr, ExprLit, Fields, Lit, LitStr, Member, Path, Type};
 
 /// Parses the path of the type: a string, as for serde's `remote`, or tokens without quotes, as in rustc's suggestion
 /// of a better name.
@@ -177,12 +178,7 @@ fn of_serde(input: &DeriveInput, mut found: impl FnMut(&Path, Option<&Expr>)) {
     {
         // Other errors in the attribute are already reported.
         let _ = attr.parse_nested_meta(|meta| {
-            let mut value = None;
-            if let Ok(given) = meta.value() {
-                value = Some(given.parse::<Expr>()?);
-            } else if meta.input.peek(token::Paren) {
-                meta.input.parse::<Group>()?;
-            }
+            let value = functions::value(&meta)?;
             if meta.path.is_ident("remote") {
                 found(&meta.path, value.as_ref());
             }

@@ -185,7 +185,7 @@ fn starts_head(tokens: &Tokens) -> bool {
     if let Some(inputs) = tokens.peek_group(1, Delimiter::Parenthesis) {
         let mut inputs = Tokens::new(inputs.stream());
         inputs.attributes();
-        let has_type = inputs.peek_ident(0).is_some() && is_colon(&inputs, 1);
+        let has_type = inputs.is_key();
         // `Some(value)?` is an expression.
         let has_body = tokens.is_braces(2);
         return has_type || has_body || tokens.is_arrow(2) || tokens.peek(2).is_none();
@@ -223,10 +223,6 @@ fn is_word_before_name(tokens: &Tokens) -> bool {
         && (tokens.is_arrow(3) || tokens.is_braces(3))
 }
 
-fn is_colon(tokens: &Tokens, ahead: usize) -> bool {
-    tokens.is_punct(ahead, ':') && !tokens.is_punct(ahead + 1, ':')
-}
-
 fn inputs(stream: TokenStream) -> Vec<InputTokens> {
     let mut tokens = Tokens::new(stream);
     let mut inputs = Vec::new();
@@ -240,7 +236,7 @@ fn inputs(stream: TokenStream) -> Vec<InputTokens> {
         let name = tokens.next_ident();
         let mut typed = false;
         let ty = tokens.take_type(|tokens| {
-            let is_next = typed && tokens.peek_ident(0).is_some() && is_colon(tokens, 1);
+            let is_next = typed && tokens.is_key();
             typed |= tokens.is_punct(0, ':');
             is_next || tokens.is_punct(0, ',')
         });

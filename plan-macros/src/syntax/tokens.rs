@@ -93,6 +93,16 @@ impl Tokens {
         self.peek_ident(ahead).is_some_and(|ident| ident == name)
     }
 
+    /// Returns `true` before a colon that is no part of `::`.
+    pub(crate) fn is_colon(&self, ahead: usize) -> bool {
+        self.is_punct(ahead, ':') && !self.is_punct(ahead + 1, ':')
+    }
+
+    /// Returns `true` before `name:`.
+    pub(crate) fn is_key(&self) -> bool {
+        self.peek_ident(0).is_some() && self.is_colon(1)
+    }
+
     pub(crate) fn next_ident(&mut self) -> Option<Ident> {
         let ident = self.peek_ident(0)?.clone();
         self.next();

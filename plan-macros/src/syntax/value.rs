@@ -39,6 +39,16 @@ pub(crate) enum ValueKind {
     Broken(TokenStream, syn::Error),
 }
 
+impl ValueTokens {
+    /// Returns the tokens of a reference or of any other expression.
+    pub(crate) fn written(&self) -> Option<&TokenStream> {
+        match &self.kind {
+            ValueKind::Reference(_, tokens) | ValueKind::Expr(_, tokens) => Some(tokens),
+            _ => None,
+        }
+    }
+}
+
 /// A value, and the comma after it.
 pub(crate) type Piece = (ValueTokens, Option<Token![,]>);
 

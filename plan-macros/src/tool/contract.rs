@@ -18,7 +18,7 @@ use syn::{
 
 /// Expands `#[derive(Tool)]`.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
-    let (input, silent) = match ParsedType::read(item) {
+    let (input, silent) = match ParsedType::read(item).filter(|parsed| !parsed.is_repeated()) {
         Some(ParsedType::Whole(input) | ParsedType::Separators(input)) => (input, None),
         Some(ParsedType::Fields(input, unread)) => {
             let silent = unparsed::silent(&input.ident, &unread);

@@ -1,11 +1,13 @@
 //! `#[tool]` on a function: the struct of its arguments, and the call of the function.
 
-use super::options::ToolOptions;
+use super::options::{ToolOptions, with_repeated};
 use super::parameters::Parameters;
 use super::signature::{self, Application, Argument, ContextParameter, Signature};
 use super::types;
 use crate::docs::text_of;
 use crate::mistakes::head::repeated_derives;
+use crate::parse::tidy;
+use crate::repeated::is_repeated;
 use crate::report::Report;
 use crate::shape::secret;
 use crate::syntax::tokens::{no_parameters, placed};
@@ -26,6 +28,7 @@ pub(super) fn expand(
 ) -> TokenStream {
     let mut report = Report::default();
     let known = ["name", "struct", "read_only", "crate"];
+    let options = with_repeated(options, &mut item, &mut report);
     let options = ToolOptions::read(options, &known, &mut report);
     let name = options.name.unwrap_or_else(|| text_of(&item.sig.ident));
     let ident = options
@@ -65,22 +68,15 @@ pub(super) fn expand(
     let is_method = item.sig.receiver().is_some();
     let tool = if is_method {
         TokenStream::new()
+    } else if !item.attrs.iter().any(signature::is_cfg) && is_repeated(&ident) {
+        let vis = &item.vis;
+        quote!(#[allow(dead_code, missing_docs)] #vis struct #ident {})
     } else if unparsed.is_some_and(|parameters| parameters.is_nameless) {
         // Code that uses a tool with unknown arguments is not wrong.
         let (vis, unknown) = (&item.vis, &tool.unknown);
         quote!(#[allow(missing_docs)] #vis type #ident = #unknown;)
     } else {
-        let (items, structure) = tool.structure();
-        let contract = tool.contract();
-        let implementation = tool.implementation();
-        let called = quote!(#contract #implementation);
-        if host::is_editor() {
-            let (called, arguments) = (ide::unplaced(called), tool.arguments());
-            let items = ide::unplaced(items);
-            quote!(#items #structure #called #arguments)
-        } else {
-            quote!(#items #structure #called)
-        }
+        tool.items()
     };
     let errors = if is_method {
         report.into_compile_errors()
@@ -147,6 +143,20 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
+    /// Returns the struct of the arguments, the contract and the implementation.
+    fn items(&self) -> TokenStream {
+        let (items, structure) = self.structure();
+        let (contract, implementation) = (self.contract(), self.implementation());
+        let called = quote!(#contract #implementation);
+        if host::is_editor() {
+            let (called, arguments) = (ide::unplaced(called), self.arguments());
+            let items = ide::unplaced(items);
+            quote!(#items #structure #called #arguments)
+        } else {
+            quote!(#items #structure #called)
+        }
+    }
+
     /// Returns the struct of the arguments, and the items before the struct.
     fn structure(&self) -> (TokenStream, TokenStream) {
         let Self {
@@ -159,7 +169,7 @@ impl Expansion<'_> {
         let vis = &function.vis;
         let no_parameters = no_parameters(ident.span());
         let serde = quote!(#krate::check::serde);
-        let serde_path = crate::parse::tidy(&serde);
+        let serde_path = tidy(&serde);
         let copied = function.attrs.iter().filter(|attr| {
             attr.path().is_ident("doc")
                 || attr.path().is_ident("deprecated")

@@ -1,10 +1,13 @@
 //! The options of a tool.
 
+use crate::docs::names_of;
 use crate::options;
+use crate::parse::tidy;
 use crate::report::Report;
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
 use syn::parse::ParseStream;
-use syn::{Ident, LitStr, Path, Type};
+use syn::{Attribute, Ident, ItemFn, LitStr, Meta, Path, Type};
 
 #[derive(Default)]
 pub(super) struct ToolOptions {
@@ -41,4 +44,34 @@ fn output_type(input: ParseStream) -> syn::Result<Type> {
         return Err(syn::Error::new(quoted.span(), message));
     }
     input.parse()
+}
+
+/// Takes each further `#[tool]` off the function, reports it, and returns the options of all. `tool` may be an attribute of another crate if
+/// the author wrote the first one otherwise.
+pub(super) fn with_repeated(
+    mut options: TokenStream,
+    item: &mut ItemFn,
+    report: &mut Report,
+) -> TokenStream {
+    let written = Span::call_site().source_text().unwrap_or_default();
+    let is_tool = |attr: &mut Attribute| {
+        let name = names_of(attr.path());
+        name == "plan_runtime::tool" || name == "tool" && written.starts_with("#[tool")
+    };
+    for attr in item.attrs.extract_if(.., is_tool) {
+        if let Meta::List(list) = &attr.meta {
+            let comma = (!options.is_empty()).then(|| quote!(,));
+            let more = &list.tokens;
+            options.extend(quote!(#comma #more));
+        }
+        let all = match tidy(&options) {
+            all if all.is_empty() => String::new(),
+            all => format!("({all})"),
+        };
+        report.error(
+            attr,
+            format_args!("a tool has one `#[tool]`\nhelp: write `#[tool{all}]` once"),
+        );
+    }
+    options
 }

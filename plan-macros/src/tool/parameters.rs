@@ -30,7 +30,7 @@ impl Parameters {
                 let mut one = part.attributes();
                 one.extend(part.next());
                 one.extend(part.next());
-                one.extend(part.take_until(|tokens| !is_whole && begins(tokens)));
+                one.extend(part.take_until(|tokens| !is_whole && tokens.is_key()));
                 inputs.extend(parameter(one, inputs.is_empty()));
             }
             tokens.next();
@@ -71,11 +71,6 @@ fn is_type(tokens: &TokenStream) -> bool {
         Ok(Type::Infer(_)) | Err(_) => false,
         Ok(_) => true,
     }
-}
-
-/// Returns `true` at `name:`, the start of a parameter.
-fn begins(tokens: &Tokens) -> bool {
-    tokens.peek_ident(0).is_some() && tokens.is_punct(1, ':') && !tokens.is_punct(2, ':')
 }
 
 fn parameter(tokens: TokenStream, is_first: bool) -> Option<FnArg> {

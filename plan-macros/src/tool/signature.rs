@@ -15,6 +15,7 @@ use syn::{
 };
 
 /// The parts of a function that define its tool.
+#[derive(Default)]
 pub(super) struct Signature {
     /// The type that the first parameter refers to.
     pub(super) application: Option<Application>,
@@ -49,12 +50,7 @@ pub(super) struct Argument {
 /// parameters.
 pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
     qualifiers(item, report);
-    let mut signature = Signature {
-        application: None,
-        arguments: Vec::new(),
-        context: None,
-        output: None,
-    };
+    let mut signature = Signature::default();
     for (i, input) in item.sig.inputs.iter_mut().enumerate() {
         if let FnArg::Typed(input) = input {
             correct_context(input, report);

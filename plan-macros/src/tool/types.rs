@@ -1,6 +1,7 @@
 //! The types in the signature of a tool.
 
-use crate::parse::{owned, tidy};
+use crate::parse::owned::{self, each_type};
+use crate::parse::tidy;
 use crate::report::Report;
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -9,29 +10,30 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     FnArg, GenericArgument, Ident, Lifetime, PathArguments, PathSegment, ReturnType, Signature,
-    Type, TypeImplTrait, TypeParamBound, TypePath, TypeReference,
+    Type, TypeParamBound, TypeReference,
 };
 
 /// Returns `true` if an argument or the output has a type with this name.
 pub(super) fn mentions(sig: &Signature, name: &Ident) -> bool {
-    struct Mentions<'a>(&'a Ident, bool);
-    impl<'ast> Visit<'ast> for Mentions<'_> {
-        fn visit_type_path(&mut self, path: &'ast TypePath) {
-            let path_alone = path.path.leading_colon.is_none() && path.path.segments.len() == 1;
-            self.1 |= path_alone && path.path.segments[0].ident == *self.0;
-            visit::visit_type_path(self, path);
+    let mut found = false;
+    let mut find = |ty: &Type| {
+        if let Type::Path(path) = ty {
+            let is_alone = path.path.leading_colon.is_none() && path.path.segments.len() == 1;
+            found |= is_alone && path.path.segments[0].ident == *name;
         }
-    }
-    let mut mentions = Mentions(name, false);
+        true
+    };
     for input in &sig.inputs {
         if let FnArg::Typed(input) = input
             && !matches!(&*input.ty, Type::Reference(_))
         {
-            mentions.visit_type(&input.ty);
+            each_type(&input.ty, &mut find);
         }
     }
-    mentions.visit_return_type(&sig.output);
-    mentions.1
+    if let ReturnType::Type(_, output) = &sig.output {
+        each_type(output, &mut find);
+    }
+    found
 }
 
 pub(super) fn is_owned(ty: &Type, report: &mut Report) -> bool {
@@ -46,15 +48,17 @@ pub(super) fn is_owned_in_struct(ty: &Type, report: &mut Report) -> bool {
 }
 
 pub(super) fn has_no_impl_trait(ty: &Type, report: &mut Report) -> bool {
-    let mut found = ImplTraits(Vec::new());
-    found.visit_type(ty);
-    for ty in &found.0 {
-        report.error(
-            ty,
-            "the arguments and the output of a tool must have types that can be named\nhelp: write the concrete type",
-        );
-    }
-    found.0.is_empty()
+    let before = report.len();
+    each_type(ty, &mut |ty| {
+        if matches!(ty, Type::ImplTrait(_)) {
+            report.error(
+                ty,
+                "the arguments and the output of a tool must have types that can be named\nhelp: write the concrete type",
+            );
+        }
+        true
+    });
+    report.len() == before
 }
 
 struct Borrows<'a> {
@@ -130,15 +134,6 @@ pub(super) fn future(output: &ReturnType) -> Option<String> {
     let mut futures = Futures(None);
     futures.visit_return_type(output);
     futures.0
-}
-
-struct ImplTraits(Vec<TypeImplTrait>);
-
-impl<'ast> Visit<'ast> for ImplTraits {
-    fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
-        self.0.push(ty.clone());
-        visit::visit_type_impl_trait(self, ty);
-    }
 }
 
 /// The new names of lifetimes without a name, which an `impl` must name.

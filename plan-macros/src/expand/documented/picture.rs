@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::escape::Text;
 use super::words;
-use crate::ast::{Body, Optional, Role, Step};
+use crate::ast::{Body, Extent, Role, Step};
 use crate::docs::text_of;
 use plan_graph::{Boxes, HEIGHT, Html, Point, cut, layout, width};
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ fn write_box(g: &mut Html, step: &Step, does: &str, middle: Point, width: f64) {
     let rect = rect.attr("y", format_args!("{y:.1}"));
     let rect = rect.attr("width", width).attr("height", HEIGHT);
     let mut rect = rect.attr("rx", round);
-    let optional = !matches!(step.policy.optional, Optional::No);
+    let optional = step.policy.optional != Extent::Nothing;
     let undo = matches!(step.role, Role::Undo(_));
     if optional || undo || may_be_skipped(&step.body) {
         rect = rect.markup("stroke-dasharray=\"4 3\"");

@@ -21,7 +21,7 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
         let plural = if steps.len() == 1 { "" } else { "s" };
         let _ = write!(text, "A plan of {} step{plural}.\n\n", steps.len());
     }
-    let inputs = cx.names.inputs();
+    let inputs = &cx.names.inputs;
     if !inputs.is_empty() {
         text.push_str("**Inputs**\n\n");
         let rows = inputs.iter().map(|input| {

@@ -4,7 +4,6 @@
 //! clone, and `ids.len()` stays unchanged.
 
 mod forms;
-mod lender;
 mod macros;
 mod visit;
 

@@ -1,7 +1,6 @@
 //! The way through an expression: the operands of each form, and the names that a form binds.
 
-use super::forms::{ends_with_call, is_assignment, moves_operands};
-use super::lender::lender;
+use super::forms::{ends_with_call, is_assignment, lender, moves_operands};
 use super::{Finder, dereferenced, in_parens, owned, source, taken};
 use crate::docs::text_of;
 use crate::parse::names_in;

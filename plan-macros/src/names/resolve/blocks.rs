@@ -46,7 +46,7 @@ impl<'t> Resolver<'_, 't> {
         self.blocks.push(open);
         for step in &block.steps {
             self.step(step);
-            let mentions = self.facts.mentions[self.names.number(step)].iter();
+            let mentions = self.names.facts.mentions[self.names.number(step)].iter();
             let outside = mentions.filter(|mention| self.names.scope_of(mention.source) != scope);
             self.mentions.extend(outside.cloned());
         }
@@ -56,7 +56,7 @@ impl<'t> Resolver<'_, 't> {
         let open = self.blocks.pop();
         let captures = open.map_or_else(Vec::new, |open| open.captures);
         let facts = BlockFacts { captures, mentions };
-        self.facts.blocks.insert(block, facts);
+        self.names.facts.blocks.insert(block, facts);
     }
 
     /// Resolves the loop of a step.
@@ -83,7 +83,7 @@ impl<'t> Resolver<'_, 't> {
         // The value of the round before is the first input.
         if let Some(last) = &repeat.last
             && let Meaning::Local(last) = self.names.find(last, &self.frames)
-            && let Some(round) = self.facts.blocks.get_mut(&repeat.round)
+            && let Some(round) = self.names.facts.blocks.get_mut(&repeat.round)
         {
             let is_other = |capture: &Capture| capture.of != Captured::Local(last);
             round.captures.sort_by_key(is_other);
@@ -93,7 +93,7 @@ impl<'t> Resolver<'_, 't> {
             self.leave(&syn::parse_quote!(#last));
         }
         if is_broken {
-            self.facts.broken_loops.insert(repeat, ());
+            self.names.facts.broken_loops.insert(repeat, ());
         }
     }
 
@@ -112,7 +112,7 @@ impl<'t> Resolver<'_, 't> {
                     &mention.name,
                     format!("`{text}` is the list of all rounds, incomplete here\nhelp: use a step of the block"),
                 );
-                self.facts.broken.insert(&repeat.again, ());
+                self.names.facts.broken.insert(&repeat.again, ());
             } else {
                 own.push(mention);
             }
@@ -143,13 +143,13 @@ impl<'t> Resolver<'_, 't> {
         step: &Ident,
         collects: bool,
     ) {
-        let found = match self.facts.value(again) {
+        let found = match self.names.value(again) {
             Value::Reference(reference) => match reference.hops.first() {
                 Some(Hop::Field(_, member)) => Some((reference.root.clone(), member.clone())),
                 _ => None,
             },
             Value::Computed(computed) => {
-                let facts = self.facts.computed.get(computed);
+                let facts = self.names.facts.computed.get(computed);
                 facts.and_then(|ComputedFacts { names, .. }| {
                     let is_local = |name| names.locals.iter().any(|(local, _)| local == name);
                     let mut fields = names.fields.iter();
@@ -171,7 +171,7 @@ impl<'t> Resolver<'_, 't> {
             name,
             format!("`{text}` is the value of the round before, an `Option`, since the first round has none\nhelp: for the value of this round, write {this}"),
         );
-        self.facts.broken.insert(again, ());
+        self.names.facts.broken.insert(again, ());
     }
 
     /// Resolves the end of a block, and returns the mentions of steps of the block in a value there.

@@ -6,7 +6,6 @@ mod values;
 use self::blocks::OpenBlock;
 use super::caught::CaughtSteps;
 use super::compared::ComparedPattern;
-use super::facts::Facts;
 use super::frames::Frame;
 use super::roles::LateSteps;
 use super::{Frames, Meaning, Mention, Names, Outcome, Source};
@@ -22,8 +21,8 @@ use syn::{Ident, Pat};
 
 /// Looks up the names in all values.
 pub(crate) fn resolve<'t>(plan: &'t Plan, names: &mut Names<'t>, report: &mut Report) {
+    names.facts.mentions = vec![Vec::new(); names.steps.len()];
     let mut resolver = Resolver {
-        names,
         caught: CaughtSteps::of(names),
         forms: braces::Forms::of(names),
         each_meant: HashSet::new(),
@@ -33,20 +32,18 @@ pub(crate) fn resolve<'t>(plan: &'t Plan, names: &mut Names<'t>, report: &mut Re
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
         mentions: Vec::new(),
-        facts: Facts::default(),
+        names,
         report,
     };
-    resolver.facts.mentions = vec![Vec::new(); names.steps().len()];
     plan.steps.iter().for_each(|step| resolver.step(step));
     if let Some(tail) = &plan.tail {
         resolver.value(&tail.value);
-        resolver.facts.output = resolver.mentions;
+        resolver.names.facts.output = resolver.mentions;
     }
-    names.facts = resolver.facts;
 }
 
 struct Resolver<'a, 't> {
-    names: &'a Names<'t>,
+    names: &'a mut Names<'t>,
     caught: CaughtSteps,
     forms: braces::Forms,
     /// The steps whose `#[catch]` was reported to mean `#[catch(each)]`.
@@ -61,7 +58,6 @@ struct Resolver<'a, 't> {
     frames: Frames,
     /// The mentions in the values so far.
     mentions: Vec<Mention>,
-    facts: Facts<'t>,
     report: &'a mut Report,
 }
 
@@ -72,7 +68,7 @@ impl<'t> Resolver<'_, 't> {
         self.after(&step.after, &step.name);
         match &step.body {
             Body::Loop(repeat) => {
-                let collects = step.policy.collect.is_some();
+                let collects = step.policy.collects();
                 self.repeat(repeat, step, collects);
             }
             body => self.body(body),
@@ -82,12 +78,13 @@ impl<'t> Resolver<'_, 't> {
                 self.amount(amount);
             }
         }
-        if let Some((_, fallback)) = &step.policy.fallback {
+        if let Some(fallback) = &step.policy.fallback {
             self.value(fallback);
         }
         self.set_role(Role::Work);
         let own = std::mem::replace(&mut self.mentions, outside);
-        self.facts.mentions[self.names.number(step)] = own;
+        let number = self.names.number(step);
+        self.names.facts.mentions[number] = own;
     }
 
     /// Sets the role of the innermost step.
@@ -128,7 +125,10 @@ impl<'t> Resolver<'_, 't> {
                 let path = &literal.path;
                 let name = path.get_ident();
                 if name.is_some_and(|name| self.names.is_broken(self.frames.scope, name)) {
-                    self.facts.calls_of_plan.insert(body, Body::Broken(None));
+                    self.names
+                        .facts
+                        .calls_of_plan
+                        .insert(body, Body::Broken(None));
                     return;
                 }
                 // Only a plain name is certain to be the plan's: a longer path may lead anywhere.
@@ -145,7 +145,7 @@ impl<'t> Resolver<'_, 't> {
                     );
                     self.mentions.truncate(before);
                     let broken = Body::Broken(Some(path.clone()));
-                    self.facts.calls_of_plan.insert(body, broken);
+                    self.names.facts.calls_of_plan.insert(body, broken);
                 }
             }
             Body::Compute(value) => self.value(value),
@@ -159,7 +159,7 @@ impl<'t> Resolver<'_, 't> {
                     }
                     self.body(body);
                     for condition in conditions.iter().rev() {
-                        match self.facts.condition(condition) {
+                        match self.names.condition(condition) {
                             Condition::Holds(_) => {}
                             Condition::Let(pat, ..) => self.leave(pat),
                             Condition::Broken(_) => drop(self.frames.leave(Vec::new())),
@@ -172,7 +172,7 @@ impl<'t> Resolver<'_, 't> {
                 let (names, broken) = match &repeat.list {
                     List::Reference(reference, name) => {
                         let is_known = self.reference(reference);
-                        if is_known && self.facts.outcome(reference) == Outcome::One {
+                        if is_known && self.names.outcome(reference) == Outcome::One {
                             failed = Some(reference);
                             self.elements.push((name.clone(), false));
                         }
@@ -182,7 +182,7 @@ impl<'t> Resolver<'_, 't> {
                     List::Broken => (parts(&crate::parse::names_in(&repeat.pat)), true),
                 };
                 if broken {
-                    self.facts.broken_lists.insert(&repeat.list, ());
+                    self.names.facts.broken_lists.insert(&repeat.list, ());
                 }
                 self.frames.enter(Frame::new(names, broken));
                 self.body(&repeat.body);
@@ -247,7 +247,7 @@ impl<'t> Resolver<'_, 't> {
             Condition::Broken(names) => (parts(names), true),
         };
         if broken {
-            self.facts.broken_conditions.insert(condition, ());
+            self.names.facts.broken_conditions.insert(condition, ());
         }
         self.frames.enter(Frame::new(names, broken));
     }
@@ -269,9 +269,9 @@ impl<'t> Resolver<'_, 't> {
         let fields = crate::parse::fields_in(pat);
         let names = crate::parse::names_in(pat);
         let own = names.iter().filter(|name| !fields.contains(name));
-        self.facts.bound.extend(own.cloned());
+        self.names.facts.bound.extend(own.cloned());
         let names = self.frames.leave(names);
-        self.facts.unused.extend(names.map(|name| {
+        self.names.facts.unused.extend(names.map(|name| {
             let is_field = fields.contains(&name);
             (name, is_field)
         }));

@@ -22,9 +22,9 @@ impl<'t> Resolver<'_, 't> {
                     self.value(&field.value);
                 }
                 for pair in fields.windows(2) {
-                    if self.facts.is_unknown(&pair[1]) {
+                    if self.names.is_unknown(&pair[1]) {
                         // `a: b,c` may be `a: b.c`.
-                        self.facts.broken.insert(&pair[0].value, ());
+                        self.names.facts.broken.insert(&pair[0].value, ());
                     }
                 }
             }
@@ -47,13 +47,13 @@ impl<'t> Resolver<'_, 't> {
             );
             self.report.error(step, message);
         }
-        let bound = match self.facts.value(amount) {
+        let bound = match self.names.value(amount) {
             Value::Reference(reference) => {
-                let local = self.facts.locals.get(reference);
+                let local = self.names.facts.locals.get(reference);
                 local.map(|_| &reference.root)
             }
             Value::Computed(computed) => {
-                let facts = self.facts.computed.get(computed);
+                let facts = self.names.facts.computed.get(computed);
                 let local = facts.and_then(|facts| facts.names.locals.first());
                 local.map(|(name, _)| name)
             }
@@ -67,26 +67,26 @@ impl<'t> Resolver<'_, 't> {
         }
         if !steps.is_empty() || bound.is_some() {
             self.mentions.truncate(before);
-            self.facts.broken.insert(amount, ());
+            self.names.facts.broken.insert(amount, ());
         }
     }
 
     /// Resolves a value that must be `true` or `false`.
     pub(super) fn truth(&mut self, value: &'t Value) {
         self.value(value);
-        if let Value::Reference(reference) = self.facts.value(value)
-            && self.facts.outcome(reference) == Outcome::One
+        if let Value::Reference(reference) = self.names.value(value)
+            && self.names.outcome(reference) == Outcome::One
         {
             let message = caught::no_condition(reference);
             self.report.error(&reference.root, message);
-            self.facts.broken.insert(value, ());
+            self.names.facts.broken.insert(value, ());
         }
     }
 
     pub(super) fn value(&mut self, value: &'t Value) {
         let before = self.report.len();
         if !self.parts_of(value) {
-            self.facts.broken.insert(value, ());
+            self.names.facts.broken.insert(value, ());
         }
         // Two uses of one unknown name are one error.
         self.report.keep_one_of_each(before);
@@ -101,7 +101,7 @@ impl<'t> Resolver<'_, 't> {
             }) => {
                 let meant = braces::meant(text, &|name| self.shown(name));
                 let meant = meant.map(|call| (text.span(), call));
-                self.facts.braces.extend(meant);
+                self.names.facts.braces.extend(meant);
             }
             Value::Scalar(_) | Value::None(_) | Value::Broken => {}
             Value::Some(_, _, value) => self.value(value),
@@ -109,7 +109,7 @@ impl<'t> Resolver<'_, 't> {
                 let before = self.report.len();
                 values.iter().for_each(|value| self.value(value));
                 // `(a,b)` may be `a.b`, so the number of values is unknown.
-                let is_broken = |value| matches!(self.facts.value(value), Value::Broken);
+                let is_broken = |value| matches!(self.names.value(value), Value::Broken);
                 return self.report.len() == before || !values.iter().any(is_broken);
             }
             Value::Literal(literal) => self.fields(&literal.fields),
@@ -119,7 +119,7 @@ impl<'t> Resolver<'_, 't> {
             Value::Computed(computed) => {
                 let borrowed = borrowed(&computed.expr);
                 let ok = self.computed(computed);
-                let facts = self.facts.computed.get(computed);
+                let facts = self.names.facts.computed.get(computed);
                 let names = facts.map(|facts| &facts.names);
                 let has_names = |it: &ComputedNames| it.sources.len() + it.locals.len() > 0;
                 if let Some((at, owned)) = borrowed
@@ -144,14 +144,14 @@ impl<'t> Resolver<'_, 't> {
             match value {
                 Value::Computed(computed) => {
                     if !self.computed(computed) {
-                        self.facts.broken.insert(value, ());
+                        self.names.facts.broken.insert(value, ());
                     }
                 }
                 value => self.value(value),
             }
             let is_shown = |part: &FormatPart| matches!(part, FormatPart::Placeholder { arg, spec } if *arg == place && !spec.ends_with('?'));
-            if let Value::Reference(reference) = self.facts.value(value)
-                && self.facts.outcome(reference) == Outcome::One
+            if let Value::Reference(reference) = self.names.value(value)
+                && self.names.outcome(reference) == Outcome::One
                 && format.parts.iter().any(is_shown)
             {
                 let written = reference.written();
@@ -159,7 +159,7 @@ impl<'t> Resolver<'_, 't> {
                     &reference.root,
                     format!("`{written}` may have failed: it is a `Result`, which `{{}}` cannot show\nhelp: write `{written}?`, which fails if `{written}` failed, or `{{:?}}`"),
                 );
-                self.facts.broken.insert(value, ());
+                self.names.facts.broken.insert(value, ());
             }
         }
     }
@@ -195,7 +195,7 @@ impl<'t> Resolver<'_, 't> {
         let name = &reference.root;
         match self.names.find(name, &self.frames) {
             Meaning::Local(local) => {
-                self.facts.locals.insert(reference, local);
+                self.names.facts.locals.insert(reference, local);
                 self.frames.mention(name);
                 self.capture_local(name, local);
             }
@@ -219,7 +219,7 @@ impl<'t> Resolver<'_, 't> {
                     return false;
                 }
                 let outcome = self.caught.outcome(reference, source, role);
-                self.facts.outcomes.insert(reference, outcome);
+                self.names.facts.outcomes.insert(reference, outcome);
             }
             Meaning::Broken => {
                 let asks = matches!(
@@ -243,7 +243,7 @@ impl<'t> Resolver<'_, 't> {
 
     /// Returns `false` for an expression with an error, which is reported.
     pub(super) fn computed(&mut self, computed: &'t Computed) -> bool {
-        let (names, frames) = (self.names, &self.frames);
+        let (names, frames) = (&*self.names, &self.frames);
         let (caught, blocks) = (&self.caught, &*self.blocks);
         let is_caught = |name: &Ident| {
             let source = names.get_in(frames.scope, name);
@@ -300,7 +300,7 @@ impl<'t> Resolver<'_, 't> {
         }
         let is_test = facts.is_test && self.test(computed);
         let facts = ComputedFacts { is_test, ..facts };
-        self.facts.computed.insert(computed, facts);
+        self.names.facts.computed.insert(computed, facts);
         ok && !is_late
     }
 
@@ -310,7 +310,7 @@ impl<'t> Resolver<'_, 't> {
         if let Some(test) = &computed.test {
             test.references(
                 &mut |reference| match self.names.find(&reference.root, &self.frames) {
-                    Meaning::Local(local) => self.facts.locals.insert(reference, local),
+                    Meaning::Local(local) => self.names.facts.locals.insert(reference, local),
                     Meaning::Source(_) => {}
                     Meaning::Broken | Meaning::Unknown => is_known = false,
                 },

@@ -3,13 +3,13 @@
 use super::branch::{Ends, is_value};
 use super::step::StepReader;
 use super::{WorkReader, value};
-use crate::ast::{Block, BlockTail, Body, Policy, Role, Step};
+use crate::ast::{Block, BlockTail, Body, Step};
 use crate::mistakes::{Position, flow, tail};
 use crate::report::Mistake;
 use crate::syntax::reference::is_source_name;
 use crate::syntax::tokens::only;
 use crate::syntax::{self, Statement, StatementKind, is_work};
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 
 impl WorkReader<'_> {
@@ -109,15 +109,10 @@ impl Block {
         } else {
             BlockTail::Step
         };
+        let is_tail = true;
         self.steps.push(Step {
-            intent: String::new(),
-            role: Role::Work,
-            after: Vec::new(),
-            policy: Policy::default(),
-            name: Ident::new("_", at),
-            ty: None,
-            body,
-            is_tail: true,
+            is_tail,
+            ..Step::new(at, body)
         });
     }
 }

@@ -4,22 +4,22 @@ mod block;
 mod branch;
 mod choice;
 mod condition;
-mod repeat;
 mod step;
 
 pub(super) use step::StepReader;
 
 use super::value;
-use crate::ast::{Body, Branch, Computed, Fields, For, List, Literal, Value};
+use crate::ast::{Body, Branch, Computed, Fields, For, List, Literal, Loop, Value};
 use crate::docs::text_of;
 use crate::mistakes::flow as mistakes;
 use crate::mistakes::{self as wrong, Position};
 use crate::report::{Mistake, Report};
 use crate::syntax::pattern::names_in;
-use crate::syntax::tokens::{Tokens, drain, end_of};
+use crate::syntax::reference::is_source_name;
+use crate::syntax::tokens::{Tokens, drain, end_of, only};
 use crate::syntax::value::is_type_name;
 use crate::syntax::{
-    BranchTokens, Evidence, FlowTokens, ForTokens, has_steps, holds_steps, is_work,
+    BranchTokens, Evidence, FlowTokens, ForTokens, LoopTokens, has_steps, holds_steps, is_work,
 };
 use branch::{Ends, is_variant};
 use condition::conditions;
@@ -205,6 +205,53 @@ impl WorkReader<'_> {
         Ok(Body::For(Box::new(For { pat, list, body })))
     }
 
+    fn repeat(&mut self, source: LoopTokens) -> Result<Body, Mistake> {
+        let keyword = source.keyword.as_ref();
+        let keyword = keyword.map_or_else(Span::call_site, TokenTree::span);
+        let before_round = mistakes::before_round(&source);
+        let last = source.last.map(|(bar, tokens)| last(bar, tokens));
+        let last = last.transpose()?;
+        let no_round = || Mistake::at(keyword, mistakes::LOOP);
+        let group = match before_round {
+            Some(mistake) => return Err(mistake),
+            None => source.block.ok_or_else(no_round)?,
+        };
+        if let Some(word) = wrong::early_end(&group, wrong::in_loop) {
+            return Err(word);
+        }
+        let before = self.report.len();
+        let again = self.again(source.while_token, source.condition, &group)?;
+        if self.report.drop_cascade(before) {
+            return Ok(Body::Broken(None));
+        }
+        Ok(Body::Loop(Box::new(Loop {
+            keyword,
+            last,
+            round: self.round(&group),
+            again,
+        })))
+    }
+
+    /// Reads the `while` and the condition after the braces.
+    fn again(
+        &mut self,
+        keyword: Option<TokenTree>,
+        condition: TokenStream,
+        round: &Group,
+    ) -> Result<Value, Mistake> {
+        if let Some(mistake) = mistakes::no_while(keyword.as_ref(), round) {
+            return Err(mistake);
+        }
+        let Some(end) = end_of(&condition) else {
+            let at = keyword.map_or(round.span_close(), |keyword| keyword.span());
+            return Err(Mistake::at(at, "expected a condition after `while`"));
+        };
+        match mistakes::condition_of_loop(&condition) {
+            Some(mistake) => Err(mistake),
+            None => Ok(value::all(condition, end, "`;`", self.report)),
+        }
+    }
+
     /// Reads the tokens between `in` and the braces.
     fn list(&mut self, tokens: TokenStream, pat: &Pat, within: Span) -> List {
         if tokens.is_empty() {
@@ -239,6 +286,16 @@ impl WorkReader<'_> {
             Some(expr) => List::Computed(Box::new(Computed::new(written, expr)), names_in(pat)),
             None => List::Broken,
         }
+    }
+}
+
+/// Reads the name of the previous round's value.
+fn last(bar: Span, tokens: TokenStream) -> Result<Ident, Mistake> {
+    match only(&tokens) {
+        Some(TokenTree::Ident(name)) if is_source_name(&name) => {
+            wrong::keyword(&name, "value").map_or(Ok(name), Err)
+        }
+        _ => Err(mistakes::between_bars(bar, tokens)),
     }
 }
 

@@ -54,14 +54,9 @@ impl StepReader {
             return None;
         };
         let mut step = Step {
-            intent: attributes.intent,
-            role: attributes.role,
-            after: attributes.after,
-            policy: attributes.policy,
             ty: ty(source, &name, report),
             name,
-            body: Body::Broken(None),
-            is_tail: false,
+            ..attributes.step
         };
         match source.equals {
             Some(equals) => step.read_work(source, equals, statement, report),
