@@ -88,9 +88,9 @@
 //!
 //! # Values between steps
 //!
-//! serde deserializes the arguments of a step from the JSON of earlier outputs. A whole output is
-//! [handed over](guide::tools#values-that-are-handed-over) as a Rust value, without JSON, if its type guarantees that JSON returns the value unchanged. A run never
-//! interprets an output as a reference.
+//! serde deserializes the arguments of a step from the JSON of earlier outputs. If an argument is a whole output, the tool can receive the
+//! [Rust value itself](guide::tools#values-that-are-handed-over). The output's type must then guarantee an equal value after a conversion to JSON and back.
+//! A string such as `$ref:x` or `{{x}}` in an output stays a string, and never becomes a reference.
 //!
 //! # Features
 //!
@@ -245,7 +245,8 @@ pub use plan_macros::Tool;
 /// ```
 ///
 /// To let references read the fields of a type of another crate, declare the fields in a struct with `#[shape(remote = "other_crate::Issue")]`. Copy the serde attributes of the other type.
-/// The struct itself has no values and no `Shape`:
+/// The struct is only a declaration: you never create a value of it. The derive lets references read the fields of `other_crate::Issue`, and implements
+/// no `Shape` for the struct:
 ///
 /// ```
 /// # mod other_crate {

@@ -387,7 +387,7 @@ impl<'t> Document<'t> {
         self.profile
     }
 
-    /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs do not change.
+    /// Checks the plan against these tools, as [`Reader::tools`] does. Unlike `Reader::tools`, this method does not derive the types of inputs from the tools.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};

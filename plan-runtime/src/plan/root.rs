@@ -16,7 +16,7 @@ use super::{Input, Output, RustText, Step};
 /// | a reference | `{"reference": {"step": "inbox", "pointer": "/data/0", "written": "inbox.data[0]"}}` |
 /// | a projection, or a reference through a value that may be absent | `reference` with `"path"` in place of `"pointer"` |
 /// | a part of a `"path"` | `"data"`, or `{"each": "element"}` for `[..]` |
-/// | a part that may be missing | `{"token": "next", "absent": "null"}`, or `{"default": value}`, or `"end"` to end the reference |
+/// | a part that may be missing | `{"token": "next", "absent": …}`, where `absent` is `"null"`, `{"default": value}`, or `"end"`, which ends the reference |
 /// | `?` after a part or the source | `"optional": true` in the part, or in the reference |
 /// | the value that replaces a reference that has ended | `"else": value` in the reference |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
@@ -30,9 +30,10 @@ use super::{Input, Output, RustText, Step};
 /// | a step that waits for a value | `"await": "Reply"` in the step, with the type of the value |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
-/// The `inputs` of a block are optional. If a block refers to an outer step, input or local value, the reference adds the input.
+/// The `inputs` of a block are optional. If a step of a block refers to an outer step, an outer input or a local value, the reader adds the missing
+/// member of `inputs`.
 ///
-/// `written` is optional. Notation that does not match the reference is an error. A computed value in plan JSON is source code, which a run cannot
+/// `written` is optional. A `written` that does not match its reference is an error. A computed value in plan JSON is source code, which a run cannot
 /// execute. Two plans are equal if their plan JSON is equal, apart from `written` in references.
 ///
 /// [`Deserialize`](serde::Deserialize) reads plan JSON without limits on its size, and without a check against tools. Its error lists

@@ -476,7 +476,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// If you set several throttles, all of them apply. If this run is [inside](Self::inside) another run, the throttles of the other run also apply.
     ///
     /// If a tool runs a plan [inside](Self::inside) its call, the call counts toward a throttle only until the plan starts. So the calls of the plan do
-    /// not wait for this call. If a tool runs a plan without `inside`, do not set this throttle for the plan, whose calls could then wait forever.
+    /// not wait for this call. If a tool runs a plan without `inside`, do not give the plan the
+    /// throttle of the tool's own call. This call keeps its slot until the plan ends, so the plan could wait for the slot forever.
     ///
     /// ```
     /// use plan_runtime::run::{ManualTimer, Throttle};
@@ -610,8 +611,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.seed = Some(seed))
     }
 
-    /// Records the run in a journal under this ID, so that the run survives a crash. If the journal contains an unfinished run with this ID, the run resumes. If it
-    /// contains a finished run with this ID, the run makes no calls and returns the recorded output.
+    /// Records the run in a journal under this ID, so that the run survives a crash. If the journal contains an unfinished run with this ID, the run resumes. If the
+    /// recorded run has ended, this run makes no calls, and returns the recorded output or the recorded error.
     ///
     /// After a crash, the run repeats calls without a durable record, and does not repeat recorded calls. The plan and the inputs must be those of the first start, except for steps that have not run yet. All values go through JSON. An error
     /// of a tool keeps its message, its [code](crate::Error::code), and its mark as transient or permanent, but loses its Rust type.

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
-    /// Resumes a failed run and repeats the failed calls. The run continues in the next process that [serves](Self::serve) the journal, or that begins the run.
+    /// Retries a failed or cancelled run: repeats the failed calls. The run continues in the next process that [serves](Self::serve) the journal, or that begins the run.
     ///
     /// A completed step is not repeated, unless the step was undone or needs a repeated step. A repeated step that was undone has another
     /// [idempotency key](crate::run::CallContext::idempotency_key). In a loop, the rounds after a repeated round are repeated.

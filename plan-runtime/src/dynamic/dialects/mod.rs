@@ -32,6 +32,9 @@ pub(super) mod tool_plan;
 
 pub(super) use recognize::recognize;
 
+use rules::Rules;
+use std::fmt;
+
 /// A format for plans as JSON.
 ///
 /// | | steps | a reference | an input |
@@ -99,6 +102,32 @@ pub enum Profile {
     /// warning. A member whose name usually stands for a condition, an approval, a repetition or further steps remains an error. An unknown member inside of a body or
     /// a policy remains an error as well. In tool plans, a missing field is null. In action plans, a reference to a missing step, field or input remains literal.
     Compat,
+}
+
+impl Dialect {
+    /// Returns the row of this dialect in the table of dialects.
+    pub(super) fn rules(self) -> &'static Rules {
+        match self {
+            Self::PlanJson => &plan_json::RULES,
+            Self::ToolPlan => &tool_plan::RULES,
+            Self::Blueprint => &blueprint::RULES,
+            Self::ActionPlan => &action_plan::RULES,
+        }
+    }
+
+    /// All dialects, in order of precedence for a document that fits several.
+    const ALL: [Self; 4] = [
+        Self::ActionPlan,
+        Self::PlanJson,
+        Self::ToolPlan,
+        Self::Blueprint,
+    ];
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.rules().name)
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Reference, Segment};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
-use std::fmt;
 
 /// Finds the references in a string.
 type Scanner = for<'t> fn(&'t str, &dyn Fn(&str) -> bool) -> Scan<'t>;
@@ -167,31 +166,5 @@ impl Dialect {
         let form = rules.form(ReferenceTarget::Local(number, name), &[]);
         let form = form.unwrap_or_default();
         if rules.wraps() { form } else { quote(&form) }
-    }
-}
-
-impl Dialect {
-    /// Returns the row of this dialect in the table of dialects.
-    pub(in crate::dynamic) fn rules(self) -> &'static Rules {
-        match self {
-            Self::PlanJson => &super::plan_json::RULES,
-            Self::ToolPlan => &super::tool_plan::RULES,
-            Self::Blueprint => &super::blueprint::RULES,
-            Self::ActionPlan => &super::action_plan::RULES,
-        }
-    }
-
-    /// All dialects, in order of precedence for a document that fits several.
-    pub(super) const ALL: [Self; 4] = [
-        Self::ActionPlan,
-        Self::PlanJson,
-        Self::ToolPlan,
-        Self::Blueprint,
-    ];
-}
-
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.rules().name)
     }
 }

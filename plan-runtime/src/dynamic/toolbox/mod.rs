@@ -452,7 +452,7 @@ impl<App: ?Sized> Toolbox<App> {
 
     /// Checks arguments against the schema of a tool, and returns a message for each mismatch. Without a schema, all arguments fit.
     ///
-    /// Returns `None` if the toolbox has no such tool, so that nothing has checked the arguments. A plan of `plan!` may call such a tool.
+    /// Returns `None` if the toolbox does not contain the tool, for example a tool that only a `plan!` calls. The arguments are then unchecked.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Toolbox};

@@ -58,7 +58,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// # Cost
     ///
     /// The toolbox compiles each schema once. A call costs one walk through its arguments and one through its output. For a Rust tool, the run
-    /// also writes the arguments as JSON, and calls of a `for` do not share their memory. Validation happens on the thread of the run. Without this method, the feature costs nothing at run time.
+    /// also writes the arguments as JSON. Each call of a `for` writes its own JSON, including the values that all calls have in common. Validation happens on the thread of the run. Without this method, the feature costs nothing at run time.
     ///
     /// # Limits
     ///

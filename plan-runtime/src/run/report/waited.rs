@@ -106,13 +106,13 @@ fn total(spans: &[Span]) -> Duration {
 }
 
 impl StepReport {
-    /// Returns the waits of the step's calls for answers and turns, and the waits of an `await` for its values, in the order of their ends. A report has no waits
+    /// Returns the waits of the step's calls for gates and throttles, and the waits of an `await` for its values, in the order of their ends. A report has no waits
     /// without a duration.
     pub fn waits(&self) -> &[WaitReport] {
         &self.waits
     }
 
-    /// Returns the total time of the step's waits for answers of gates and for values from outside, outside the calls of the step. The total
+    /// Returns the total time of the step's waits for gates and for values from outside. Time during a call of the step does not count. The total
     /// includes the waits of inner steps. The [attempts](Self::attempts) contain the times of calls.
     pub fn waited(&self) -> Duration {
         total(&self.only_waits(WaitReason::is_outside))
