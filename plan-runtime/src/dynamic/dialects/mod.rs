@@ -6,13 +6,13 @@
 //! - `read.rs` reads the members of plans and steps.
 //! - `scan.rs` finds the references in a string.
 //!
-//! The rest of the library uses only the rules, which are a row of the table in [`Dialect::rules`] (`rules.rs`). So a new dialect is a folder and a
-//! row. The reader of plan JSON exists even without the feature `dynamic`, so its row is in `plan_json/rules.rs`. Plan JSON has no references in
-//! strings. The other three dialects, the *string dialects*, write references in strings.
+//! The rest of the library uses only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a
+//! row. The row of plan JSON is in `plan_json/rules.rs`. Plan JSON has no references in strings. The other three dialects, the
+//! *string dialects*, write references in strings.
 //!
 //! | | parts that dialects share |
 //! |---|---|
-//! | `rules.rs` | the type `Rules`, and the table of all dialects |
+//! | `rules.rs` | the type of a row of the table, `Rules` |
 //! | `recognize.rs` | detection of a document's dialect |
 //! | `reading/` | reading a plan: IDs, members, steps, templates, limits, and findings |
 //! | `references/` | references in strings: their parts, their paths, their notation, malformed references |
