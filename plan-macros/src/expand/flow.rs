@@ -1,7 +1,7 @@
 //! Steps and their bodies: the call of a tool, `if` and `for` around it, and blocks.
 //!
-//! rustc checks a block together with the enclosing step, with the author's names. Only the data and the code of the
-//! run use the inputs.
+//! rustc checks a block together with the enclosing step: inside the block, rustc sees the outer values under the
+//! author's names. Only the data and the code of the run treat these values as inputs of the block.
 
 use super::binding::{Binds, bind};
 use super::builder::{BodyData, Builder, Lowered, TemplateData};

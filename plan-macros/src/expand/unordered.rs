@@ -2,8 +2,8 @@
 //!
 //! A *check* is a step whose output nothing uses, and whose failure fails the plan. An *effect* is a later step that
 //! may run although the check fails. The macro finds the pairs of such steps. Only rustc can tell tools with effects
-//! from tools without, so each pair has a `const`, and the `const` selects the type in which rustc looks up a
-//! deprecated constant.
+//! from tools without. The expansion therefore contains a `const` of type `bool` for each pair. If the `const` is
+//! `true`, a path leads to a deprecated constant, so rustc warns. Otherwise, the path leads to a normal constant.
 
 use super::Context;
 use super::lints::{numbered, used};

@@ -1,4 +1,4 @@
-//! Rust code that takes a list apart as a list of `Result`s.
+//! Finds Rust expressions in a plan that use the elements of a list as `Result`s.
 
 use crate::docs::text_of;
 use crate::parse::value_text;

@@ -2,10 +2,10 @@
 //!
 //! rustc checks the bound of the first tool before the bounds of the other tools. If the first bound fails, the application in the bounds of the
 //! other tools is an open inference variable, so rustc reports no second error. rustc leaves the variable open only if several implementations could
-//! apply. Each trait of the first tool therefore has a second implementation, which never applies, because its bound is [`Never`].
+//! apply. Each trait in the bounds of the first tool therefore has a second implementation, which never applies, because its bound is [`Never`].
 //!
 //! With two candidates, rustc's error does not name the missing capability. A tool for every application with a capability (`impl<App: HasMail>
-//! Call<App>`) therefore has only one candidate, and its `ONE` is `false`.
+//! Call<App>`) therefore has only one candidate: the second implementations need `ONE = true`, and [`First`] has `ONE = false` for this tool.
 
 use super::run::{Request, Started};
 use crate::run::Mock;

@@ -1,8 +1,8 @@
 //! The tests that a run can evaluate as data: tests of types whose JSON determines the results of Rust's operators.
 //!
-//! The expansion calls a method for each type on the path or at the end of a reference in a test. For example, `of_equal` answers whether two values
-//! are equal exactly if their JSON is equal. The answers are available at the first use of a plan. A test with a type that is not [closed](Closed)
-//! runs as Rust code. A type without an inherent method gets the method of the trait [`NotClosed`], whose answer is `false`.
+//! The expansion calls a method for each type on the path or at the end of a reference in a test. For example, `of_equal` answers `true` for a type
+//! whose values are equal if and only if their JSON is equal. The answers are available at the first use of a plan. A test with a type that is not
+//! [closed](Closed) runs as Rust code. A type without an inherent method gets the method of the trait [`NotClosed`], whose answer is `false`.
 //! [`Probe`](crate::shape::probe::Probe) uses this trick as well.
 
 use super::cursor::{HasShape, unreachable};

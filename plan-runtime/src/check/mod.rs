@@ -10,7 +10,8 @@
 //! | effects without an order | a path that leads to a deprecated constant if the tools are an effect and a check (`order.rs`) |
 //! | the application | the bounds of `run`, with the first tool before the others (`application.rs`) |
 //!
-//! The pattern of a `for` is in the code twice, for types and for values. If the first use has an error, `known` makes the list of the second use unknown, so rustc reports one error (`flow.rs`).
+//! The pattern of a `for` is in the code twice, for types and for values. If the first use has an error, `known` gives the list of the second use the
+//! type `Unclear`, so rustc reports one error (`flow.rs`).
 
 mod accepts;
 mod application;

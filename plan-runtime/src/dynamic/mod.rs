@@ -1,7 +1,7 @@
 //! Plans in JSON from a language model, a database or another system.
 //!
-//! A [`Reader`] converts JSON to a [`Plan`](crate::Plan), the type of every plan of `plan!`, and finds all errors of the JSON before a run. It
-//! reads three [`Dialect`]s of other systems, and plan JSON, which is this library's own format.
+//! A [`Reader`] converts JSON to a [`Plan`](crate::Plan), the type of every plan of `plan!`, and finds all errors of the JSON before a run. A
+//! reader accepts four [`Dialect`]s: plan JSON, which is this library's own format, and three string dialects of other systems.
 //!
 //! A [`Toolbox`] contains the tools of an application by name, and runs plans from JSON. [`Run`](crate::run::Run), its options,
 //! observers and [`Report`](crate::Report) work as for plans of `plan!`. A [`Contract`] describes a tool.
@@ -64,9 +64,9 @@
 //! | | the type of the value at the end of a path: a list is not an element, and a required argument or a formatted string needs a value that is never absent |
 //!
 //! A value without a schema is a warning in a position that needs a type, and an error in the [typed profile](Profile::Typed). The reader
-//! never reports a part that a schema expresses with an unsupported keyword (`pattern`, `not`, references to other documents). A tool
-//! that is a closure over JSON checks its resolved arguments again before each call; serde reads the arguments of Rust tools. With the feature
-//! `jsonschema`, `Toolbox::with_validation` validates arguments and outputs of calls against all of JSON Schema.
+//! never reports a part that a schema expresses with an unsupported keyword (`pattern`, `not`, references to other documents).
+//! Before each call of a closure over JSON, the run checks the resolved arguments against their schema. serde checks the arguments of Rust tools. With
+//! the feature `jsonschema`, `Toolbox::with_validation` validates arguments and outputs of calls against all of JSON Schema.
 //!
 //! A `dependsOn`, a `retryCount`, a `timeout` and an `optional` become the [`Policy`](crate::plan::Policy) and the order of the step.
 //! `parallel` is a hint without an effect, since independent steps run concurrently. If a document does not declare the plan's
@@ -74,7 +74,7 @@
 //!
 //! # Members of plan JSON in the other dialects
 //!
-//! A step of these dialects calls a `tool`. Each step can also have the members of a step in plan JSON, instead of the tool or in addition to the tool.
+//! A step of a string dialect calls a `tool`. Each step can also have the members of a step in plan JSON, instead of the tool or in addition to the tool.
 //! Calls and references inside use the notation of the dialect.
 //!
 //! | | member of the step |
@@ -101,7 +101,7 @@
 //! | an input in a `policy` | – | – | `"attempts": "{{PLACEHOLDER_n}}"` |
 //! | unsupported | formatted strings, inputs | inputs, steps with later dependencies | paths into an input |
 //!
-//! In all three dialects, `last` is null in the first round. The three dialects cannot express computed values, references that end at an absent
+//! In all string dialects, `last` is null in the first round. String dialects cannot express computed values, references that end at an absent
 //! value (`a?.id`), formats of values in a string, and objects whose members only a run can determine.
 //!
 //! The dialects' original systems ignore these members. In the [compat profile](Profile::Compat), the reader reads such a member only in exactly this form. It ignores `value`,

@@ -1,3 +1,5 @@
+//! The errors of journals.
+
 use crate::print::{Cut, Line, MOST, MessageName};
 use std::error::Error as StdError;
 use std::fmt;

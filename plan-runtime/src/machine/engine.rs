@@ -11,7 +11,7 @@ use super::view::MachineView;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The state of a run with its settings, without the fast path for plain steps. Other files add the transitions.
+/// The state and the settings of a run. [`Machine`] adds the fast path for plain steps, and other files add the transitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Core {
     pub(super) state: MachineState,
@@ -268,7 +268,7 @@ impl Machine {
     }
 
     /// Returns the position of the next attempt in the plan, if an attempt may start. For each scope, from the outermost inward, the list contains
-    /// the number of the job in its step and the index of the step in the scope. A driver that shares its permits with other drivers compares these
+    /// the index of the step in the scope, and then the number of the job in its step. A driver that shares its permits with other drivers compares these
     /// lists.
     pub fn first(&mut self) -> Option<Vec<usize>> {
         let core = &mut self.core;

@@ -113,7 +113,7 @@ pub enum Command {
     /// The work of a scope has failed, and its undo steps are next. Only a machine that reports the ends of steps has
     /// this command.
     Unwinding(ScopeId),
-    /// An inner scope has ended, after its work, its undo steps or its always steps. Only a
+    /// An inner scope has ended. If a kept scope is undone later, the machine returns this command a second time. Only a
     /// machine that reports the ends of scopes has this command.
     Over(ScopeId),
     /// The run has ended.
@@ -128,7 +128,7 @@ pub enum StepStatus {
     Waiting = 0,
     /// The step has started.
     Running = 1,
-    /// The step's own work has succeeded.
+    /// The step's own body has succeeded.
     Completed = 2,
     /// No branch of the step was taken.
     Skipped = 3,

@@ -87,7 +87,8 @@ pub enum FailureRole {
     Undo,
     /// The step always runs, or is inside such a step.
     Always,
-    /// The step or the scope has the result of another failure, but this failure is lasting: its effects were not undone.
+    /// The failure is not the result of its step or scope, which has another failure or has recovered. The report keeps the failure, because it is
+    /// lasting.
     Left,
 }
 
@@ -120,7 +121,7 @@ pub struct Failures {
     pub undone: Vec<Trail>,
     /// The completed steps whose undo steps have failed or did not run.
     pub not_undone: Vec<Trail>,
-    /// The cause if the scope was ended and did not fail by itself.
+    /// The cause, if the scope was ended before its time. Steps of the scope may have failed before.
     pub cutoff: Option<Cutoff>,
 }
 

@@ -96,8 +96,8 @@ impl<I, T> Default for Table<I, T> {
 }
 
 impl<I: Id, T> Table<I, T> {
-    /// Adds a row. No table has more rows than the arena has slots, except tables whose owners limit the number of rows. So a `u32` can count the
-    /// rows.
+    /// Adds a row. A `u32` can count the rows: [`Capacity`](super::Capacity) limits the scopes and the slots of a run, `count_elements` limits the
+    /// elements, and so the attempts, of a step, and `number` limits the tables of a plan.
     pub(super) fn add(&mut self, row: T) -> I {
         if let Some(id) = self.free.pop() {
             self[id] = row;

@@ -31,7 +31,7 @@
 //! | run | one execution of a plan, a [`Machine`]. In the names `StepRun` and `RunId`: one execution of a step that is not plain |
 //! | scope | the plan itself, a block, a round of a `loop`, or a called plan. `ScopeRow` is its description in the [`Tables`], and `ScopeRun` is one execution of the scope |
 //! | duty | the phase of a step in its scope. The steps of the *work* come first. An *undo step* undoes a step of the work. An *always step* runs at the end of the scope |
-//! | plain | a step of the work that is a call or a value, with one attempt, without a [`Recovery`], and with the default [`Timing`]. Dependencies and undo steps do not matter. A plain step costs one event and one command |
+//! | plain | a step of the work that is a call or a value, with one attempt, without a [`Recovery`], and with the default [`Timing`]. A plain step can have dependencies, and an undo step can undo it. A plain step costs one event and one command |
 //! | hot, cold | the eight bytes that each step has; the state and the description of a step that is not plain |
 //! | arena, slot | the list of all `Hot` states; the index of one step of one scope in this list |
 //! | row | an entry of a table. `RowId` is the row of a scope in the tables |
@@ -70,8 +70,8 @@
 //! ended. If an enclosing scope fails later, a kept scope returns to its undo phase.
 //!
 //! The undo phase visits each step of the work after all steps that need it. If the step has completed, its undo step runs first. Then the kept
-//! scopes inside the step return to their undo phases: elements together, rounds from the last to the first. Undo steps that do not need each other
-//! run together.
+//! scopes inside the step return to their undo phases: elements concurrently, rounds from the last to the first. Steps that do not need each other are
+//! undone concurrently.
 //!
 //! # Failures
 //!
@@ -96,7 +96,7 @@
 //! # Calls
 //!
 //! A driver starts calls of tools, values of steps, waits and timers. Each of them has a [`CallId`], and ends with an event. The argument `bound` of
-//! [`Machine::new`] limits concurrent calls and values. [`Capacity::calls`] limits all calls, waits and timers of steps that are not plain.
+//! [`Machine::new`] limits concurrent calls and values. [`Capacity::calls`] limits the calls, waits and timers of steps that are not plain, at one time.
 //!
 //! # Files
 //!

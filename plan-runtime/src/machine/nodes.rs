@@ -19,7 +19,7 @@ pub struct Nodes {
 pub struct Node {
     /// A number that the caller chooses. [`Tables::label`](super::Tables::label) returns the number.
     pub label: u32,
-    /// The work of the step.
+    /// The body of the step.
     pub body: NodeBody,
     /// The phase of the step.
     pub duty: Duty,
@@ -33,11 +33,11 @@ pub struct Node {
     pub timing: Timing,
     /// The steps of this scope that must end before the step, as indices of the scope. Steps of the work wait only for steps of the work. Always
     /// steps wait only for the always steps in the list, since all work ends before them. Undo steps run in the
-    /// reverse order of the work, and ignore the list.
+    /// reverse order of the work. Their list may name only steps of the work, and has no effect.
     pub after: Vec<usize>,
 }
 
-/// The work of a step.
+/// The body of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeBody {
     /// A call of a tool.

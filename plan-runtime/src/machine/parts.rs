@@ -482,7 +482,7 @@ impl Table<AttemptId, Attempt> {
             .is_some_and(|it| it.phase == AttemptPhase::Runs)
     }
 
-    /// Frees the row of an ended attempt. Only the last round can end, so the rows of rounds remain in order.
+    /// Frees the row of an ended attempt. Only one round of a loop runs at a time, and its row is the last one, so the rows of rounds remain in order.
     pub(super) fn release(&mut self, id: AttemptId) {
         if id.index() + 1 == self.rows.len() {
             self.rows.pop();

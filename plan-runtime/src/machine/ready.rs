@@ -1,4 +1,4 @@
-//! The plain steps that may start. The step with the lowest slot starts first.
+//! The plain steps of the plan itself that may start. The step with the lowest slot starts first.
 
 use super::ids::StepSlot;
 

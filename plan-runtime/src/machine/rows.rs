@@ -178,8 +178,8 @@ struct QuestionRow {
     open: Option<OpenQuestion>,
 }
 
-/// The questions of a run. Each step and each scope has a list of its open questions, so that a cancellation does not visit the questions of other
-/// steps and scopes.
+/// The questions of a run. `StepRun::questions` and `ScopeRun::question` contain the ids of open questions, so the end of a step or a scope visits only
+/// its own questions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Questions {
     rows: Vec<QuestionRow>,

@@ -275,7 +275,7 @@ impl Core {
         if self.state.runs[run].is.ended {
             return;
         }
-        // The step has failed before, and nothing replaces its failure.
+        // If the driver was about to replace the failure of the step, the failure stays: the step has failed before.
         let has_failed = self.state.drop_questions(run, |asked| {
             matches!(asked, OpenQuestion::Fallback { element: WHOLE, .. })
         });

@@ -69,7 +69,7 @@ pub(super) enum Turn {
     InLine,
 }
 
-/// Work that follows from an event.
+/// A transition that follows from an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Todo {
     /// A step that is not plain, or that is in an inner scope, may start.
@@ -104,7 +104,7 @@ pub(super) struct MachineState {
     pub(super) calling: u32,
     /// The bounds of the run. `scopes`, `slots` and `elements` contain the remaining amounts.
     pub(super) capacity: Capacity,
-    // The fast path for plain steps uses none of the following fields.
+    // The fast path for plain steps uses none of the following fields except `certain`.
     /// Scopes that have ended permanently, for [`Command::Free`].
     pub(super) freed: Vec<ScopeId>,
     /// Scopes whose rows are free once the driver has taken all commands.

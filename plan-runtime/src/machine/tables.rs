@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The edges of a step, as indices of tables of edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct StepRow {
-    /// The index of the first dependent in `Tables::readers`. The dependents end at this index of the next row.
+    /// The index of the first dependent in `Tables::readers`. The dependents end at `readers` of the next row.
     readers: u32,
-    /// The index of the first dependency in `Tables::needs`. The dependencies end at this index of the next row.
+    /// The index of the first dependency in `Tables::needs`. The dependencies end at `needs` of the next row.
     needs: u32,
 }
 
@@ -229,7 +229,7 @@ struct BodyPlace {
 
 struct TablesBuilder<'d> {
     tables: Tables,
-    /// The scopes in line, with row numbers but without rows.
+    /// The scopes that wait for their rows, in the order of their row numbers.
     scopes: VecDeque<&'d NodeBlock>,
     /// Scopes with the scopes right inside them.
     inside: Vec<(RowId, RowId)>,
@@ -329,7 +329,7 @@ impl<'d> TablesBuilder<'d> {
         Ok(())
     }
 
-    /// Adds the dependents of the steps of a scope, which has its dependencies.
+    /// Adds the dependents of the steps of a scope. Call this method after `needs`.
     fn readers(&mut self, of: &ScopeRow) {
         let tables = &mut self.tables;
         let before = tables.readers.len();
@@ -450,7 +450,7 @@ impl<'d> TablesBuilder<'d> {
 
     /// Returns the row of a new inner scope.
     fn inner(&mut self, row: RowId, scope: &'d NodeBlock) -> Result<RowId, BadNodes> {
-        // The scope that is being added has no row yet, and is no longer in line.
+        // The scope that is being added has no row yet, and is no longer in `scopes`.
         let inner = RowId(number(row.index() + 1 + self.scopes.len())?);
         self.scopes.push_back(scope);
         self.inside.push((row, inner));

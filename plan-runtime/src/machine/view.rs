@@ -467,7 +467,7 @@ impl<'m> MachineView<'m> {
         absorbed
     }
 
-    /// Returns the results of undo steps in a step that the failures of its scope do not contain.
+    /// Returns the results of undo steps in a step, for the failures of its scope, which do not contain these results yet.
     fn left_of(self, run: RunId) -> Failures {
         let it = &self.0.runs[run];
         let mut left = it.left.clone();

@@ -1,4 +1,4 @@
-//! The parts of idempotency keys other than the paths of calls.
+//! The lasting paths of calls for idempotency keys: paths with the number of times that each part was undone.
 
 use std::collections::BTreeMap;
 

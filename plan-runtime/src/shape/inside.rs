@@ -4,8 +4,8 @@
 //! the rest of the list, so that the search also visits the parts of types without a `Shape`. Several types have a method `step`. Each of these types
 //! dereferences to the next, and Rust selects the first applicable method.
 //!
-//! The code of a generic type has no type arguments, so it records facts about a parameter `T` under the name of the type. The code that
-//! fills in `T` records facts under this name as well. A type without any recorded fact counts as secret; see [`search`](super::search).
+//! The code of a generic type cannot name the type behind its parameter `T`. This code records facts about `T` under `type_name::<T>()`, as the code
+//! that fills in `T` does, so the facts are combined. A type without any recorded fact counts as secret; see [`search`](super::search).
 
 use super::{Field, Shape, TypeShape};
 use std::any::type_name;

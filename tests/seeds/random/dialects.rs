@@ -1,4 +1,4 @@
-//! The three dialects: how a plan is written, its document's resolver, and where the project differs.
+//! The three string dialects: how a plan is written, its document's resolver, and where the project differs.
 
 use super::super::reference::{
     placeholder_resolver, plan_reference_resolver, step_reference_resolver,

@@ -1,4 +1,4 @@
-//! Expansions of plans with errors, and of plans written by the runtime.
+//! Tests of expansions: plans with errors, with unusual names and with captured tokens, and plans from `plan-rust`.
 
 mod any_name;
 mod fragments;

@@ -2,11 +2,12 @@
 //!
 //! # Rules
 //!
-//! - A reference is an error if the schema of the output allows a missing value, or a value that the argument does not accept. Examples are one
-//!   type of a union, one value of an `enum`, one member or one element.
+//! - A reference is an error if the schema of the output allows a missing value, or a value that the argument does not accept. For example,
+//!   the output is `string | null` and the argument needs a string, or the output is an `enum` with one value that the argument refuses.
 //! - A value without a schema is a warning in a position that needs a type: [`Code::Unchecked`]. A schema without `required` does not describe
 //!   the presence of its members, which is a warning as well.
-//! - Bounds, lengths, patterns and formats are compared with values of the plan, and not with outputs. A run checks them.
+//! - Bounds and lengths are compared with values of the plan, and not with outputs. Patterns and formats are not compared.
+//!   `Toolbox::with_validation` checks all of them in a run.
 //! - An argument that the schema does not name is an error if the schema forbids further arguments (`additionalProperties: false`), or if
 //!   the name is similar to the name of a missing argument. Otherwise such an argument is a warning, because many tools read arguments
 //!   that their schemas do not name.

@@ -7,11 +7,12 @@
 //! - `scan.rs` finds the references in a string.
 //!
 //! The rest of the library uses only the rules, which are a row of the table in [`Dialect::rules`]. So a new dialect is a folder and a
-//! row. The reader of plan JSON exists even without the feature `dynamic`, so its rules are in `plan_json/rules.rs`. Plan JSON has no references in
-//! strings. The other three dialects, the *string dialects*, write references in strings.
+//! row. The row of plan JSON is in `plan_json/rules.rs`. Plan JSON has no references in strings. The other three dialects, the
+//! *string dialects*, write references in strings.
 //!
 //! | | parts that dialects share |
 //! |---|---|
+//! | `rules.rs` | the type of a row of the table, `Rules` |
 //! | `recognize.rs` | detection of a document's dialect |
 //! | `reading/` | reading a plan: IDs, members, steps, templates, limits, and findings |
 //! | `references/` | references in strings: their parts, their paths, their notation, malformed references |

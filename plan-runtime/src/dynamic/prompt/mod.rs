@@ -2,7 +2,8 @@
 //!
 //! Names and descriptions may come from untrusted servers. So a description is always in quotes and on one line. A name is in quotes, unless it
 //! is short and consists of ASCII letters, digits and `_.-`. So no string of a tool can look like a part of the prompt. Long, deep or recursive
-//! parts are truncated, with a `…` in their position. If the contracts have too many tools, the prompt contains only the names or the number of the last tools.
+//! parts are truncated, with a `…` in their position. If the tools are too many or too large, the prompt only names
+//! the tools that do not fit, or only counts them.
 
 mod name;
 mod types;

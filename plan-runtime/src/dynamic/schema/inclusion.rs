@@ -1,6 +1,6 @@
 //! The check that each value of one type is a value of another type.
 //!
-//! Kinds, presence, listed values, elements and members are compared. Bounds, lengths, patterns and formats are not: a run checks them.
+//! Kinds, presence, listed values, elements and members are compared. Bounds, lengths, patterns and formats are not compared.
 
 use super::mismatch::{Mismatch, Reason};
 use super::work::Pair;

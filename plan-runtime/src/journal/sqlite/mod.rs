@@ -7,7 +7,7 @@
 //! The ownership of a run depends on three facts:
 //!
 //! - The row of the run names the owner and an epoch. Each write compares both in its own transaction.
-//! - The owner lives while a file with its name is locked (`owners.rs`), including within one process.
+//! - The owner lives while a file with its name is locked (`owners.rs`). The lock also separates two `Sqlite`s of one process.
 //! - A `Sqlite` stores its claims in memory, and refuses an old claim without reading the database.
 
 mod encryption;

@@ -12,7 +12,9 @@
 //! | `undoing.rs` | the undo steps of calls that gates decide about |
 //! | `scene.rs`, `contexts.rs`, `settling.rs` | the state of a run, the contexts of calls, the ends of steps |
 //! | `answers.rs`, `scopes.rs`, `decisions.rs` | answers to questions of the machine, values of scopes, decisions of Rust code |
-//! | `values.rs`, `scope_values.rs`, `cold.rs` | values by slots, of scopes with their secrets, and inside steps that are not plain |
+//! | `values.rs` | the values of a run, by slots |
+//! | `scope_values.rs` | the values of one scope, with its secrets |
+//! | `cold.rs` | the values inside a step that is not plain |
 //! | `stops.rs`, `deadline.rs` | the ends of a run before its time; the wait for the deadline of the run |
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `recording/` | the records of runs with a journal |

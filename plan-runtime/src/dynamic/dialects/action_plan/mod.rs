@@ -1,5 +1,5 @@
-//! Action plans: a list of steps whose strings contain `{{…}}`. The format comes from another project's page about the resolution of dependencies.
-//! `tests/seeds/mod.rs` lists the items of this page.
+//! Action plans: a list of steps whose strings contain `{{…}}`. The format comes from the Action/Step/Orchestrator's page about
+//! the resolution of dependencies. `tests/seeds/mod.rs` lists the items of the page, with a test for each item.
 //!
 //! ```json
 //! [{"id": "mail", "intent": "Find the mail.", "tool": "fetch", "arguments": {"from": "{{PLACEHOLDER_sender}}"}},

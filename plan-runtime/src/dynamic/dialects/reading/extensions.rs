@@ -1,8 +1,11 @@
 //! The members of plan JSON that a step of another dialect may have.
 //!
-//! The original systems of the dialects ignore such members. The reader therefore reads `if`, `for`, `block` and `loop` only if their values have the
-//! JSON type that plan JSON requires. In the compat profile, all other members except an `await` without a tool need this JSON type as well. There,
-//! the reader ignores `value`, `for` and `await` beside a tool.
+//! The original systems of the dialects ignore such members. The reader therefore reads a member only under these conditions:
+//!
+//! - `if`, `for`, `block` and `loop` need the JSON type of plan JSON in all profiles.
+//! - In the compat profile, the other members need the JSON type of plan JSON as well.
+//! - An `await` without a tool may have any JSON type in all profiles.
+//! - The compat profile ignores `value`, `for` and `await` beside a tool.
 
 use super::layout::{EXTENSIONS, Layout, form, is_arguments};
 use super::words::renamed;
