@@ -24,7 +24,7 @@
 //! | files | contents |
 //! |---|---|
 //! | `outputs.rs`, `input.rs`, `local.rs`, `locals.rs` | the types of steps, inputs and variables |
-//! | `path.rs`, `unresolved.rs`, `replacement.rs` | the type at the end of a path: missing parts, defaults |
+//! | `path.rs`, `member.rs`, `unresolved.rs`, `replacement.rs` | the type at the end of a path: missing parts, defaults |
 //! | `checked_value.rs`, `value/`, `reference.rs`, `bounds.rs`, `left_out.rs` | the check that a literal or a reference fits its position |
 //! | `referred.rs`, `leads_nowhere.rs` | the check of all references, with the findings for missing parts |
 //! | `test.rs`, `operand.rs`, `guards.rs` | tests and conditions: their operands, and values that a condition has found present |
@@ -42,6 +42,7 @@ mod left_out;
 mod list;
 mod local;
 mod locals;
+mod member;
 mod narrow;
 mod operand;
 mod outputs;
