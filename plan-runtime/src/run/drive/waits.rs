@@ -7,7 +7,6 @@ use super::super::report::WaitReason;
 use super::super::signals::{Sent, Waiting};
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
-use super::recording::unlimit;
 use super::scene::Scene;
 use super::task::{Site, Wait};
 use super::values::Values;
@@ -117,8 +116,9 @@ impl Calls<'_> {
 
     /// Returns the timer and the end of the time of an element. With a journal, the timer of an attempt that has ended does not run.
     fn deadline_of(&mut self, of: &Site) -> Option<(CallId, Duration)> {
-        if self.records.is_some() {
-            unlimit(&mut self.scene, &mut self.tasks, of);
+        if let Some(records) = &mut self.records {
+            let times = &mut records.times;
+            times.unlimit(&mut self.scene, &mut self.tasks, of);
         }
         let timed = self.scene.values.timed(of);
         let inside = self.scene.values.inside(of);

@@ -27,7 +27,6 @@ use std::sync::Arc;
 use std::task::Context;
 use stops::Interrupts;
 use times::TimeRecords;
-pub(super) use times::unlimit;
 
 /// The records of a run with a journal.
 pub(super) struct Records {
