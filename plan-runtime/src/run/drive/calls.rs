@@ -238,9 +238,12 @@ impl<'x> Calls<'x> {
             self.scene.tell(|it| it.inside(&of, context));
         }
         let (future, context) = match started {
-            Ok(Started::Running(future)) => (self.held_back(&of, future, None), None),
+            Ok(Started::Running(future)) => {
+                let future = self.held_back(&of, future, None, turn.is_some());
+                (future, None)
+            }
             Ok(Started::InContext(future, context)) => {
-                let future = self.held_back(&of, future, Some(&context));
+                let future = self.held_back(&of, future, Some(&context), turn.is_some());
                 (future, Some(context))
             }
             Ok(Started::Ended(result)) => return self.ended_at_once(of, result),
@@ -276,18 +279,30 @@ impl<'x> Calls<'x> {
         self.tasks.push_call(run, of, future, (ticket, bytes));
     }
 
-    /// Holds a call of a run with a journal back as long as the run replays, and limits its time.
+    /// Holds a call of a run with a journal back as long as the run replays, and limits its time. A throttled call that began before a crash waits for another
+    /// turn.
     fn held_back(
         &mut self,
         of: &Site,
         future: StepFuture<'x>,
         context: Option<&CallContext>,
+        has_turn: bool,
     ) -> StepFuture<'x> {
-        let Some(records) = &mut self.records else {
+        let (Some(records), scene) = (&mut self.records, &mut self.scene) else {
             return future;
         };
-        let clock = &self.scene.clock;
-        records.calls.held_back(clock, of, future, context)
+        if has_turn {
+            records.note_turn(scene, of);
+        }
+        let admission = self.admission.as_ref().filter(|_| !has_turn);
+        let turn = admission.and_then(|admission| {
+            let (action, _) = scene.values.action(of)?;
+            let must_wait = admission.needs_turn(of, action);
+            must_wait.then(|| (admission.new_turn(action), Arc::clone(&scene.run.timer)))
+        });
+        records
+            .calls
+            .held_back(&scene.clock, of, (future, turn), context)
     }
 
     /// Begins the plan behind a call.

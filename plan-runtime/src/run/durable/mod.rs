@@ -96,6 +96,9 @@ pub(crate) const GRACE: &str = "!grace";
 /// The last part of the key for the end of the wait before an attempt.
 pub(crate) const BEGUN: &str = "!begun";
 
+/// The last part of the key of a note about a call that has had its turn among the calls of a throttle, after the key of the attempt. A call without this note may not have begun.
+pub(crate) const ADMITTED: &str = "!admitted";
+
 /// The last part of the key for the end of an attempt's time limit.
 pub(crate) const LATE: &str = "!late";
 

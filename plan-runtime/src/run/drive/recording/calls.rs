@@ -7,7 +7,8 @@ use super::super::super::durable::{self, Durable, Recorded};
 use super::super::super::recorded::{self, held_back};
 use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
-use super::super::super::timer::before;
+use super::super::super::throttle::Turn;
+use super::super::super::timer::{Timer, before};
 use super::super::super::trace::Span;
 use super::super::admission::Admission;
 use super::super::scene::{Host, Scene};
@@ -174,7 +175,7 @@ impl CallRecords {
         &mut self,
         clock: &Clock,
         of: &Site,
-        future: StepFuture<'x>,
+        (future, turn): (StepFuture<'x>, Option<(Turn, Arc<dyn Timer>)>),
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
         let durable = Arc::clone(&self.durable);
@@ -183,14 +184,20 @@ impl CallRecords {
             due.context = context.cloned();
             limit = due.limit.take();
         }
-        match limit {
-            None => once(held_back(durable, future)),
+        let future = match limit {
+            None => future,
             Some((limit, error)) => {
                 let limit = Some((clock.sleep_live(limit), error));
-                let limited = async { before(future, limit).await.flatten() };
-                once(held_back(durable, limited))
+                once(async { before(future, limit).await.flatten() })
             }
-        }
+        };
+        once(held_back(durable, async {
+            let _turn = match turn {
+                Some((turn, timer)) => Some(turn.come(timer).await),
+                None => None,
+            };
+            future.await
+        }))
     }
 
     /// Handles a call that has ended without a future. Returns `true` if the end is to be recorded.
