@@ -248,7 +248,7 @@ impl fmt::Debug for Mock {
 impl fmt::Debug for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.secrets.mask(self.arguments.clone());
-        write!(f, "{} {}", MessageName(&self.tool), Line(shown))
+        write!(f, "{} {}", MessageName(self.tool), Line(shown))
     }
 }
 

@@ -390,7 +390,7 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     fn drop_task(&mut self, call: CallId) {
-        let bytes = self.tasks.drop_call(call);
+        let (bytes, _) = self.tasks.drop_call(call);
         self.scene.values.held.remove(bytes);
     }
 }

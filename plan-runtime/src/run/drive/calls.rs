@@ -147,7 +147,7 @@ impl<'x> Calls<'x> {
         let Some((action, number)) = self.scene.values.action(&of) else {
             return self.failed(call, StepError::Unknown);
         };
-        self.scene.tell(|it| it.start(scope, of.step));
+        self.scene.tell(|it| it.start_call(scope, of.step));
         self.make_call(&Starting { of, action, number }, host);
     }
 
@@ -159,7 +159,7 @@ impl<'x> Calls<'x> {
             return self.failed(call, StepError::Unknown);
         };
         let of = starting.of;
-        self.scene.tell(|it| it.start(of.scope, of.step));
+        self.scene.tell(|it| it.start_call(of.scope, of.step));
         if of.attempt() == 1
             && !self.scene.values.scope(of.scope).graph.simple[of.step]
             && let Err(error) = self.scene.values.hold_call(of.slot())
@@ -193,9 +193,7 @@ impl<'x> Calls<'x> {
             return self.called(it.of, Err(error));
         }
         let tool = it.action.tool.as_ref();
-        let begun = self
-            .scene
-            .tell(|watch| watch.begin(&it.of, it.of.attempt(), tool));
+        let begun = self.scene.tell(|watch| watch.begin_call(&it.of, tool));
         let span = match begun.unwrap_or_else(|| Ok(Span::none())) {
             Ok(span) => span,
             Err(error) => return self.called(it.of, Err(error)),
@@ -224,6 +222,30 @@ impl<'x> Calls<'x> {
         self.started(it.of, started, (bytes, span));
     }
 
+    /// Tells the watch which calls have begun.
+    #[cold]
+    pub(super) fn tell_begun(&mut self) {
+        for of in self.tasks.take_begun(&self.scene.values) {
+            self.scene.tell(|it| it.watch.has_begun(of.spot()));
+        }
+    }
+
+    /// Tells the watch at the end of the run which calls have not begun.
+    pub(super) fn end_unbegun(&mut self) {
+        if self.scene.watch.is_none() {
+            return;
+        }
+        let mut calls = self.tasks.unbegun();
+        if let Some(records) = &self.records {
+            calls.extend(records.calls.unbegun());
+        }
+        for call in calls {
+            if let Some(of) = self.tasks.of(call, &self.scene.values) {
+                self.scene.tell(|it| it.watch.has_not_begun(of.spot()));
+            }
+        }
+    }
+
     /// Handles a call that has started or has ended at once.
     #[inline(never)]
     fn started(
@@ -236,6 +258,10 @@ impl<'x> Calls<'x> {
         let turn = admission.and_then(|admission| admission.take_turn(&of));
         if let Ok(Started::InContext(_, context) | Started::Plan(_, context)) = &started {
             self.scene.tell(|it| it.inside(&of, context));
+        }
+        // The steps of a plan begin by themselves, and the journal holds calls back.
+        if self.records.is_some() || matches!(started, Ok(Started::Plan(..))) {
+            self.scene.tell(|it| it.watch.has_begun(of.spot()));
         }
         let (future, context) = match started {
             Ok(Started::Running(future)) => {

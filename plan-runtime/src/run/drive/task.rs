@@ -10,6 +10,7 @@ use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::super::trace::Span;
 use super::super::watch::Spot;
+use super::values::Values;
 use crate::machine::{CallId, MachineView, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
 use crate::resolve::drop_quietly;
@@ -97,6 +98,8 @@ pub(super) struct TaskSlot<'x> {
     pub(super) future: Option<StepFuture<'x>>,
     /// `true` if the future is a call that runs.
     pub(super) is_running: bool,
+    /// `true` before the first poll of a call, if the run has a watch.
+    pub(super) is_new: bool,
     /// The tool of the call, if another call may use the future again.
     pub(super) tool: Option<ToolNumber>,
     pub(super) more: Option<Box<More>>,
@@ -111,6 +114,12 @@ impl TaskSlot<'_> {
         self.is_running && more.is_none_or(|more| more.ticket.context.is_none())
     }
 
+    /// Returns the owner of the task.
+    pub(super) fn of(&self, values: &Values<'_>) -> Site {
+        let more = self.more.as_ref();
+        more.map_or_else(|| values.of_plain(self.call, self.scope), |more| more.of)
+    }
+
     /// Drops the task. A panic of a destructor is lost.
     pub(super) fn clear(&mut self) {
         let more = self.more.take();
@@ -120,6 +129,7 @@ impl TaskSlot<'_> {
         }
         drop_quietly(more);
         self.is_running = false;
+        self.is_new = false;
         self.tool = None;
     }
 }

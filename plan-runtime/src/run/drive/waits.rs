@@ -33,7 +33,7 @@ impl Calls<'_> {
         let scene = &mut self.scene;
         let (body, _) = scene.values.body(of);
         scene.values.hold_call(of.slot())?;
-        scene.tell(|it| it.begin(of, 1, None)).transpose()?;
+        scene.tell(|it| it.begin(of)).transpose()?;
         scene.tell(|it| it.wait(of, WaitReason::Value));
         let (Body::Await(wait), Some(path)) = (body, path_of_wait(scene, of)) else {
             return Err(StepError::NoSignals);

@@ -137,7 +137,7 @@ impl StepReport {
 
     /// Removes the attempts that are marked as not made.
     pub(in crate::run) fn settle(&mut self) {
-        self.attempts.retain(|attempt| attempt.number > 0);
+        self.attempts.retain(|attempt| !attempt.is_withdrawn());
     }
 
     /// Marks a running step as waiting if all its open calls wait for answers or values. A block waits if its steps wait.
@@ -299,6 +299,11 @@ impl Attempt {
     /// Marks the attempt as not made.
     pub(in crate::run) fn withdraw(&mut self) {
         self.number = 0;
+    }
+
+    /// Returns `true` if the attempt is marked as not made.
+    pub(in crate::run) fn is_withdrawn(&self) -> bool {
+        self.number == 0
     }
 
     pub(in crate::run) fn end(&mut self, at: Duration, error: Option<&StepError>) {

@@ -24,6 +24,7 @@ use crate::resolve::{StoredValue, resolve};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The calls of a run that are to be recorded.
@@ -44,7 +45,12 @@ struct Due {
     /// The time that the call has left, and the error after that time.
     limit: Option<(Duration, StepError)>,
     context: Option<CallContext>,
+    /// `false` as long as a call of a live run is held back.
+    has_begun: Arc<AtomicBool>,
 }
+
+/// The turn that a throttled call still has to wait for, with the timer of the wait.
+type NextTurn = (Turn, Arc<dyn Timer>);
 
 impl CallRecords {
     pub(super) fn new(durable: Arc<Durable>) -> Self {
@@ -63,6 +69,15 @@ impl CallRecords {
     /// Returns the calls that are to be recorded.
     pub(in super::super) fn due(&self) -> Vec<CallId> {
         self.due.keys().copied().collect()
+    }
+
+    /// Returns the calls that are held back.
+    pub(in super::super) fn unbegun(&self) -> impl Iterator<Item = CallId> {
+        let held = self
+            .due
+            .iter()
+            .filter(|(_, due)| !due.has_begun.load(Ordering::Relaxed));
+        held.map(|(call, _)| *call)
     }
 
     /// Takes the end of a call from its record. Returns `false` if the driver has to make the call.
@@ -104,7 +119,11 @@ impl CallRecords {
         let attempt = it.of.attempt();
         scene.values.held.charge(it.action, attempt == 1)?;
         let tool = it.action.tool.as_ref();
-        let span = scene.tell(|watch| watch.begin_at(&it.of, (attempt, started), tool));
+        let span = scene.tell(|told| {
+            let span = told.begin_at(&it.of, (attempt, started), tool);
+            told.watch.has_begun(it.of.spot());
+            span
+        });
         let span = span.unwrap_or_else(|| Ok(Span::none()))?;
         if admission.is_some_and(|admission| admission.is_changed(&it.of)) {
             scene.tell(|told| told.watch.changed(it.of.spot()));
@@ -157,6 +176,8 @@ impl CallRecords {
             is_computed,
             limit,
             context: None,
+            // The call may have begun before a crash.
+            has_begun: Arc::new(AtomicBool::new(!self.durable.is_live())),
         };
         self.due.insert(it.of.call, due);
         // An attempt that would begin too late ends like the previous attempt.
@@ -175,14 +196,15 @@ impl CallRecords {
         &mut self,
         clock: &Clock,
         of: &Site,
-        (future, turn): (StepFuture<'x>, Option<(Turn, Arc<dyn Timer>)>),
+        (future, turn): (StepFuture<'x>, Option<NextTurn>),
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
         let durable = Arc::clone(&self.durable);
-        let mut limit = None;
+        let (mut limit, mut has_begun) = (None, None);
         if let Some(due) = self.due.get_mut(&of.call) {
             due.context = context.cloned();
             limit = due.limit.take();
+            has_begun = Some(Arc::clone(&due.has_begun));
         }
         let future = match limit {
             None => future,
@@ -196,6 +218,9 @@ impl CallRecords {
                 Some((turn, timer)) => Some(turn.come(timer).await),
                 None => None,
             };
+            if let Some(has_begun) = has_begun {
+                has_begun.store(true, Ordering::Relaxed);
+            }
             future.await
         }))
     }
@@ -210,10 +235,11 @@ impl CallRecords {
         is_computed
     }
 
-    /// Forgets that a call is to be recorded.
-    pub(super) fn forget(&mut self, call: CallId) {
-        self.due.remove(&call);
+    /// Forgets that a call is to be recorded. Returns `false` if the call is still held back.
+    pub(super) fn forget(&mut self, call: CallId) -> bool {
         self.ending.remove(&call);
+        let due = self.due.remove(&call);
+        due.is_none_or(|due| due.has_begun.load(Ordering::Relaxed))
     }
 
     /// Keeps the error of an attempt of a step with a deadline, in case the next attempt would start too late.
