@@ -10,7 +10,6 @@ use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::super::trace::Span;
 use super::super::watch::Spot;
-use super::values::Values;
 use crate::machine::{CallId, MachineView, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
 use crate::resolve::drop_quietly;
@@ -112,12 +111,6 @@ impl TaskSlot<'_> {
     pub(super) fn is_call(&self) -> bool {
         let more = self.more.as_ref();
         self.is_running && more.is_none_or(|more| more.ticket.context.is_none())
-    }
-
-    /// Returns the owner of the task.
-    pub(super) fn of(&self, values: &Values<'_>) -> Site {
-        let more = self.more.as_ref();
-        more.map_or_else(|| values.of_plain(self.call, self.scope), |more| more.of)
     }
 
     /// Drops the task. A panic of a destructor is lost.

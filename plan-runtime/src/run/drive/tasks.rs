@@ -19,7 +19,7 @@ pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
     free: FreeSlots,
     queue: SlotQueue,
-    /// The slots of the calls that were polled for the first time, if a watch needs to know.
+    /// The slots of calls after their first polls, in a run with a watch.
     pub(super) begun: Option<Vec<usize>>,
     /// The waker of tasks in slots without wakers.
     spare: SlotWaker,
@@ -303,20 +303,20 @@ impl<'x> Tasks<'x> {
         self.slots.iter().filter(|it| it.is_call()).count()
     }
 
-    /// Returns the owners of the calls that were polled for the first time.
+    /// Returns the owners of calls after their first polls.
     pub(super) fn take_begun(&mut self, values: &Values<'_>) -> Vec<Site> {
         let begun = self.begun.as_mut().map(std::mem::take);
         let begun = begun.into_iter().flatten();
-        begun.map(|slot| self.slots[slot].of(values)).collect()
+        begun.map(|slot| owner(&self.slots[slot], values)).collect()
     }
 
-    /// Returns the calls that were never polled.
+    /// Returns the calls without a poll.
     pub(super) fn unbegun(&self) -> Vec<CallId> {
         let new = self.slots.iter().filter(|it| it.is_new);
         new.map(|it| it.call).collect()
     }
 
-    /// Drops a task. Returns the bytes of its arguments, and `true` for a call that was never polled.
+    /// Drops a task. Returns the bytes of its arguments, and `true` for a call without a poll.
     pub(super) fn drop_call(&mut self, call: CallId) -> (usize, bool) {
         let Some(slot) = self.slot_of(call) else {
             return (0, false);
@@ -340,7 +340,7 @@ impl<'x> Tasks<'x> {
     /// Returns the owner of a task.
     pub(super) fn of(&mut self, call: CallId, values: &Values<'_>) -> Option<Site> {
         let slot = self.slot_of(call)?;
-        Some(self.slots[slot].of(values))
+        Some(owner(&self.slots[slot], values))
     }
 
     fn slot_of(&mut self, call: CallId) -> Option<usize> {
@@ -363,4 +363,10 @@ impl<'x> Tasks<'x> {
         self.plain = running.map(|(slot, it)| (it.call, slot)).collect();
         self.plain.remove(&call)
     }
+}
+
+/// Returns the owner of a task.
+fn owner(it: &TaskSlot<'_>, values: &Values<'_>) -> Site {
+    let more = it.more.as_ref();
+    more.map_or_else(|| values.of_plain(it.call, it.scope), |more| more.of)
 }

@@ -96,7 +96,7 @@ pub(crate) const GRACE: &str = "!grace";
 /// The last part of the key for the end of the wait before an attempt.
 pub(crate) const BEGUN: &str = "!begun";
 
-/// The last part of the key of a note about a call that has had its turn among the calls of a throttle, after the key of the attempt. A call without this note may not have begun.
+/// The last part of the key of the note that throttles have let a call start, after the key of the attempt.
 pub(crate) const ADMITTED: &str = "!admitted";
 
 /// The last part of the key for the end of an attempt's time limit.

@@ -59,7 +59,7 @@ pub(super) struct StepLog {
     /// The number of steps that the step still waits for.
     pub(super) needs: u32,
     pub(super) is_ready: bool,
-    /// `true` if observers know the start of the step.
+    /// `true` after the event of the step's start.
     pub(super) is_told: bool,
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
@@ -100,7 +100,7 @@ pub(super) struct OpenAttempt {
     /// The index in the list of attempts.
     pub(super) log: Option<usize>,
     pub(super) has_scope: bool,
-    /// `true` if observers know the start of the attempt.
+    /// `true` after the event of the attempt's start.
     pub(super) is_told: bool,
     /// The time limit that the attempt has reached.
     pub(super) late: Option<StepError>,

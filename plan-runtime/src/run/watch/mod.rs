@@ -184,7 +184,7 @@ impl<'x> Watch<'x> {
         let mut attempts = step.attempts.iter();
         if is_call && step.waits.is_empty() && attempts.all(|it| it.attempt.is_withdrawn()) {
             step.started = None;
-            // Observers that know the start of the step need its end.
+            // The event of the step's start needs an event of its end.
             if step.is_told {
                 let settled = Status::NotStarted.into();
                 self.settle(spot.scope, spot.step, settled, Duration::ZERO);
