@@ -1,7 +1,9 @@
 use super::support::{Driven, Lab, Outcome, graph, plan, run, statuses};
 use super::watching::Log;
 use plan_runtime::run::OnFailure;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 #[test]
 fn stop_lets_what_runs_finish_and_starts_nothing() {
@@ -70,17 +72,13 @@ fn a_call_that_has_not_begun_is_not_reported() {
         if fails {
             lab = lab.with("a", Outcome::Fail);
         }
-        let cancelled = async {
-            if !fails {
-                std::future::poll_fn(|_| match lab.started().ends_with('a') {
-                    true => std::task::Poll::Ready(()),
-                    false => std::task::Poll::Pending,
-                })
-                .await;
+        let cancelled = poll_fn(|_| {
+            if !fails && lab.started().ends_with('a') {
+                Poll::Ready(())
             } else {
-                std::future::pending().await
+                Poll::Pending
             }
-        };
+        });
         let run = run(&plan, &lab).on_failure(OnFailure::Cancel);
         let run = run.observe(log.clone()).cancel_on(cancelled).with_report();
         let (result, report) = Driven::new(run).ended();
