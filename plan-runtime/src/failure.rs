@@ -32,7 +32,7 @@ use std::fmt;
 /// assert!(!failure.transient);
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Failure {
     /// The path of the step in the plan that caught it: `pages[3]`, `trip.hotel`.
@@ -62,6 +62,15 @@ pub struct Failure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expression: Option<String>,
 }
+
+crate::print::visible_debug!(struct Failure {
+    step,
+    code,
+    message,
+    transient,
+    attempts,
+    expression,
+});
 
 impl Failure {
     /// Creates a failure in place of an error without any details.

@@ -35,7 +35,7 @@ use std::sync::Arc;
 /// }));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Contract {
     /// The name by which plans call the tool.
@@ -62,6 +62,17 @@ pub struct Contract {
     #[serde(skip)]
     pub(crate) plan: InnerPlan,
 }
+
+crate::print::visible_debug!(struct Contract {
+    name,
+    description,
+    read_only,
+    arguments,
+    output,
+    secret_arguments,
+    secret_output,
+    plan,
+});
 
 impl Contract {
     /// Creates a contract with only a name.
@@ -239,7 +250,7 @@ fn schema_of(shape: &TypeShape) -> Option<Value> {
 /// assert!(contracts.get("read").unwrap().read_only);
 /// assert_eq!(contracts.to_json()[1]["name"], "read");
 /// ```
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Default, Serialize)]
 #[serde(transparent)]
 pub struct Contracts {
     list: Vec<Contract>,
@@ -253,6 +264,14 @@ pub struct Contracts {
     #[serde(skip)]
     pub(super) validators: Option<HashMap<String, Arc<Validators>>>,
 }
+
+crate::print::visible_debug!(struct Contracts {
+    list,
+    places,
+    may_have_secrets,
+    #[cfg(feature = "jsonschema")]
+    validators,
+});
 
 impl Contracts {
     /// Creates an empty list of contracts.

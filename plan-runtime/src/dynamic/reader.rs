@@ -295,7 +295,7 @@ impl Reader<'_> {
 /// assert_eq!(findings[0].code, Code::WrongType);
 /// # Ok::<(), plan_runtime::dynamic::Findings>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Document<'t> {
     text: &'t str,
     plan: Plan,
@@ -307,6 +307,17 @@ pub struct Document<'t> {
     warnings: Findings,
     graph: OnceLock<Checked>,
 }
+
+crate::print::visible_debug!(struct Document<'t> {
+    text,
+    plan,
+    dialect,
+    profile,
+    most,
+    spans,
+    warnings,
+    graph,
+});
 
 /// The plan is checked at its first run.
 impl<'p> From<&'p Document<'_>> for Executable<'p> {

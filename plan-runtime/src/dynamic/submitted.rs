@@ -236,6 +236,6 @@ pub fn check_signal(
 
 impl<App: ?Sized> fmt::Debug for Submitted<'_, App> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Submitted(`{}`)", self.plan().name)
+        write!(f, "Submitted(`{}`)", MessageName(&self.plan().name))
     }
 }

@@ -21,14 +21,19 @@ use std::fmt;
 /// assert_eq!(lacking.all()[1].place, "argument `x` of step `a`");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Unsupported {
     target: &'static str,
     all: Vec<UnsupportedPart>,
 }
 
+crate::print::visible_debug!(struct Unsupported {
+    target,
+    all,
+});
+
 /// A part of a plan that the target cannot express.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedPart {
     /// The position: ``step `sent` ``, ``argument `to` of step `sent` ``, `the output`.
@@ -36,6 +41,11 @@ pub struct UnsupportedPart {
     /// The construct: ``an `if` ``.
     pub construct: String,
 }
+
+crate::print::visible_debug!(struct UnsupportedPart {
+    place,
+    construct,
+});
 
 impl UnsupportedPart {
     pub(in crate::dynamic) fn new(place: impl Into<String>, construct: impl Into<String>) -> Self {

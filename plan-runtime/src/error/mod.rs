@@ -14,7 +14,7 @@ pub(crate) use path::{Elements, StepPath, elements};
 pub(crate) use run::{Cause, Interrupt, LeftWork, Undoing};
 pub use run::{FailedStep, RunError, StepError};
 
-use crate::print::{Cut, Line, Lines, MOST};
+use crate::print::{Cut, Line, Lines, MOST, visibly};
 use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
@@ -240,11 +240,11 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {
-            return f
-                .debug_struct("Error")
-                .field("error", &self.error)
-                .field("permanent", &self.permanent)
-                .finish();
+            return visibly(f, |f| {
+                let mut debug = f.debug_struct("Error");
+                debug.field("error", &self.error);
+                debug.field("permanent", &self.permanent).finish()
+            });
         }
         write!(f, "{}", Line(&self.error))?;
         if self.permanent {

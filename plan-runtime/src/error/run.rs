@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The error of a step.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum StepError {
     /// The tool returned an error.
@@ -44,6 +44,12 @@ pub enum StepError {
     /// The program lacks the compiled code of this step.
     Unknown,
 }
+
+crate::print::visible_debug!(enum StepError {
+    Tool(_), Panic(_), Arguments(_), Output(_), Timeout(_), Deadline(_), Fallback(_), Limit(_), Refused(_), Failed(_),
+    Block(_), TooManyRounds(_);
+    NoSignals, Unknown;
+});
 
 impl StepError {
     pub(crate) fn tool(error: Error) -> Self {
@@ -236,7 +242,7 @@ impl StdError for StepError {
 
 /// A step that failed: its name, its tool, the element of a `for`, the reason, and the steps that it blocked.
 /// [`RunError::failures`] returns the failed steps.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FailedStep {
     pub(crate) step: StepPath,
     pub(crate) element: Vec<usize>,
@@ -247,6 +253,16 @@ pub struct FailedStep {
     /// The role of the step. The failure of an always step does not change the outcome.
     pub(crate) role: Role,
 }
+
+crate::print::visible_debug!(struct FailedStep {
+    step,
+    element,
+    tool,
+    error,
+    attempts,
+    blocked,
+    role,
+});
 
 impl FailedStep {
     /// Returns the step's name, or the path of a step in a block: `pages[3].chunks`.

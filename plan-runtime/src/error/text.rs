@@ -4,7 +4,7 @@ use super::on_one_line;
 use super::path::Elements;
 use super::run::{Cause, FailedStep, Interrupt, RunError, StepError, Undoing};
 use crate::journal::JournalError;
-use crate::print::{Cut, Line, MOST, MessageName, some_shown};
+use crate::print::{Cut, Line, MOST, MessageName, some_shown, visibly};
 use humantime::format_duration;
 use std::fmt;
 
@@ -161,7 +161,7 @@ impl fmt::Display for UndoingText<'_> {
 impl fmt::Debug for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.cause, self.failures()) {
-            _ if f.alternate() => fmt::Debug::fmt(&self.0, f),
+            _ if f.alternate() => visibly(f, |f| fmt::Debug::fmt(&self.0, f)),
             (_, failures @ [_, _, ..]) => {
                 write!(f, "plan `{}` failed:", MessageName(self.plan()))?;
                 failures.iter().try_for_each(|it| write!(f, "\n    {it}"))?;

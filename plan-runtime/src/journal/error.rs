@@ -5,7 +5,6 @@ use std::error::Error as StdError;
 use std::fmt;
 
 /// An error of a [`Journal`](super::Journal).
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
     /// Another owner runs the run.
@@ -62,6 +61,13 @@ pub enum JournalError {
     /// The storage cannot be read or written, for example because the disk is full or the file is damaged.
     Storage(Box<dyn StdError + Send + Sync>),
 }
+
+crate::print::visible_debug!(enum JournalError {
+    Storage(_);
+    ;
+    Owned { id, owner }, Lost { id }, Unknown { id }, Second { path }, Changed { plan, change }, Misfit { what, why },
+    Ended { id, failure }, Encrypted { id, why }
+});
 
 impl JournalError {
     /// Returns an error of the storage.

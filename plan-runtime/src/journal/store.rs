@@ -191,7 +191,7 @@ impl RunFilter {
 }
 
 /// The state of a run in a list of runs.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct RunSummary {
     /// The number of the run, which is greater than the numbers of all earlier runs.
@@ -214,6 +214,18 @@ pub struct RunSummary {
     /// The reason of the last refusal, if a server could not begin the run.
     pub refusal: Option<String>,
 }
+
+crate::print::visible_debug!(struct RunSummary {
+    number,
+    id,
+    plan,
+    began,
+    ended,
+    state,
+    is_owned,
+    waits,
+    refusal,
+});
 
 impl RunSummary {
     /// Returns the summary of a run that has no owner and has not ended.

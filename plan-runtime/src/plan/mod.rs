@@ -175,7 +175,7 @@ pub struct Output {
 
 /// A step of a plan. In most steps, the [body](Self::body) is one call, which [`tool`](Self::tool), [`action`](Self::action) and
 /// [`references`](Self::references) describe.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Step {
     /// The name that references use.
@@ -192,6 +192,15 @@ pub struct Step {
     /// The handling of failures, and the time limits. Steps with the default policy share one value.
     pub policy: Arc<Policy>,
 }
+
+crate::print::visible_debug!(struct Step {
+    id,
+    intent,
+    role,
+    body,
+    after,
+    policy,
+});
 
 /// The tool that a step calls: its name, which identifies it, and its description, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]

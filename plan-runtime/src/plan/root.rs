@@ -63,7 +63,7 @@ use super::{Input, Output, RustText, Step};
 /// ");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Plan {
     /// The name of the plan as a tool, in snake case.
@@ -77,3 +77,11 @@ pub struct Plan {
     /// The output.
     pub output: Output,
 }
+
+crate::print::visible_debug!(struct Plan {
+    name,
+    description,
+    inputs,
+    steps,
+    output,
+});

@@ -15,13 +15,15 @@
 //! Outside of quotes a backslash stays a backslash, so a second pass does not change safe output.
 
 mod code;
+mod debug;
 
 pub(crate) use code::{
     Code, has_outside, is_code, is_expression, is_part_of_name, is_value, is_whole, literal, root,
     split_outside, word,
 };
 
-pub(crate) use plan_graph::{Line, Lines, MessageName, Quoted, is_seen, visible};
+pub(crate) use debug::{visible_debug, visibly};
+pub(crate) use plan_graph::{Line, Lines, MessageName, Quoted, Safe, is_seen, visible};
 
 use std::fmt::{Display, Formatter, Result, Write};
 use unicode_width::UnicodeWidthStr;

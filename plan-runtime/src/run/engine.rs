@@ -5,6 +5,7 @@ use super::lasting::Undone;
 use super::timer::Timer;
 use crate::error::{Cause, StepError};
 use crate::journal::JournalError;
+use crate::print::{Line, MessageName};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -208,7 +209,9 @@ impl fmt::Debug for EngineCall {
         write!(
             f,
             "EngineCall(`{}` of {}, attempt {})",
-            self.path, self.tool, self.attempt
+            Line(&self.path),
+            MessageName(&self.tool),
+            self.attempt
         )
     }
 }

@@ -7,7 +7,7 @@
 use super::catch::locked;
 use crate::Plan;
 use crate::plan::{Has, MissingTool};
-use crate::print::MessageName;
+use crate::print::{Line, MessageName};
 use crate::shape::Secrets;
 use serde_json::Value;
 use std::any::{Any, TypeId, type_name};
@@ -248,7 +248,7 @@ impl fmt::Debug for Mock {
 impl fmt::Debug for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.secrets.mask(self.arguments.clone());
-        write!(f, "{} {shown}", self.tool)
+        write!(f, "{} {}", MessageName(self.tool), Line(shown))
     }
 }
 

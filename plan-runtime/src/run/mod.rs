@@ -117,6 +117,7 @@ pub(crate) use crate::error::Cause;
 use crate::journal::SharedJournal;
 use crate::plan::Executable;
 use crate::plan::Secrecy;
+use crate::print::MessageName;
 use crate::resolve::{HandOver, ResolveError, StoredValue};
 use drive::Driver;
 use durable::{Owned, Target};
@@ -860,9 +861,15 @@ impl<App: ?Sized, O> Future for Run<'_, App, O> {
 impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.stage {
-            Stage::New(plan, ..) => write!(f, "Run(`{}`, not started)", plan.plan.name),
-            Stage::Beginning(it) => write!(f, "Run(`{}`, not started)", it.plan().name),
-            Stage::Running(driver) => write!(f, "Run(`{}`, running)", driver.plan().name),
+            Stage::New(plan, ..) => {
+                write!(f, "Run(`{}`, not started)", MessageName(&plan.plan.name))
+            }
+            Stage::Beginning(it) => {
+                write!(f, "Run(`{}`, not started)", MessageName(&it.plan().name))
+            }
+            Stage::Running(driver) => {
+                write!(f, "Run(`{}`, running)", MessageName(&driver.plan().name))
+            }
             Stage::Ending(_) | Stage::Ended => f.write_str("Run(ended)"),
         }
     }

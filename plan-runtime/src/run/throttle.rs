@@ -3,6 +3,7 @@
 use super::catch::locked;
 use super::names::means;
 use super::timer::{Timer, TimerFuture};
+use crate::print::MessageName;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::{Future, ready};
@@ -383,12 +384,13 @@ impl fmt::Debug for Throttle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut list = f.debug_list();
         for rule in &self.rules {
+            let tools = MessageName(&rule.tools);
             match rule.limit {
                 Limit::Concurrency(calls) => {
-                    list.entry(&format_args!("`{}`: {calls} concurrently", rule.tools));
+                    list.entry(&format_args!("`{tools}`: {calls} concurrently"));
                 }
                 Limit::Rate { calls, period } => {
-                    list.entry(&format_args!("`{}`: {calls} in {period:?}", rule.tools));
+                    list.entry(&format_args!("`{tools}`: {calls} in {period:?}"));
                 }
             }
         }

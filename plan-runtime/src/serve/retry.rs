@@ -14,8 +14,8 @@ use crate::journal::{JournalError, Store};
 use crate::plan::{Block, Body, Role, Step};
 use crate::print::MessageName;
 use crate::run::durable::{
-    BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Released,
-    Segment, UNDONE, read_records,
+    ADMITTED, BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS,
+    Released, Segment, UNDONE, read_records,
 };
 use crate::run::lasting::{RUN, Undone};
 use serde_json::Value;
@@ -152,7 +152,8 @@ impl Records {
             self.branches.insert(attempt.to_owned(), number);
         }
         // The record of a time does not mean that the step has succeeded.
-        let has_failed = has_failed || key.ends_with(BEGUN) || key.ends_with(LATE);
+        let mut times = [ADMITTED, BEGUN, LATE].into_iter();
+        let has_failed = has_failed || times.any(|time| key.ends_with(time));
         // The record of a refusal by a gate counts as a failure.
         let is_failure = has_failed || key.contains('?') && body.get("refuse").is_some();
         self.all.insert(key, is_failure);

@@ -15,4 +15,5 @@ mod outlived;
 pub(crate) mod random;
 mod rough;
 pub(crate) mod support;
+mod throttled;
 mod times;

@@ -1,16 +1,18 @@
 //! A run makes equal decisions before and after a crash, even with many events at one moment.
 //!
 //! Each case is a random plan and a script. A turn of the script ends calls, answers questions of a gate, moves the clock or cancels the run, all before the run is polled again.
-//! The run crashes after each turn, once with all records and once without the last records.
+//! The run crashes after each turn, once with all records and once without the last records. An ended run has its recorded end after another start.
 
-use super::random::{Case, Maker, Running, Told, cases, hash, key, plan_text, told};
+use super::random::{Case, Maker, Told, World, cases, hash, key, plan_text, told};
 use super::rough::Rough;
 use super::support::{Driven, secs};
 use crate::golden;
 use fastrand::Rng;
 use plan_runtime::plan::{Action, Body, Condition, Executable, Policy, Role, Template};
-use plan_runtime::run::{CallContext, Decision, Gate, ManualTimer, PendingCall};
-use plan_runtime::{Plan, Result as ToolResult, plan, tool};
+use plan_runtime::run::{
+    CallContext, Decision, Gate, ManualTimer, PendingCall, Throttle, WithReport,
+};
+use plan_runtime::{Plan, Report, Result as ToolResult, plan, tool};
 use serde_json::Value;
 use smol::future::yield_now;
 use std::collections::{BTreeMap, BTreeSet};
@@ -182,6 +184,20 @@ struct Shape {
     is_cancelled: bool,
     /// The grace period in seconds.
     grace: u64,
+    /// The most concurrent calls of a throttle.
+    throttle: Option<usize>,
+}
+
+type Running<'r, 'p> = Driven<WithReport<'r, World<'p>, Value>>;
+
+/// Returns the number of calls in a report.
+fn calls(report: &Report) -> usize {
+    let attempts = report.steps().iter().flat_map(|step| step.attempts());
+    let calls = attempts.map(|attempt| {
+        let inside: usize = attempt.inside().iter().map(calls).sum();
+        usize::from(attempt.tool() == Some("act")) + inside
+    });
+    calls.sum()
 }
 
 /// A run that goes as a script tells, in all its lives.
@@ -191,6 +207,7 @@ struct Played<'p> {
     journal: Rough,
     timer: ManualTimer,
     desk: Desk,
+    throttle: Throttle,
 }
 
 impl<'p> Played<'p> {
@@ -201,6 +218,10 @@ impl<'p> Played<'p> {
             journal: Rough::slow(),
             timer: ManualTimer::new(),
             desk: Desk::default(),
+            throttle: match shape.throttle {
+                Some(calls) => Throttle::new().concurrency("act", calls),
+                None => Throttle::new(),
+            },
         }
     }
 
@@ -217,18 +238,19 @@ impl<'p> Played<'p> {
         if self.shape.has_deadline {
             run = run.deadline(secs(40));
         }
-        Driven::new(run.durable(&self.journal, "run"))
+        let run = run.throttle(&self.throttle).durable(&self.journal, "run");
+        Driven::new(run.with_report())
     }
 
     /// Polls, and writes records, until both have no effect.
-    fn settle(&self, run: &mut Running<'_, 'p>, random: &mut Rng) -> Option<Told> {
+    fn settle(&self, run: &mut Running<'_, 'p>, random: &mut Rng) -> Option<Ended> {
         loop {
             if random.bool() && self.journal.flush() {
                 continue;
             }
             if run.is_woken() {
-                if let Poll::Ready(ended) = run.poll() {
-                    return Some(told(ended));
+                if let Poll::Ready((result, report)) = run.poll() {
+                    return Some((told(result), report));
                 }
             } else if !self.journal.flush() {
                 return None;
@@ -269,7 +291,7 @@ impl<'p> Played<'p> {
     }
 
     /// Runs the script up to a turn. Returns the end of the run if that comes before.
-    fn play(&self, run: &mut Running<'_, 'p>, turns: u64, most: u32) -> Option<Told> {
+    fn play(&self, run: &mut Running<'_, 'p>, turns: u64, most: u32) -> Option<Ended> {
         for turn in 0..=turns {
             let mut random = Rng::with_seed(hash(self.case.world.seed, &format!("turn {turn}")));
             if turn > 0 {
@@ -284,7 +306,7 @@ impl<'p> Played<'p> {
     }
 
     /// Runs on to the end, with one thing at a time.
-    fn finish(&self, run: &mut Running<'_, 'p>) -> Told {
+    fn finish(&self, run: &mut Running<'_, 'p>) -> Ended {
         let mut random = Rng::with_seed(0);
         loop {
             if let Some(ended) = self.settle(run, &mut random) {
@@ -301,7 +323,7 @@ impl<'p> Played<'p> {
     }
 
     /// Begins the run again, which replays all records and makes the calls that these leave open.
-    fn again(&self, times: usize) -> Result<Result<Running<'_, 'p>, Told>, String> {
+    fn again(&self, times: usize) -> Result<Result<Running<'_, 'p>, Ended>, String> {
         let mut before: Option<Vec<String>> = None;
         for time in 0..=times {
             let mut run = self.live();
@@ -321,7 +343,23 @@ impl<'p> Played<'p> {
         }
         unreachable!()
     }
+
+    /// Starts the ended run again. The run returns its recorded end, and makes no call.
+    fn repeat(&self, told: &Told) -> Result<(), String> {
+        let made = self.case.world.calls();
+        let again = self.settle(&mut self.live(), &mut Rng::with_seed(2));
+        let again = again.map(|(again, _)| again);
+        if again.as_ref() != Some(told) || self.case.world.calls() != made {
+            return Err(format!(
+                "after another start, it has {again:?} and not {told:?}"
+            ));
+        }
+        Ok(())
+    }
 }
+
+/// The end of a run, and its report.
+type Ended = (Told, Report);
 
 /// Crashes after each turn of the script. Returns the number of crashes, or the first difference.
 fn crash_everywhere<'p>(
@@ -333,18 +371,28 @@ fn crash_everywhere<'p>(
         // With all records, the state after the crash is the state before the crash.
         let whole = Played::new(case(), shape);
         let mut run = whole.live();
-        if whole.play(&mut run, turns, MOST).is_some() {
-            return Ok(turns);
-        }
-        let open = whole.open();
-        let expected = whole.finish(&mut run);
+        let played = whole.play(&mut run, turns, MOST);
+        let (has_ended, open) = (played.is_some(), whole.open());
+        let (expected, report) = played.unwrap_or_else(|| whole.finish(&mut run));
         drop(run);
         let of = |why: String| format!("after turn {turns}: {why}");
+        let (reported, made) = (calls(&report), whole.case.world.calls());
+        // With a gate and a throttle, a report may still contain a call that the end of the run has cut.
+        let is_known = !shape.has_gate || shape.throttle.is_none();
+        if is_known && reported != made {
+            return Err(of(format!(
+                "{reported} calls are reported, and {made} made: {report}"
+            )));
+        }
+        whole.repeat(&expected).map_err(of)?;
+        if has_ended {
+            return Ok(turns);
+        }
         let broken = Played::new(case(), shape);
         let mut run = broken.live();
         let _ = broken.play(&mut run, turns, MOST);
         drop(run);
-        let told = match broken.again(1).map_err(of)? {
+        let (told, _) = match broken.again(1).map_err(of)? {
             Ok(mut run) => {
                 let now = broken.open();
                 if now != open {
@@ -358,6 +406,7 @@ fn crash_everywhere<'p>(
         if told != expected && shape.grace != 10 {
             return Err(of(format!("{told:?} and not {expected:?}")));
         }
+        broken.repeat(&told).map_err(of)?;
         // Without the last records, a call may be repeated. Afterwards, each state is durable.
         let broken = Played::new(case(), shape);
         let mut run = broken.live();
@@ -378,7 +427,11 @@ fn crash_everywhere<'p>(
         if !has_ended
             && let Ok(mut run) = broken.again(2).map_err(|why| of(format!("lossy: {why}")))?
         {
-            let _ = broken.finish(&mut run);
+            let (told, _) = broken.finish(&mut run);
+            drop(run);
+            broken
+                .repeat(&told)
+                .map_err(|why| of(format!("lossy: {why}")))?;
         }
     }
     Ok(most)
@@ -406,6 +459,7 @@ fn with_seed<T>(
         has_deadline: random.u8(..3) == 0,
         is_cancelled: random.u8(..4) == 0,
         grace: random.choice([0, 10, LONG]).unwrap_or(LONG),
+        throttle: (random.u8(..4) == 0).then(|| random.usize(1..=2)),
     };
     let case = || Case::of_attempts(&plan, &plans, seed);
     let tried = catch_unwind(AssertUnwindSafe(|| attempt(&case, shape)));
@@ -419,7 +473,6 @@ fn with_seed<T>(
     })
 }
 
-/// Tries all seeds, and tells the shortest failures.
 /// Tries all seeds, and tells the shortest failures.
 fn all_seeds(mut try_seed: impl FnMut(u64) -> Result<u64, String>) {
     let (mut count, mut wrong) = (0, Vec::new());
@@ -461,9 +514,13 @@ fn the_records_of_runs_stay_the_same() {
     let mut outcomes = Vec::new();
     all_seeds(|seed| {
         let (told, records) = with_seed(seed, |case, shape| {
+            let shape = Shape {
+                throttle: None,
+                ..shape
+            };
             let played = Played::new(case(), shape);
             let mut run = played.live();
-            let told = match played.play(&mut run, 25, 1) {
+            let (told, _) = match played.play(&mut run, 25, 1) {
                 Some(told) => told,
                 None => played.finish(&mut run),
             };

@@ -65,6 +65,8 @@ pub(crate) struct World<'p> {
 struct State {
     running: BTreeMap<String, (bool, Option<Waker>)>,
     started: Vec<String>,
+    /// The number of calls so far.
+    calls: usize,
     /// The idempotency key of each attempt.
     keys: BTreeMap<String, BTreeSet<String>>,
     /// The effect and the output of each key. A call with a known key has no effect.
@@ -151,6 +153,7 @@ impl<'p> Call<World<'p>> for Act {
         {
             let mut state = world.state.lock().unwrap();
             state.started.push(key.clone());
+            state.calls += 1;
             let before = state.running.insert(key.clone(), (false, None));
             assert!(before.is_none(), "{key} runs twice");
             let keys = state.keys.entry(key.clone()).or_default();
@@ -266,6 +269,11 @@ impl World<'_> {
         let state = self.state.lock().unwrap();
         let open = state.running.iter().filter(|(_, (ends, _))| !ends);
         open.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Returns the number of calls so far.
+    pub(crate) fn calls(&self) -> usize {
+        self.state.lock().unwrap().calls
     }
 
     /// Ends a call.
@@ -490,9 +498,6 @@ pub(crate) struct Case<'p> {
     pub(crate) on_failure: OnFailure,
     pub(crate) concurrency: usize,
 }
-
-/// A run on its way to its end.
-pub(crate) type Running<'r, 'p> = Driven<Run<'r, World<'p>, Value>>;
 
 impl<'p> Case<'p> {
     /// Creates a plan whose calls are identified by their paths.

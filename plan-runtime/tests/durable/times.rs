@@ -2,7 +2,7 @@
 
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, Undo, World, crash, finish, secs};
-use plan_runtime::run::RunErrorKind;
+use plan_runtime::run::{Run, RunErrorKind};
 use plan_runtime::{Error, Sleep, plan};
 
 fn busy() -> Error {
@@ -539,4 +539,93 @@ fn a_deadline_counts_the_time_in_which_nobody_ran_a_further_attempt() {
     let error = finish(run()).unwrap_err();
     assert!(error.is_transient(), "{error}");
     assert_eq!(world.called(), "");
+}
+
+plan! {
+    TimedRounds() -> u64 {
+        #[at_most(3)]
+        #[deadline("60s")]
+        step rounds = loop |last| {
+            step held = Act { n: 1 };
+            #[undo(held)]
+            step released = Undo { n: held };
+            #[after(held)]
+            step paid = Act { n: 2 };
+            step sum: u64 = paid + last.unwrap_or(0);
+            sum
+        } while sum < 10;
+        rounds
+    }
+}
+
+plan! {
+    TimedAttempts() -> u64 {
+        #[retry(3, backoff = "10s", jitter = false)]
+        #[deadline("60s")]
+        step block = {
+            step held = Act { n: 1 };
+            #[undo(held)]
+            step released = Undo { n: held };
+            #[after(held)]
+            step paid = Act { n: 2 };
+            paid
+        };
+        block
+    }
+}
+
+/// Lets the time of a step pass in a later round or attempt, and opens the ended run again. Once, the run crashes while the last of these calls runs.
+fn pass_the_time(
+    run: for<'w> fn(&'w World) -> Run<'w, World, u64>,
+    outcomes: fn(&World),
+    calls: &str,
+) {
+    for crashes in [false, true] {
+        let (world, journal) = (World::new(), Rough::new());
+        let run = || {
+            let run = run(&world).timer(world.timer.clone());
+            run.durable(&journal, "r")
+        };
+        outcomes(&world);
+        if crashes {
+            let before = calls.split(' ').count() - 1;
+            world.hang_as(Some(before));
+        }
+        let mut first = Driven::new(run());
+        let mut ended = None;
+        for _ in 0..=6 {
+            match first.settle() {
+                std::task::Poll::Ready(result) => ended = Some(result),
+                std::task::Poll::Pending => world.timer.advance(secs(10)),
+            }
+        }
+        drop(first);
+        assert_eq!(world.called(), calls);
+        world.hang_as(None);
+        let error = ended.unwrap_or_else(|| finish(run())).unwrap_err();
+        assert!(error.to_string().contains("took longer than 1m"), "{error}");
+        assert!(error.undone().len() > 0 && error.not_undone().len() == 0);
+        world.called();
+        let again = finish(run()).unwrap_err();
+        assert_eq!(again.to_string(), error.to_string());
+        assert_eq!(world.called(), "");
+    }
+}
+
+#[test]
+fn a_loop_whose_time_was_over_in_a_later_round_has_its_end() {
+    pass_the_time(
+        |world| TimedRounds {}.run(world),
+        |world| world.on("rounds[1].paid", &[Goes::Hangs]),
+        "rounds[0].held rounds[0].paid rounds[1].held rounds[1].paid rounds[1].released rounds[0].released",
+    );
+}
+
+#[test]
+fn a_block_whose_time_was_over_in_a_later_attempt_has_its_end() {
+    pass_the_time(
+        |world| TimedAttempts {}.run(world),
+        |world| world.on_scope("block.paid", &[Goes::Fails(busy), Goes::Hangs]),
+        "block.held block.paid block.released block.held block.paid block.released",
+    );
 }

@@ -1,5 +1,9 @@
 use super::support::{Driven, Lab, Outcome, graph, plan, run, statuses};
+use super::watching::Log;
 use plan_runtime::run::OnFailure;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
 
 #[test]
 fn stop_lets_what_runs_finish_and_starts_nothing() {
@@ -57,6 +61,36 @@ fn cancel_drops_what_runs() {
         "a failed: no a today, b cancelled, c blocked by `a`, d not started"
     );
     assert!(report.step("b").unwrap().duration().is_some());
+}
+
+/// A failure and a cancellation may come with the first poll of a call. Then no call beside it has begun.
+#[test]
+fn a_call_that_has_not_begun_is_not_reported() {
+    let plan = plan("l, a < l, b < l");
+    for fails in [true, false] {
+        let (mut lab, log) = (Lab::open(), Arc::new(Log::default()));
+        if fails {
+            lab = lab.with("a", Outcome::Fail);
+        }
+        let cancelled = poll_fn(|_| {
+            if !fails && lab.started().ends_with('a') {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        let run = run(&plan, &lab).on_failure(OnFailure::Cancel);
+        let run = run.observe(log.clone()).cancel_on(cancelled).with_report();
+        let (result, report) = Driven::new(run).ended();
+        result.unwrap_err();
+        assert_eq!(lab.started(), "l a");
+        let step = report.step("b").unwrap();
+        assert_eq!(step.status().name(), "not started");
+        assert!(step.attempts().is_empty() && step.started().is_none());
+        let said = log.said();
+        let of_b = said.iter().filter(|line| line.starts_with("b "));
+        assert_eq!(of_b.collect::<Vec<_>>(), ["b ready"]);
+    }
 }
 
 #[test]

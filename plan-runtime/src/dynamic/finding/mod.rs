@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// assert_eq!((finding.label.line, finding.step.as_deref()), (1, Some("sent")));
 /// assert!(finding.help.as_ref().unwrap().contains("did you mean"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// The kind of problem.
@@ -45,6 +45,16 @@ pub struct Finding {
     pub step: Option<Arc<str>>,
 }
 
+crate::print::visible_debug!(struct Finding {
+    code,
+    severity,
+    message,
+    label,
+    related,
+    help,
+    step,
+});
+
 #[expect(clippy::ref_option, reason = "serde calls it so")]
 fn serialize_step<S: Serializer>(
     step: &Option<Arc<str>>,
@@ -54,7 +64,7 @@ fn serialize_step<S: Serializer>(
 }
 
 /// A position in a document, with a short description.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Label {
     /// The position, in bytes from the document's start.
@@ -66,6 +76,13 @@ pub struct Label {
     /// The description, which may be empty.
     pub text: String,
 }
+
+crate::print::visible_debug!(struct Label {
+    span,
+    line,
+    column,
+    text,
+});
 
 /// The severity of a finding, which determines if the plan is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -212,11 +229,16 @@ impl fmt::Display for Code {
 /// assert_eq!(serde_json::to_value(&findings)?[0]["code"], "unknown-step");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Findings {
     text: Arc<str>,
     list: Vec<Finding>,
 }
+
+crate::print::visible_debug!(struct Findings {
+    text,
+    list,
+});
 
 impl Findings {
     /// Returns the document.

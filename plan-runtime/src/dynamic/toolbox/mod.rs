@@ -6,7 +6,7 @@ mod validated;
 
 use super::contract::{Contract, Contracts};
 use super::{Document, Findings, Reader, check};
-use crate::print::MessageName;
+use crate::print::{MessageName, visibly};
 use crate::run::start::{Request, Started};
 use crate::run::{CalledPlan, Throttle, allows};
 use crate::{Call, Result};
@@ -547,7 +547,7 @@ impl<App: ?Sized> Default for Toolbox<App> {
 impl<App: ?Sized> fmt::Debug for Toolbox<App> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.contracts.names().collect();
-        f.debug_tuple("Toolbox").field(&names).finish()
+        visibly(f, |f| f.debug_tuple("Toolbox").field(&names).finish())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::catch::{catch, locked};
 use super::{CallContext, Polled, RunningCall};
-use crate::print::{Cut, Line, MOST, MessageName};
+use crate::print::{Cut, Line, MOST, MessageName, visibly};
 use crate::shape::Secrets;
 use serde_json::Value;
 use std::fmt;
@@ -124,15 +124,17 @@ pub struct PendingCall {
 
 impl fmt::Debug for PendingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PendingCall")
-            .field("context", &self.context)
-            .field("tool", &self.tool)
-            .field("description", &self.description)
-            .field("is_read_only", &self.is_read_only)
-            .field("arguments", self.arguments())
-            .field("undoes", &self.undoes)
-            .field("undone_by", &self.undone_by)
-            .finish()
+        visibly(f, |f| {
+            f.debug_struct("PendingCall")
+                .field("context", &self.context)
+                .field("tool", &self.tool)
+                .field("description", &self.description)
+                .field("is_read_only", &self.is_read_only)
+                .field("arguments", self.arguments())
+                .field("undoes", &self.undoes)
+                .field("undone_by", &self.undone_by)
+                .finish()
+        })
     }
 }
 

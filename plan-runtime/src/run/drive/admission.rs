@@ -141,6 +141,12 @@ impl<'x> Admission<'x> {
         !turn.is_some_and(Turn::is_taken) && tool.is_some_and(|tool| limits(&tool.name))
     }
 
+    /// Returns a new turn of a call of an action.
+    pub(super) fn new_turn(&self, action: &Action) -> Turn {
+        let tool = action.tool.as_ref().map_or("", |tool| &tool.name);
+        Turn::new(&self.throttles, tool)
+    }
+
     /// Returns the calls of an action of a step that wait for gates.
     pub(super) fn asked(&self, it: &Starting<'_>) -> Vec<Starting<'x>> {
         let asked = self.waiting.values().filter(|other| {

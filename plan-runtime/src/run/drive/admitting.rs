@@ -4,7 +4,6 @@ use super::super::StepError;
 use super::super::context::{Decision, PendingCall, Question};
 use super::super::report::WaitReason;
 use super::super::start::Started;
-use super::super::throttle::Turn;
 use super::super::timer::TimerFuture;
 use super::super::trace::Span;
 use super::admission::{Admission, Waiting};
@@ -205,9 +204,8 @@ impl<'x> Admitting<'_, 'x> {
             return Ok(None);
         }
         let timer = &self.scene.run.timer;
-        let tool = it.action.tool.as_ref().map_or("", |tool| &tool.name);
         let turn = self.admission.call_mut(of).turn.take();
-        let mut turn = turn.unwrap_or_else(|| Turn::new(&self.admission.throttles, tool));
+        let mut turn = turn.unwrap_or_else(|| self.admission.new_turn(it.action));
         let durable = self.scene.run.durable.as_ref();
         let is_live = durable.is_none_or(|it| it.is_live());
         let wait: Option<TimerFuture> = if !is_live {
@@ -392,7 +390,7 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     fn drop_task(&mut self, call: CallId) {
-        let bytes = self.tasks.drop_call(call);
+        let (bytes, _) = self.tasks.drop_call(call);
         self.scene.values.held.remove(bytes);
     }
 }

@@ -147,7 +147,7 @@ impl<'x> Calls<'x> {
         let Some((action, number)) = self.scene.values.action(&of) else {
             return self.failed(call, StepError::Unknown);
         };
-        self.scene.tell(|it| it.start(scope, of.step));
+        self.scene.tell(|it| it.start_call(scope, of.step));
         self.make_call(&Starting { of, action, number }, host);
     }
 
@@ -159,7 +159,7 @@ impl<'x> Calls<'x> {
             return self.failed(call, StepError::Unknown);
         };
         let of = starting.of;
-        self.scene.tell(|it| it.start(of.scope, of.step));
+        self.scene.tell(|it| it.start_call(of.scope, of.step));
         if of.attempt() == 1
             && !self.scene.values.scope(of.scope).graph.simple[of.step]
             && let Err(error) = self.scene.values.hold_call(of.slot())
@@ -193,9 +193,7 @@ impl<'x> Calls<'x> {
             return self.called(it.of, Err(error));
         }
         let tool = it.action.tool.as_ref();
-        let begun = self
-            .scene
-            .tell(|watch| watch.begin(&it.of, it.of.attempt(), tool));
+        let begun = self.scene.tell(|watch| watch.begin_call(&it.of, tool));
         let span = match begun.unwrap_or_else(|| Ok(Span::none())) {
             Ok(span) => span,
             Err(error) => return self.called(it.of, Err(error)),
@@ -224,6 +222,30 @@ impl<'x> Calls<'x> {
         self.started(it.of, started, (bytes, span));
     }
 
+    /// Tells the watch which calls have begun.
+    #[cold]
+    pub(super) fn tell_begun(&mut self) {
+        for of in self.tasks.take_begun(&self.scene.values) {
+            self.scene.tell(|it| it.watch.has_begun(of.spot()));
+        }
+    }
+
+    /// Tells the watch at the end of the run which calls have not begun.
+    pub(super) fn end_unbegun(&mut self) {
+        if self.scene.watch.is_none() {
+            return;
+        }
+        let mut calls = self.tasks.unbegun();
+        if let Some(records) = &self.records {
+            calls.extend(records.calls.unbegun());
+        }
+        for call in calls {
+            if let Some(of) = self.tasks.of(call, &self.scene.values) {
+                self.scene.tell(|it| it.watch.has_not_begun(of.spot()));
+            }
+        }
+    }
+
     /// Handles a call that has started or has ended at once.
     #[inline(never)]
     fn started(
@@ -237,10 +259,17 @@ impl<'x> Calls<'x> {
         if let Ok(Started::InContext(_, context) | Started::Plan(_, context)) = &started {
             self.scene.tell(|it| it.inside(&of, context));
         }
+        // The steps of a plan begin by themselves, and the journal holds calls back.
+        if self.records.is_some() || matches!(started, Ok(Started::Plan(..))) {
+            self.scene.tell(|it| it.watch.has_begun(of.spot()));
+        }
         let (future, context) = match started {
-            Ok(Started::Running(future)) => (self.held_back(&of, future, None), None),
+            Ok(Started::Running(future)) => {
+                let future = self.held_back(&of, future, None, turn.is_some());
+                (future, None)
+            }
             Ok(Started::InContext(future, context)) => {
-                let future = self.held_back(&of, future, Some(&context));
+                let future = self.held_back(&of, future, Some(&context), turn.is_some());
                 (future, Some(context))
             }
             Ok(Started::Ended(result)) => return self.ended_at_once(of, result),
@@ -276,18 +305,30 @@ impl<'x> Calls<'x> {
         self.tasks.push_call(run, of, future, (ticket, bytes));
     }
 
-    /// Holds a call of a run with a journal back as long as the run replays, and limits its time.
+    /// Holds a call of a run with a journal back as long as the run replays, and limits its time. A throttled call that began before a crash waits for another
+    /// turn.
     fn held_back(
         &mut self,
         of: &Site,
         future: StepFuture<'x>,
         context: Option<&CallContext>,
+        has_turn: bool,
     ) -> StepFuture<'x> {
-        let Some(records) = &mut self.records else {
+        let (Some(records), scene) = (&mut self.records, &mut self.scene) else {
             return future;
         };
-        let clock = &self.scene.clock;
-        records.calls.held_back(clock, of, future, context)
+        if has_turn {
+            records.note_turn(scene, of);
+        }
+        let admission = self.admission.as_ref().filter(|_| !has_turn);
+        let turn = admission.and_then(|admission| {
+            let (action, _) = scene.values.action(of)?;
+            let must_wait = admission.needs_turn(of, action);
+            must_wait.then(|| (admission.new_turn(action), Arc::clone(&scene.run.timer)))
+        });
+        records
+            .calls
+            .held_back(&scene.clock, of, (future, turn), context)
     }
 
     /// Begins the plan behind a call.

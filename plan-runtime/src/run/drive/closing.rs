@@ -84,6 +84,9 @@ impl Watching<'_, '_> {
         status: StepStatus,
         output: Option<&StoredValue>,
     ) {
+        if status == StepStatus::Cancelled && self.watch.is_unstarted(scope, step) {
+            return;
+        }
         if status != StepStatus::Blocked {
             self.start(scope, step);
         }

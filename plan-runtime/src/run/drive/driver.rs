@@ -48,6 +48,7 @@ impl<'x> Driver<'x> {
         signals: OnceLock<Receiver>,
     ) -> Self {
         scene.tell(|it| it.open(ScopeId::ROOT));
+        let is_watched = scene.watch.is_some();
         let (run, around) = (&scene.run, scene.around.as_ref());
         let is_inner = around.is_some() && scene.beside.is_none();
         let records = run.durable.as_ref().map(|durable| {
@@ -60,6 +61,9 @@ impl<'x> Driver<'x> {
         let root = scene.values.scope(ScopeId::ROOT);
         // The list of tasks of a run with a large bound grows later.
         let at_once = run.concurrency.min(root.plan.steps.len()).min(64);
+        let mut tasks = Tasks::new(sharing, at_once);
+        // With a journal, a call may be held back after its first poll.
+        tasks.begun = (is_watched && records.is_none()).then(Vec::new);
         let tools = root.graph.called(root.plan);
         let tools = tools
             .are_told_apart(root.hands_over)
@@ -68,7 +72,7 @@ impl<'x> Driver<'x> {
             is_elsewhere: run.engine.is_some(),
             calls: Calls {
                 scene,
-                tasks: Tasks::new(sharing, at_once),
+                tasks,
                 admission,
                 records,
                 random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
@@ -143,7 +147,17 @@ impl<'x> Driver<'x> {
                 return Poll::Ready(());
             }
             let mut result = None;
-            let Poll::Ready(slot) = self.calls.tasks.poll_next(cx, &mut result) else {
+            let polled = self.calls.tasks.poll_next(cx, &mut result);
+            if self
+                .calls
+                .tasks
+                .begun
+                .as_ref()
+                .is_some_and(|begun| !begun.is_empty())
+            {
+                self.calls.tell_begun();
+            }
+            let Poll::Ready(slot) = polled else {
                 let goes_on = self.calls.records.is_some() && self.goes_on();
                 if self.calls.pass_limit() || goes_on || self.ends_grace(cx) {
                     continue;
@@ -249,7 +263,8 @@ impl<'x> Driver<'x> {
                 scene.tell(|it| it.over(scope));
             }
             Command::Done => {
-                scene.tell(|it| it.done());
+                self.calls.end_unbegun();
+                self.calls.scene.tell(|it| it.done());
                 self.is_done = true;
             }
         }

@@ -20,11 +20,17 @@ impl Calls<'_> {
         if let Some(admission) = &mut self.admission {
             admission.drop_wait(&mut self.scene.values, call);
         }
+        let mut has_begun = true;
         if let Some(records) = &mut self.records {
-            records.forget(call);
+            has_begun = records.forget(call);
         }
-        let bytes = self.tasks.drop_call(call);
+        let watched = self.scene.watch.is_some();
+        let of = watched.then(|| self.tasks.of(call, &self.scene.values));
+        let (bytes, is_new) = self.tasks.drop_call(call);
         self.scene.values.held.remove(bytes);
+        if let Some(of) = of.flatten().filter(|_| is_new || !has_begun) {
+            self.scene.tell(|it| it.watch.has_not_begun(of.spot()));
+        }
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
             let step = self.scene.values.of_plain(call, scope).step;

@@ -59,6 +59,7 @@ use super::start::{CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, 
 use super::{CallContext, Cause, Report, Run, RunError, StepError};
 use crate::Plan;
 use crate::error::{Error, Interrupt};
+use crate::journal::JournalError;
 use crate::resolve::{MemoryBudget, ResolveError};
 pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
@@ -214,20 +215,19 @@ impl<'x> Driver<'x> {
     fn result(&self) -> Result<(), RunError> {
         let scene = &self.calls.scene;
         let view = scene.machine.view();
-        match (view.result(), &scene.stops.journal) {
-            (Ok(()), None) => Ok(()),
-            // The journal has not kept the rest of the run.
-            (Ok(()), Some((error, _))) => {
-                let cause = Cause::Interrupted(Interrupt::Journal(Arc::clone(error)));
-                Err(RunError::new(self.plan(), cause, Vec::new()))
-            }
-            (Err(failures), _) => {
-                let reason = scene.stops.reason();
-                Err(scene
-                    .errors
-                    .run_error(view, &failures, reason, self.has_begun))
-            }
+        let result = view.result();
+        let journal = scene.stops.journal.as_ref().map(|(error, _)| error);
+        // The journal has not kept the rest of the run, or the replay did not reach the recorded end.
+        let lost = journal
+            .filter(|error| result.is_ok() || matches!(error.as_ref(), JournalError::Ended { .. }));
+        if let Some(error) = lost {
+            let cause = Cause::Interrupted(Interrupt::Journal(Arc::clone(error)));
+            return Err(RunError::new(self.plan(), cause, Vec::new()));
         }
+        result.map_err(|failures| {
+            let (errors, reason) = (&scene.errors, scene.stops.reason());
+            errors.run_error(view, &failures, reason, self.has_begun)
+        })
     }
 
     /// Returns the journal of a run that has come to an end, unless the run is inside another run. A run with a failed journal comes to no end.

@@ -60,7 +60,7 @@ impl<'x> Answering<'_, 'x> {
         })?;
         if let Some(durable) = &run.durable {
             let prefix = context.key_inside(None);
-            durable.enter(&prefix, (plan, &graph), graph.secrecy.is_some());
+            durable.enter(&prefix, (plan, &graph), secrecy.is_some());
         }
         let plans = context.depth_inside();
         if let Err(error) = self.0.allowance.enter(plans) {
@@ -135,7 +135,7 @@ impl<'x> Answering<'_, 'x> {
             Body::Block(_) if of.attempt() == 1 => self.0.values.hold_call(of.slot())?,
             _ => {}
         }
-        let span = self.0.tell(|it| it.begin(of, of.attempt(), None));
+        let span = self.0.tell(|it| it.begin(of));
         let span = span.unwrap_or_else(|| Ok(Span::none()))?;
         let limit = self.0.values.limit_here(&self.0.clock, of);
         let ends = limit.as_ref().map(|(until, _)| *until);

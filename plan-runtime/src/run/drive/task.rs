@@ -97,6 +97,8 @@ pub(super) struct TaskSlot<'x> {
     pub(super) future: Option<StepFuture<'x>>,
     /// `true` if the future is a call that runs.
     pub(super) is_running: bool,
+    /// `true` before the first poll of a call, if the run has a watch.
+    pub(super) is_new: bool,
     /// The tool of the call, if another call may use the future again.
     pub(super) tool: Option<ToolNumber>,
     pub(super) more: Option<Box<More>>,
@@ -120,6 +122,7 @@ impl TaskSlot<'_> {
         }
         drop_quietly(more);
         self.is_running = false;
+        self.is_new = false;
         self.tool = None;
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
     free: FreeSlots,
     queue: SlotQueue,
+    /// The slots of calls after their first polls, in a run with a watch.
+    pub(super) begun: Option<Vec<usize>>,
     /// The waker of tasks in slots without wakers.
     spare: SlotWaker,
     /// The slots of tasks that are not plain calls.
@@ -38,6 +40,7 @@ impl<'x> Tasks<'x> {
             free: FreeSlots::default(),
             spare: queue.waker(),
             queue,
+            begun: None,
             of_calls: HashMap::new(),
             plain: HashMap::new(),
             sharing,
@@ -131,6 +134,7 @@ impl<'x> Tasks<'x> {
         it.bytes = bytes;
         it.tool = tool;
         it.is_running = true;
+        it.is_new = self.begun.is_some();
         self.queue.push(slot);
     }
 
@@ -200,6 +204,7 @@ impl<'x> Tasks<'x> {
             bytes: 0,
             future: None,
             is_running: false,
+            is_new: false,
             tool: None,
             more: None,
             waker: None,
@@ -230,6 +235,11 @@ impl<'x> Tasks<'x> {
     #[inline(always)]
     fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
         let it = &mut self.slots[slot];
+        if std::mem::take(&mut it.is_new)
+            && let Some(begun) = &mut self.begun
+        {
+            begun.push(slot);
+        }
         let mut cx = it.waker.as_ref().unwrap_or(&self.spare).context(slot);
         let has_ended = if let Some(more) = &mut it.more {
             more.poll(&mut it.future, &mut cx, result)
@@ -293,20 +303,33 @@ impl<'x> Tasks<'x> {
         self.slots.iter().filter(|it| it.is_call()).count()
     }
 
-    /// Drops a task. Returns the bytes of its arguments.
-    pub(super) fn drop_call(&mut self, call: CallId) -> usize {
+    /// Returns the owners of calls after their first polls.
+    pub(super) fn take_begun(&mut self, values: &Values<'_>) -> Vec<Site> {
+        let begun = self.begun.as_mut().map(std::mem::take);
+        let begun = begun.into_iter().flatten();
+        begun.map(|slot| owner(&self.slots[slot], values)).collect()
+    }
+
+    /// Returns the calls without a poll.
+    pub(super) fn unbegun(&self) -> Vec<CallId> {
+        let new = self.slots.iter().filter(|it| it.is_new);
+        new.map(|it| it.call).collect()
+    }
+
+    /// Drops a task. Returns the bytes of its arguments, and `true` for a call without a poll.
+    pub(super) fn drop_call(&mut self, call: CallId) -> (usize, bool) {
         let Some(slot) = self.slot_of(call) else {
-            return 0;
+            return (0, false);
         };
         self.of_calls.remove(&call);
         let it = &mut self.slots[slot];
-        let (bytes, is_call) = (it.bytes, it.is_call());
+        let (bytes, is_new, is_call) = (it.bytes, it.is_new, it.is_call());
         it.clear();
         self.free.push(slot, None);
         if is_call && let Some(sharing) = &mut self.sharing {
             sharing.dropped();
         }
-        bytes
+        (bytes, is_new)
     }
 
     /// Drops all tasks.
@@ -317,9 +340,7 @@ impl<'x> Tasks<'x> {
     /// Returns the owner of a task.
     pub(super) fn of(&mut self, call: CallId, values: &Values<'_>) -> Option<Site> {
         let slot = self.slot_of(call)?;
-        let it = &self.slots[slot];
-        let more = it.more.as_ref();
-        Some(more.map_or_else(|| values.of_plain(call, it.scope), |more| more.of))
+        Some(owner(&self.slots[slot], values))
     }
 
     fn slot_of(&mut self, call: CallId) -> Option<usize> {
@@ -342,4 +363,10 @@ impl<'x> Tasks<'x> {
         self.plain = running.map(|(slot, it)| (it.call, slot)).collect();
         self.plain.remove(&call)
     }
+}
+
+/// Returns the owner of a task.
+fn owner(it: &TaskSlot<'_>, values: &Values<'_>) -> Site {
+    let more = it.more.as_ref();
+    more.map_or_else(|| values.of_plain(it.call, it.scope), |more| more.of)
 }

@@ -7,7 +7,6 @@ use super::super::report::WaitReason;
 use super::super::signals::{Sent, Waiting};
 use super::super::throttle::LONGEST_CLOSED;
 use super::calls::Calls;
-use super::recording::unlimit;
 use super::scene::Scene;
 use super::task::{Site, Wait};
 use super::values::Values;
@@ -34,7 +33,7 @@ impl Calls<'_> {
         let scene = &mut self.scene;
         let (body, _) = scene.values.body(of);
         scene.values.hold_call(of.slot())?;
-        scene.tell(|it| it.begin(of, 1, None)).transpose()?;
+        scene.tell(|it| it.begin(of)).transpose()?;
         scene.tell(|it| it.wait(of, WaitReason::Value));
         let (Body::Await(wait), Some(path)) = (body, path_of_wait(scene, of)) else {
             return Err(StepError::NoSignals);
@@ -117,8 +116,9 @@ impl Calls<'_> {
 
     /// Returns the timer and the end of the time of an element. With a journal, the timer of an attempt that has ended does not run.
     fn deadline_of(&mut self, of: &Site) -> Option<(CallId, Duration)> {
-        if self.records.is_some() {
-            unlimit(&mut self.scene, &mut self.tasks, of);
+        if let Some(records) = &mut self.records {
+            let times = &mut records.times;
+            times.unlimit(&mut self.scene, &mut self.tasks, of);
         }
         let timed = self.scene.values.timed(of);
         let inside = self.scene.values.inside(of);

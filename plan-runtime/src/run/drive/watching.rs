@@ -76,6 +76,12 @@ impl Watching<'_, '_> {
 
     /// Records the start of a step, unless the step has started before.
     pub(super) fn start(&mut self, scope: ScopeId, step: usize) {
+        self.start_call(scope, step);
+        self.watch.has_started(scope, step);
+    }
+
+    /// Records the start of a step, whose call has not begun.
+    pub(super) fn start_call(&mut self, scope: ScopeId, step: usize) {
         if self.watch.is_unstarted(scope, step) {
             self.watch.start(scope, step, self.now());
         }
@@ -120,13 +126,19 @@ impl Watching<'_, '_> {
     }
 
     /// Records the start of an attempt. Returns its span.
-    pub(super) fn begin(
+    pub(super) fn begin(&mut self, of: &Site) -> Result<Span, StepError> {
+        let span = self.begin_call(of, None)?;
+        self.watch.has_begun(of.spot());
+        Ok(span)
+    }
+
+    /// Records the start of an attempt, whose call has not begun. Returns its span.
+    pub(super) fn begin_call(
         &mut self,
         of: &Site,
-        number: u32,
         tool: Option<&Arc<ToolInfo>>,
     ) -> Result<Span, StepError> {
-        let now = self.now();
+        let (number, now) = (of.attempt(), self.now());
         if of.part.is_some() || !self.watch.needs_only_times() {
             return self.begin_at(of, (number, now), tool);
         }

@@ -1,5 +1,6 @@
 //! Differences between the recorded plan of a run and the plan that resumes the run.
 
+use super::ADMITTED;
 use super::history::Segment;
 use crate::print::{Cut, Line, MessageName};
 use crate::resolve::describe;
@@ -195,13 +196,18 @@ impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
 
     /// Returns `true` if a step has records.
     fn has_run(&self, key: &str) -> bool {
-        for end in ['@', '[', '?'] {
-            let key = format!("{key}{end}");
-            if (self.next_key)(&key).is_some_and(|next| next.starts_with(&key)) {
-                return true;
+        ['@', '[', '?'].into_iter().any(|end| {
+            let start = format!("{key}{end}");
+            let mut from = start.clone();
+            while let Some(next) = (self.next_key)(&from).filter(|next| next.starts_with(&start)) {
+                // A call that has only begun may change.
+                if !next.ends_with(ADMITTED) {
+                    return true;
+                }
+                from = next + "\0";
             }
-        }
-        false
+            false
+        })
     }
 
     /// Returns the prefixes of keys inside the runs of a step's blocks: one for each element and attempt.

@@ -90,6 +90,9 @@ pub(crate) const GRACE: &str = "!grace";
 /// The last part of the key for the end of the wait before an attempt.
 pub(crate) const BEGUN: &str = "!begun";
 
+/// The last part of the key of the note that throttles have let a call start, after the key of the attempt.
+pub(crate) const ADMITTED: &str = "!admitted";
+
 /// The last part of the key for the end of an attempt's time limit.
 pub(crate) const LATE: &str = "!late";
 

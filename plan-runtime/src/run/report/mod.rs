@@ -57,7 +57,7 @@ use std::time::{Duration, SystemTime};
 /// assert!(matches!(report.step("sent").unwrap().status(), Status::Blocked { by, .. } if by == "inbox"));
 /// assert_eq!(report.totals().to_string(), "1 failed, 1 blocked");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Report {
     /// The plan, which all its stored reports share.
     plan: Arc<Plan>,
@@ -69,6 +69,17 @@ pub struct Report {
     #[cfg(feature = "html")]
     recorded: Recorded,
 }
+
+crate::print::visible_debug!(struct Report {
+    plan,
+    started_at,
+    duration,
+    steps,
+    totals,
+    critical,
+    #[cfg(feature = "html")]
+    recorded,
+});
 
 /// The parts of a run that its report shows.
 #[derive(Clone, Copy, Default)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The report of a step: its status, its times, and its [attempts](Self::attempts). [`Report::steps`] has them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StepReport {
     pub(super) id: String,
     pub(super) tool: Option<Arc<ToolInfo>>,
@@ -25,8 +25,21 @@ pub struct StepReport {
     pub(in crate::run) policy: Option<Arc<Policy>>,
 }
 
+crate::print::visible_debug!(struct StepReport {
+    id,
+    tool,
+    status,
+    element,
+    started,
+    ended,
+    attempts,
+    waits,
+    output,
+    policy,
+});
+
 /// An attempt of a call, a computation or a wait, for one element of a `for`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Attempt {
     pub(super) element: Vec<usize>,
     pub(super) number: u32,
@@ -39,8 +52,20 @@ pub struct Attempt {
     pub(super) inside: Vec<Report>,
 }
 
+crate::print::visible_debug!(struct Attempt {
+    element,
+    number,
+    tool,
+    started,
+    ended,
+    error,
+    arguments,
+    is_changed,
+    inside,
+});
+
 /// The status of a step. [`name`](Self::name) returns one word, and `{}` writes the status with its cause: `failed: mailbox is locked`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Status {
     /// The step has its output.
@@ -67,6 +92,12 @@ pub enum Status {
     /// this status.
     Waiting,
 }
+
+crate::print::visible_debug!(enum Status {
+    Recovered(_), Failed(_);
+    Completed, Skipped, Cancelled, NotStarted, Running, Waiting;
+    Blocked { by }
+});
 
 impl StepReport {
     pub(in crate::run) fn new(
@@ -106,7 +137,7 @@ impl StepReport {
 
     /// Removes the attempts that are marked as not made.
     pub(in crate::run) fn settle(&mut self) {
-        self.attempts.retain(|attempt| attempt.number > 0);
+        self.attempts.retain(|attempt| !attempt.is_withdrawn());
     }
 
     /// Marks a running step as waiting if all its open calls wait for answers or values. A block waits if its steps wait.
@@ -268,6 +299,11 @@ impl Attempt {
     /// Marks the attempt as not made.
     pub(in crate::run) fn withdraw(&mut self) {
         self.number = 0;
+    }
+
+    /// Returns `true` if the attempt is marked as not made.
+    pub(in crate::run) fn is_withdrawn(&self) -> bool {
+        self.number == 0
     }
 
     pub(in crate::run) fn end(&mut self, at: Duration, error: Option<&StepError>) {

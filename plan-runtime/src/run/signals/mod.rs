@@ -175,7 +175,6 @@ impl fmt::Debug for Signals {
 }
 
 /// The reason why a value was not sent. [`Signals::send`] returns it.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum SignalError {
     /// No step of the run waits for a value at this path.
@@ -215,6 +214,12 @@ pub enum SignalError {
     /// The journal of the run has not stored the value.
     Journal(JournalError),
 }
+
+crate::print::visible_debug!(enum SignalError {
+    Journal(_);
+    Ended;
+    Unknown { path, similar }, Second { path }, Type { path, type_name, message }, Value { path, error }
+});
 
 impl fmt::Display for SignalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

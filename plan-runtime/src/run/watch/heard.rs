@@ -92,14 +92,22 @@ impl Watch<'_> {
         });
     }
 
-    pub(super) fn hear_attempt(&self, spot: Spot, begun: &NewAttempt) -> Span {
+    /// Returns the span of an attempt.
+    pub(super) fn span_of(&self, spot: Spot, begun: &NewAttempt) -> Span {
         let Some(log) = self.told(spot.scope) else {
             return Span::none();
         };
         let part = log.part(spot.step, &begun.element, begun.tool.as_deref());
-        self.run
-            .tell(|observer| observer.attempt_started(&part, begun.number));
         quietly(Span::none, || Span::attempt(&log.span, &part, begun.number))
+    }
+
+    pub(super) fn hear_begun(&self, spot: Spot) {
+        self.tell(spot.scope, |log, observer| {
+            if let Some(OpenAttempt { begun, .. }) = log.steps[spot.step].open.get(&spot.element) {
+                let part = log.part(spot.step, &begun.element, begun.tool.as_deref());
+                observer.attempt_started(&part, begun.number);
+            }
+        });
     }
 
     pub(super) fn hear_end(

@@ -59,6 +59,8 @@ pub(super) struct StepLog {
     /// The number of steps that the step still waits for.
     pub(super) needs: u32,
     pub(super) is_ready: bool,
+    /// `true` after the event of the step's start.
+    pub(super) is_told: bool,
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
     pub(super) status: Option<Status>,
@@ -98,6 +100,8 @@ pub(super) struct OpenAttempt {
     /// The index in the list of attempts.
     pub(super) log: Option<usize>,
     pub(super) has_scope: bool,
+    /// `true` after the event of the attempt's start.
+    pub(super) is_told: bool,
     /// The time limit that the attempt has reached.
     pub(super) late: Option<StepError>,
     /// The elements that have their values once the attempt has ended.
@@ -262,6 +266,7 @@ impl OpenAttempt {
             span,
             log,
             has_scope: false,
+            is_told: false,
             late: None,
             finished: Vec::new(),
         }

@@ -141,12 +141,55 @@ impl<'x> Watch<'x> {
 
     /// Records the start of a step.
     pub(super) fn start(&mut self, scope: ScopeId, step: usize, now: Duration) {
-        let Some(it) = self.logs.step(scope, step) else {
+        if let Some(it) = self.logs.step(scope, step) {
+            it.started = Some(now);
+        }
+    }
+
+    /// Reports the start of a step, unless the start was reported.
+    pub(super) fn has_started(&mut self, scope: ScopeId, step: usize) {
+        let Some(it) = self.logs.step(scope, step).filter(|_| self.is_heard) else {
             return;
         };
-        it.started = Some(now);
-        let was_ready = std::mem::replace(&mut it.is_ready, true);
-        self.hear_start(scope, step, was_ready);
+        if it.started.is_some() && !std::mem::replace(&mut it.is_told, true) {
+            let was_ready = std::mem::replace(&mut it.is_ready, true);
+            self.hear_start(scope, step, was_ready);
+        }
+    }
+
+    /// Reports the start of an open attempt, whose call has begun.
+    pub(super) fn has_begun(&mut self, spot: Spot) {
+        if !self.is_heard {
+            return;
+        }
+        self.has_started(spot.scope, spot.step);
+        if let Some(attempt) = self.logs.attempt(spot)
+            && !std::mem::replace(&mut attempt.is_told, true)
+        {
+            self.hear_begun(spot);
+        }
+    }
+
+    /// Removes an open attempt, whose call was dropped before it began.
+    pub(super) fn has_not_begun(&mut self, spot: Spot) {
+        let Some(step) = self.logs.step(spot.scope, spot.step) else {
+            return;
+        };
+        let open = step.open.remove(&spot.element);
+        if let Some(kept) = open.and_then(|it| step.attempts.get_mut(it.log?)) {
+            kept.attempt.withdraw();
+        }
+        step.is_called = false;
+        let is_call = spot.element == crate::machine::Part::WHOLE;
+        let mut attempts = step.attempts.iter();
+        if is_call && step.waits.is_empty() && attempts.all(|it| it.attempt.is_withdrawn()) {
+            step.started = None;
+            // The event of the step's start needs an event of its end.
+            if step.is_told {
+                let settled = Status::NotStarted.into();
+                self.settle(spot.scope, spot.step, settled, Duration::ZERO);
+            }
+        }
     }
 
     /// Records the start of a plain call. The report needs only its times.
@@ -176,7 +219,7 @@ impl<'x> Watch<'x> {
 
     /// Records the start of an attempt. Returns its span.
     pub(super) fn begin(&mut self, spot: Spot, begun: NewAttempt, now: Duration) -> Span {
-        let span = self.hear_attempt(spot, &begun);
+        let span = self.span_of(spot, &begun);
         self.log_attempt(spot, begun, now, span.clone());
         span
     }
@@ -254,6 +297,7 @@ impl<'x> Watch<'x> {
         if error.is_some() {
             self.enter(spot);
         }
+        self.has_begun(spot);
         let Some(log) = self.logs.log_mut(spot.scope) else {
             return;
         };
@@ -323,7 +367,8 @@ impl<'x> Watch<'x> {
         let Some(it) = self.logs.step(scope, step) else {
             return;
         };
-        if it.status.is_some() {
+        let has_begun = it.started.is_some() || !matches!(settled.status, Status::Cancelled);
+        if it.status.is_some() || !has_begun {
             return;
         }
         if it.started.is_some() {

@@ -1,9 +1,10 @@
-use super::{assert_line, assert_safe, hostile};
+use super::{assert_line, assert_safe, assert_seen, hostile};
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef};
-use plan_runtime::{Error, Plan, Report, RunError};
+use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef, Throttle};
+use plan_runtime::{Error, Failure, Plan, Report, RunError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use unicode_width::UnicodeWidthStr;
@@ -26,6 +27,43 @@ impl Observer for Seen {
     fn step_finished(&self, step: &StepRef<'_>, status: &Status, _: Duration) {
         self.push(format!("{step}: {status}"));
     }
+}
+
+/// Asserts that `{:?}` and `{:#?}` write no invisible characters.
+fn assert_debug(value: &dyn fmt::Debug) {
+    assert_seen(&format!("{value:?}"));
+    assert_seen(&format!("{value:#?}"));
+}
+
+/// Values that are no reports.
+#[test]
+fn debug_output_is_visible() {
+    let name = "a\u{3164}\u{115f}\u{2800}\u{1b}\u{202e}";
+    let text = json!([{"id": name, "tool": name, "arguments": {name: name}}]).to_string();
+    let contract = || Contract::new(name).description(name);
+    let toolbox = Toolbox::<()>::new().with_fn(contract(), |_: Value| async { Ok(Value::Null) });
+    let document = toolbox.read(&text).unwrap();
+    assert_debug(&document);
+    assert_debug(document.plan());
+    assert_debug(&document.plan().steps);
+    assert_debug(&toolbox);
+    assert_debug(&contract());
+    assert_debug(&toolbox.read(&text.replace("tool", name)).unwrap_err());
+    assert_debug(
+        &Throttle::new()
+            .concurrency(name, 1)
+            .rate(name, 1, Duration::ZERO),
+    );
+    let mut plan = document.plan().clone();
+    plan.name = name.to_owned();
+    assert_debug(&toolbox.run(&plan, (), &()));
+    let run = toolbox.run(&plan, (), &()).with_report();
+    assert_debug(&run);
+    let signals = toolbox.run(&plan, (), &()).signals();
+    assert_debug(&signals.send(name, 1).unwrap_err());
+    let failure =
+        json!({"step": name, "code": name, "message": name, "transient": false, "attempts": 1});
+    assert_debug(&serde_json::from_value::<Failure>(failure).unwrap());
 }
 
 /// Runs a plan whose names, errors and outputs contain these strings.
@@ -98,6 +136,9 @@ proptest! {
         for step in report.steps() {
             assert_line(&step.status().to_string());
         }
+        assert_debug(&report);
+        assert_debug(&error);
+        assert_debug(&error.failures());
         prop_assert!(seen.len() >= 5);
         seen.iter().for_each(|text| assert_line(text));
     }

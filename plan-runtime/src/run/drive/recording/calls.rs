@@ -7,7 +7,8 @@ use super::super::super::durable::{self, Durable, Recorded};
 use super::super::super::recorded::{self, held_back};
 use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
-use super::super::super::timer::before;
+use super::super::super::throttle::Turn;
+use super::super::super::timer::{Timer, before};
 use super::super::super::trace::Span;
 use super::super::admission::Admission;
 use super::super::scene::{Host, Scene};
@@ -23,6 +24,7 @@ use crate::resolve::{StoredValue, resolve};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The calls of a run that are to be recorded.
@@ -43,7 +45,12 @@ struct Due {
     /// The time that the call has left, and the error after that time.
     limit: Option<(Duration, StepError)>,
     context: Option<CallContext>,
+    /// `false` as long as a call of a live run is held back.
+    has_begun: Arc<AtomicBool>,
 }
+
+/// The turn that a throttled call still has to wait for, with the timer of the wait.
+type NextTurn = (Turn, Arc<dyn Timer>);
 
 impl CallRecords {
     pub(super) fn new(durable: Arc<Durable>) -> Self {
@@ -62,6 +69,15 @@ impl CallRecords {
     /// Returns the calls that are to be recorded.
     pub(in super::super) fn due(&self) -> Vec<CallId> {
         self.due.keys().copied().collect()
+    }
+
+    /// Returns the calls that are held back.
+    pub(in super::super) fn unbegun(&self) -> impl Iterator<Item = CallId> {
+        let held = self
+            .due
+            .iter()
+            .filter(|(_, due)| !due.has_begun.load(Ordering::Relaxed));
+        held.map(|(call, _)| *call)
     }
 
     /// Takes the end of a call from its record. Returns `false` if the driver has to make the call.
@@ -103,7 +119,11 @@ impl CallRecords {
         let attempt = it.of.attempt();
         scene.values.held.charge(it.action, attempt == 1)?;
         let tool = it.action.tool.as_ref();
-        let span = scene.tell(|watch| watch.begin_at(&it.of, (attempt, started), tool));
+        let span = scene.tell(|told| {
+            let span = told.begin_at(&it.of, (attempt, started), tool);
+            told.watch.has_begun(it.of.spot());
+            span
+        });
         let span = span.unwrap_or_else(|| Ok(Span::none()))?;
         if admission.is_some_and(|admission| admission.is_changed(&it.of)) {
             scene.tell(|told| told.watch.changed(it.of.spot()));
@@ -156,6 +176,8 @@ impl CallRecords {
             is_computed,
             limit,
             context: None,
+            // The call may have begun before a crash.
+            has_begun: Arc::new(AtomicBool::new(!self.durable.is_live())),
         };
         self.due.insert(it.of.call, due);
         // An attempt that would begin too late ends like the previous attempt.
@@ -174,23 +196,33 @@ impl CallRecords {
         &mut self,
         clock: &Clock,
         of: &Site,
-        future: StepFuture<'x>,
+        (future, turn): (StepFuture<'x>, Option<NextTurn>),
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
         let durable = Arc::clone(&self.durable);
-        let mut limit = None;
+        let (mut limit, mut has_begun) = (None, None);
         if let Some(due) = self.due.get_mut(&of.call) {
             due.context = context.cloned();
             limit = due.limit.take();
+            has_begun = Some(Arc::clone(&due.has_begun));
         }
-        match limit {
-            None => once(held_back(durable, future)),
+        let future = match limit {
+            None => future,
             Some((limit, error)) => {
                 let limit = Some((clock.sleep_live(limit), error));
-                let limited = async { before(future, limit).await.flatten() };
-                once(held_back(durable, limited))
+                once(async { before(future, limit).await.flatten() })
             }
-        }
+        };
+        once(held_back(durable, async {
+            let _turn = match turn {
+                Some((turn, timer)) => Some(turn.come(timer).await),
+                None => None,
+            };
+            if let Some(has_begun) = has_begun {
+                has_begun.store(true, Ordering::Relaxed);
+            }
+            future.await
+        }))
     }
 
     /// Handles a call that has ended without a future. Returns `true` if the end is to be recorded.
@@ -203,10 +235,11 @@ impl CallRecords {
         is_computed
     }
 
-    /// Forgets that a call is to be recorded.
-    pub(super) fn forget(&mut self, call: CallId) {
-        self.due.remove(&call);
+    /// Forgets that a call is to be recorded. Returns `false` if the call is still held back.
+    pub(super) fn forget(&mut self, call: CallId) -> bool {
         self.ending.remove(&call);
+        let due = self.due.remove(&call);
+        due.is_none_or(|due| due.has_begun.load(Ordering::Relaxed))
     }
 
     /// Keeps the error of an attempt of a step with a deadline, in case the next attempt would start too late.

@@ -2,7 +2,7 @@
 
 use super::super::super::answered::{self, RecordedAnswer};
 use super::super::super::context::Decision;
-use super::super::super::durable::Durable;
+use super::super::super::durable::{ADMITTED, Durable};
 use super::super::super::recorded::{held_back, unusable, write};
 use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
@@ -56,6 +56,15 @@ impl Records {
     ) -> Result<bool, ()> {
         let key = Keys(scene).of_attempt(of);
         Ok(of.part.is_some() && begun(&self.durable, &key)?.is_some())
+    }
+
+    /// Notes that a call has its turn among the calls of all runs with the same throttles. Without this note, a failure that comes later would
+    /// end the call's wait for the turn in a replay.
+    pub(in super::super) fn note_turn(&self, scene: &Scene<'_>, of: &Site) {
+        let key = Keys(scene).of_attempt(of) + ADMITTED;
+        if let Ok(None) = self.durable.find(&key) {
+            self.durable.note(key, "null".to_owned());
+        }
     }
 
     /// Returns the recorded answer about a call. `Err` means that the run has ended.

@@ -27,7 +27,6 @@ use std::sync::Arc;
 use std::task::Context;
 use stops::Interrupts;
 use times::TimeRecords;
-pub(super) use times::unlimit;
 
 /// The records of a run with a journal.
 pub(super) struct Records {
@@ -60,10 +59,10 @@ impl Records {
         self.interrupts.look(scene, is_ending, cx);
     }
 
-    /// Forgets that a call is to be recorded.
-    pub(super) fn forget(&mut self, call: CallId) {
-        self.calls.forget(call);
+    /// Forgets that a call is to be recorded. Returns `false` if the call is still held back.
+    pub(super) fn forget(&mut self, call: CallId) -> bool {
         self.times.forget(call);
+        self.calls.forget(call)
     }
 
     /// Begins the time of a call that is a plan, which has no record itself.

@@ -94,7 +94,7 @@ impl TimeRecords {
         if timer == CallId::NONE {
             return;
         }
-        tasks.drop_call(timer);
+        self.drop_limit(tasks, timer);
         let key = Keys(scene).of_attempt(&of) + LATE;
         let wait = match recorded::found(&self.durable, &key) {
             Ok(None) => {
@@ -159,7 +159,7 @@ impl TimeRecords {
         match (question, answer, of) {
             (Question::Inputs(_), Answer::Made, Some(of)) => self.opened.push(of),
             (Question::Again(..), Answer::Number(rounds), Some(of)) => {
-                unlimit(scene, tasks, &of);
+                self.unlimit(scene, tasks, &of);
                 next = (rounds > 0)
                     .then(|| self.before_round(scene, &of))
                     .flatten();
@@ -183,13 +183,24 @@ impl TimeRecords {
             self.opened.push(*of);
         }
     }
-}
 
-/// Drops the sleep of the deadline at the end of an attempt. The next attempt sleeps for the remaining time.
-pub(in super::super) fn unlimit<'x>(scene: &mut Scene<'x>, tasks: &mut Tasks<'x>, of: &Site) {
-    let timed = scene.values.timed(of);
-    let inside = scene.values.inside(of);
-    if let Some((timer, _)) = inside.deadlines.get(&timed).copied() {
+    /// Drops the sleep of the deadline at the end of an attempt. The next attempt sleeps for the remaining time.
+    pub(in super::super) fn unlimit(
+        &mut self,
+        scene: &mut Scene<'_>,
+        tasks: &mut Tasks<'_>,
+        of: &Site,
+    ) {
+        let timed = scene.values.timed(of);
+        let inside = scene.values.inside(of);
+        if let Some((timer, _)) = inside.deadlines.get(&timed).copied() {
+            self.drop_limit(tasks, timer);
+        }
+    }
+
+    /// Drops the sleep of a time limit. The record of its end is the record of one attempt.
+    fn drop_limit(&mut self, tasks: &mut Tasks<'_>, timer: CallId) {
         tasks.drop_call(timer);
+        self.limits.remove(&timer);
     }
 }
