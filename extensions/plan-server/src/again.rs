@@ -1,13 +1,15 @@
 //! The requests that run a plan again: the source of a run's plan, a second run, and a retry.
 
 use crate::answer::Text;
-use crate::error::{Path, Problem};
+use crate::decisions::{Answered, Named};
+use crate::error::{Json, Path, Problem};
 use crate::run_id::Start;
 use crate::runs::{Answer, Shared, start};
 use crate::title::{NO_NAME, title};
 use axum::extract::State as From;
 use axum::response::Response;
 use plan_runtime::Plan;
+use plan_runtime::journal::RunState;
 use serde_json::json;
 
 /// Returns the plan JSON of a plan. A title from the server does not remain as the name, because a changed plan gets another title.
@@ -37,17 +39,25 @@ pub(crate) async fn again(From(state): Shared, Path(id): Path<String>) -> Answer
     state
         .blocking(move |state| {
             let (document, inputs) = state.document(&id)?;
-            start(state, &document, inputs, Start::of(&id))
+            start(state, &document, inputs, (Start::of(&id), ""))
         })
         .await
 }
 
 /// `POST /api/runs/{id}/retry`.
-pub(crate) async fn retry(From(state): Shared, Path(id): Path<String>) -> Answer {
+pub(crate) async fn retry(
+    From(state): Shared,
+    Path(id): Path<String>,
+    Json(named): Json<Named>,
+) -> Answer {
     state
         .blocking(move |state| {
+            let word = match state.summary(&id)?.state {
+                RunState::Cancelled => "resume",
+                _ => "retry",
+            };
             state.retry(&id)?;
-            state.live.changed(&id);
+            state.decided(&id, &Answered::new(word, &named))?;
             Ok(axum::Json(json!({})))
         })
         .await
