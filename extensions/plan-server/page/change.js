@@ -1,6 +1,6 @@
 // The form in which somebody changes the arguments of a call before the call is allowed: a field for each argument, or JSON.
 
-import { changesOf, isObject } from "./arguments.js";
+import { changesOf, isObject, namesOf } from "./arguments.js";
 import { UNSEEN, h, hide, list, show, tell } from "./dom.js";
 import { field } from "./field.js";
 import { capital, exact, told } from "./server.js";
@@ -25,7 +25,7 @@ const fieldsFor = (tool, values, name) => {
   const contract = list(tools.all).find((one) => one.name === tool);
   const properties = contract?.parameters?.properties ?? {};
   const required = new Set(list(contract?.parameters?.required));
-  return [...new Set([...Object.keys(properties), ...Object.keys(values)])].map((argument, at) => {
+  return namesOf(tool, { ...properties, ...values }).map((argument, at) => {
     const value = values[argument];
     const kind = kindOf(properties[argument], value);
     const type = properties[argument] ? typeOf(properties[argument], contract.parameters) : undefined;

@@ -2,7 +2,7 @@ import { $, UNSEEN, announce, bdi, block, cut, h, hide, json, list, plural, pros
 import { LIMITS } from "./limits.js";
 import { Picture } from "./picture.js";
 import { scan } from "./scan.js";
-import { api, capital, noticed, told } from "./server.js";
+import { api, capital, exact, noticed, told } from "./server.js";
 import { keep } from "./store.js";
 
 export const text = $("text");
@@ -144,6 +144,13 @@ const edited = () => {
 text.addEventListener("input", edited);
 text.addEventListener("scroll", number, { passive: true });
 new ResizeObserver(number).observe($("editor"));
+$("format").addEventListener("click", () => {
+  try {
+    insert(0, text.value.length, `${JSON.stringify(exact(text.value), null, 2)}\n`);
+  } catch {
+    announce("The text is not JSON, so it is not formatted");
+  }
+});
 $("profile").addEventListener("change", () => {
   keep("profile", $("profile").value);
   check();

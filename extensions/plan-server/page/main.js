@@ -40,6 +40,7 @@ const route = (focus = false) => {
   closeRuns();
   if (view !== "run-view") closeRun();
   watchInbox(Boolean(token), view);
+  if (token) loadTools();
   if (view === "sign-in") {
     document.title = "Sign in – plan!";
     $("token").focus();

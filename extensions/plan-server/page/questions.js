@@ -154,11 +154,11 @@ const questionCard = (run, question, after, level, context = "") => {
   const change = { ...form, open: () => form.open().then(() => edits(true), fails) };
   const isCut = /… and \d+ more characters, which are not shown$/.test(given(question));
   // The list of all questions leaves long arguments out.
-  const shown = h("div", {}, question.arguments === undefined ? h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(given(question), LIMITS.shown))) : fieldsOf(question.arguments, isCut ? LIMITS.words : LIMITS.shown, from(run, question)));
+  const shown = h("div", {}, question.arguments === undefined ? h("pre", { tabindex: "0", "aria-label": "Arguments of the call" }, json(block(given(question), LIMITS.shown))) : fieldsOf(question.arguments, isCut ? LIMITS.words : LIMITS.shown, from(run, question), question.tool));
   const all = isCut && h("button", { type: "button", class: "link", onclick: async () => {
     try {
       const { json: text } = await whole();
-      shown.replaceChildren(fieldsOf(exact(text), LIMITS.text, from(run, question)));
+      shown.replaceChildren(fieldsOf(exact(text), LIMITS.text, from(run, question), question.tool));
       all.remove();
     } catch (problem) {
       fails(problem);
@@ -217,9 +217,10 @@ const showGroups = (place, groups, after, level, context) => {
 };
 export const questions = (all) => showGroups($("questions"), groupsOf(all, live.id), lookAgain, "h3");
 // The questions of all runs, each with a link to its run.
-export const inboxQuestions = (all, after) => showGroups($("inbox"), groupsOf(all), after, "h2", ({ run, plan }) =>
-  h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, bdi(plan || "a plan without a name", 200)), "."));
-export const waits = (all) => cards($("waits"), all, ({ path, type, intent }) => show([path, type, intent]), (wait) => {
+const contextOf = ({ run, plan }) => h("p", { class: "hint" }, "Run of ", h("a", { href: `#/runs/${encodeURIComponent(run)}` }, bdi(plan || "a plan without a name", 200)), ".");
+export const inboxQuestions = (all, after) => showGroups($("inbox"), groupsOf(all), after, "h2", contextOf);
+// A form for the value of a waiting step.
+const waitCard = (run, wait, began, after, level, context = "") => {
   const nth = (ids += 1);
   const type = typeof wait.type === "string" ? wait.type : wait.type === undefined || wait.type === null ? "" : show(wait.type);
   const plain = type.trim().toLowerCase();
@@ -237,7 +238,6 @@ export const waits = (all) => cards($("waits"), all, ({ path, type, intent }) =>
   format.value = kind === "text" ? "text" : "json";
   format.addEventListener("change", () => make(format.value));
   make(kind);
-  const began = live.steps.get(wait.step ?? wait.path)?.attempts[0]?.started;
   const card = h("form", { class: "wait", novalidate: true, "aria-labelledby": `${name}-title`, onsubmit: (event) => {
     event.preventDefault();
     let value;
@@ -248,11 +248,15 @@ export const waits = (all) => cards($("waits"), all, ({ path, type, intent }) =>
       one.control.focus();
       return;
     }
-    answering(card, runPath("/signals"), { path: wait.path, value }, "Answered", lookAgain);
-  } }, h("h3", { id: `${name}-title`, tabindex: "-1" }, "The step ", linkTo(live.id, wait.step ?? wait.path), " waits for a value"),
-    began ? h("p", { class: "hint" }, "Waits since ", time(began), ", for ", since(began), ".") : "", ...about(wait), place,
+    answering(card, `/api/runs/${encodeURIComponent(run)}/signals`, { path: wait.path, value }, "Answered", after);
+  } }, h(level, { id: `${name}-title`, tabindex: "-1" }, "The step ", linkTo(run, wait.step ?? wait.path), " waits for a value"),
+    context, began ? h("p", { class: "hint" }, "Waits since ", time(began), ", for ", since(began), ".") : "", ...about(wait), place,
     kind === "text" || kind === "json" ? h("p", {}, h("label", { for: `${name}-format` }, "Enter the value as "), format) : "",
     h("p", { class: "wrong failed-to-send", role: "alert" }), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Send the value")));
   announce(`The step ${wait.step ?? wait.path} waits for a value`);
   return card;
-});
+};
+const keyOfWait = ({ run, path, type, intent }) => show([run, path, type, intent]);
+export const waits = (all) => cards($("waits"), all, keyOfWait, (wait) => waitCard(live.id, wait, live.steps.get(wait.step ?? wait.path)?.attempts[0]?.started, lookAgain, "h3"));
+// The waiting steps of all runs, each with a link to its run.
+export const inboxWaits = (all, after) => cards($("inbox-waits"), all, keyOfWait, (wait) => waitCard(wait.run, wait, null, after, "h3", contextOf(wait)));

@@ -1,7 +1,8 @@
-import { $, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
+import { $, announce, bdi, cut, h, hide, list, plural, put, say, stateOf, table } from "./dom.js";
 import { LIMITS } from "./limits.js";
 import { showSamples } from "./samples.js";
 import { api, noticed } from "./server.js";
+import { who } from "./who.js";
 import { ago, instant, since, took } from "./time.js";
 
 // The names of the filters in the address and in the API.
@@ -50,6 +51,9 @@ const load = async (quiet = false) => {
     const before = (runs.page - 1) * LIMITS.page;
     const count = runs.count || plural(all.length, "run");
     say($("runs-count"), runs.page > 1 || runs.next !== null ? `${(before + 1).toLocaleString()}–${(before + all.length).toLocaleString()} of ${count.replace(/^A/, "a")}` : count);
+    const many = ["failed", "cancelled"].includes(runs.state) && (is_exact ? least : 0) > 1;
+    hide($("retry-all"), !many && runs.page < 2);
+    if (many) say($("retry-all"), `${runs.state === "failed" ? "Retry" : "Resume"} all ${least.toLocaleString()}…`);
     hide($("older"), runs.next === null);
     hide($("newer"), runs.page < 2);
   } catch (error) {
@@ -115,6 +119,42 @@ $("filter-time").addEventListener("change", () => {
   else $("filters").requestSubmit();
 });
 $("older").addEventListener("click", () => (location.hash = address({ before: runs.next, page: runs.page + 1 })));
+// All runs that the filters find continue, one after the other.
+$("retry-all").addEventListener("click", () => {
+  say($("all-title"), `${$("retry-all").textContent.replace("…", " runs")}?`);
+  say($("all-progress"), "");
+  $("all-dialog").showModal();
+});
+$("all-no").addEventListener("click", () => $("all-dialog").close());
+$("all-yes").addEventListener("click", async () => {
+  if ($("all-yes").getAttribute("aria-busy")) return;
+  const by = await who();
+  if (by === null) return;
+  $("all-yes").setAttribute("aria-busy", "true");
+  let [done, failed, before] = [0, 0, ""];
+  try {
+    const ids = [];
+    do {
+      const query = new URLSearchParams({ limit: "100", ...Object.fromEntries(FILTERS.filter((name) => runs[name]).map((name) => [name, runs[name]])), ...(before ? { before } : {}) });
+      const page = await api(`/api/runs?${query}`);
+      ids.push(...list(page?.runs).map(({ id }) => id));
+      before = page?.next ?? "";
+    } while (before);
+    for (const id of ids) {
+      if (!$("all-dialog").open) break;
+      await api(`/api/runs/${encodeURIComponent(id)}/retry`, { method: "POST", body: { by, reason: $("all-why").value.trim() } }).then(() => (done += 1), () => (failed += 1));
+      say($("all-progress"), `${done + failed} of ${ids.length}${failed ? `, ${failed} could not continue` : ""}`);
+    }
+    if (!failed) $("all-dialog").close();
+    announce(`${plural(done, "run")} continue`);
+  } catch (error) {
+    $("all-dialog").close();
+    noticed(error);
+  } finally {
+    $("all-yes").removeAttribute("aria-busy");
+    load(true);
+  }
+});
 $("newer").addEventListener("click", () => {
   const before = runs.starts[runs.page - 1];
   location.hash = address(before ? { before, page: runs.page - 1 } : {});

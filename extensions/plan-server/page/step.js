@@ -194,7 +194,7 @@ const details = (path, status, stateOfStep) => {
     single && made.length ? [value("Arguments", made[0].arguments, "arguments"), changed(made)] : null,
     report?.output !== undefined ? value("Output", report.output, "output") : null,
     attempts.length ? [h("h3", {}, single ? "Call" : attempts.some((one) => one.element?.length) ? "Calls" : "Attempts"),
-      h("ol", { class: "items attempts" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
+      h("ol", { class: "items attempts", tabindex: ordered.length > 8 ? "0" : null, "aria-label": "Calls" }, ordered.slice(0, LIMITS.cards).map((one) => attempt(one, began, over, single, stateOfCall))),
       ordered.length > LIMITS.cards ? h("p", { class: "hint" }, `${ordered.length - LIMITS.cards} more calls are not shown. The report contains them.`) : null] : null,
     attempts.length && !made.length && planned?.tool && known ? h("p", { class: "hint" }, "The arguments of these calls are too large for this page, or the run could not compute them. The report contains the times of the calls.") : null,
     earlierOf(path),

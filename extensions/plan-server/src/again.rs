@@ -1,12 +1,15 @@
 //! The requests that run a plan again: the source of a run's plan, a second run, and a retry.
 
 use crate::answer::Text;
-use crate::decisions::{Answered, Named};
+use crate::decisions::{Answered, Earlier, Named};
 use crate::error::{Json, Path, Problem};
 use crate::run_id::Start;
+use crate::run_json::attempts;
 use crate::runs::{Answer, Shared, start};
+use crate::state::{State, bytes_of, now};
 use crate::title::{NO_NAME, title};
 use axum::extract::State as From;
+use axum::http::StatusCode;
 use axum::response::Response;
 use plan_runtime::Plan;
 use plan_runtime::journal::RunState;
@@ -61,4 +64,43 @@ pub(crate) async fn retry(
             Ok(axum::Json(json!({})))
         })
         .await
+}
+
+impl State {
+    /// Resumes a failed run at its failure. The run is open again, so it needs room.
+    pub(crate) fn retry(&self, id: &str) -> Result<(), Problem> {
+        let bytes = bytes_of(&self.info(id)?);
+        let run = self.summary(id)?;
+        let why = match run.state {
+            _ if run.ended.is_none() => Some("it has not ended"),
+            RunState::Done => Some("it has not failed"),
+            _ => None,
+        };
+        if let Some(why) = why {
+            return Err(cannot_retry(format!(
+                "run `{id}` cannot be retried, because {why}"
+            )));
+        }
+        self.reserve(id, bytes)?;
+        // The retry removes the records of the repeated attempts.
+        let before = attempts(self, id).unwrap_or_default();
+        let retried = now(self.server.retry_failed(id));
+        self.settle(id, bytes);
+        if retried.is_ok() {
+            let after = attempts(self, id).unwrap_or_default();
+            let is_gone = |it: &Earlier| !after.iter().any(|after| it.is(after));
+            let gone = before.into_iter().filter(is_gone);
+            self.decisions.retried(id, gone.collect());
+        }
+        retried.map_err(|error| cannot_retry(error.to_string()))
+    }
+}
+
+fn cannot_retry(message: String) -> Problem {
+    Problem::new(
+        StatusCode::CONFLICT,
+        "CANNOT_RETRY",
+        message,
+        "Only a run that has failed or was cancelled can be retried. “Run again…” on the page of the run, or `POST /api/runs/{id}/again`, starts a new run of the plan.",
+    )
 }

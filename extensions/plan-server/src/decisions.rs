@@ -31,9 +31,10 @@ pub(crate) struct Answered {
     /// The reason, with escapes for invisible characters.
     pub(crate) reason: Option<String>,
     pub(crate) at: String,
-    /// The arguments of a changed call before and after the change.
+    /// The arguments of a changed call before the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) original: Option<Value>,
+    /// The arguments of a changed call after the change, or of a refused call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) arguments: Option<Value>,
     /// The value for a waiting step.
@@ -96,6 +97,8 @@ impl Answered {
             question: Some(question.id.clone()),
             path: question.path.clone(),
             tool: Some(question.tool.clone()),
+            // A refused call has no attempt, so its record alone has the arguments.
+            arguments: (self.decision == "refuse").then(|| question.arguments.clone()),
             ..self
         }
     }

@@ -15,12 +15,18 @@ pub(crate) fn draft(text: &str) -> Option<String> {
     let ids: Vec<String> = steps
         .iter()
         .enumerate()
-        .map(|(at, step)| step["id"].as_str().map_or(format!("step{at}"), str::to_owned))
+        .map(|(at, step)| {
+            step["id"]
+                .as_str()
+                .map_or(format!("step{at}"), str::to_owned)
+        })
         .collect();
     let shown = |id: &str| MessageName(id).to_string();
     let view = |(at, step): (usize, &Value)| {
         let tool = step["tool"].as_str().or(step["tool"]["name"].as_str());
-        let undoes = step["undo"].as_str().filter(|it| ids.iter().any(|id| id == it));
+        let undoes = step["undo"]
+            .as_str()
+            .filter(|it| ids.iter().any(|id| id == it));
         // A step with an unknown tool may change something.
         StepView {
             path: shown(&ids[at]),
@@ -56,7 +62,10 @@ fn needs(value: &Value, id: &str, number: usize) -> bool {
         Value::Object(members) => members.iter().any(|(name, value)| match &**name {
             "step" | "undo" => value == id,
             "after" | "dependsOn" => value.as_array().into_iter().flatten().any(|it| {
-                it == id || it.as_u64().is_some_and(|it| usize::try_from(it) == Ok(number))
+                it == id
+                    || it
+                        .as_u64()
+                        .is_some_and(|it| usize::try_from(it) == Ok(number))
             }),
             _ => needs(value, id, number),
         }),
@@ -70,17 +79,27 @@ mod tests {
 
     #[test]
     fn a_faulty_plan_has_a_graph() {
-        let (_, text) = crate::samples::all().find(|(it, _)| *it == "faulty").unwrap();
+        let (_, text) = crate::samples::all()
+            .find(|(it, _)| *it == "faulty")
+            .unwrap();
         let svg = draft(text).unwrap();
         let edges: Vec<&str> = svg.split("data-from=\"").skip(1).collect();
-        let edges: Vec<&str> = edges.iter().map(|it| it.split(" d=").next().unwrap()).collect();
+        let edges: Vec<&str> = edges
+            .iter()
+            .map(|it| it.split(" d=").next().unwrap())
+            .collect();
         assert_eq!(edges.len(), 3, "{edges:?}");
         for (from, to) in [("inbox", "latest"), ("latest", "sent"), ("latest", "copy")] {
             let edge = format!("data-from=\"{from}\" data-to=\"{to}\"");
             assert!(svg.contains(&edge), "{edge}");
         }
-        let numbered = r#"{"steps": [{"tool": "a"}, {"tool": "b", "params": {"x": "${step[0].data}"}}]}"#;
-        assert!(draft(numbered).unwrap().contains(r#"data-from="step0" data-to="step1""#));
+        let numbered =
+            r#"{"steps": [{"tool": "a"}, {"tool": "b", "params": {"x": "${step[0].data}"}}]}"#;
+        assert!(
+            draft(numbered)
+                .unwrap()
+                .contains(r#"data-from="step0" data-to="step1""#)
+        );
         for other in ["[", "{}", "[]", r#"{"steps": 3}"#] {
             assert_eq!(draft(other), None, "{other}");
         }

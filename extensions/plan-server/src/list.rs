@@ -75,7 +75,8 @@ impl List {
             None => None,
             Some(text) => {
                 let age = humantime::parse_duration(text).map_err(|_| {
-                    let message = format!("`{}` is not a duration (parameter `since`)", short(text));
+                    let message =
+                        format!("`{}` is not a duration (parameter `since`)", short(text));
                     Problem::bad(message, "Write a duration such as `1h` or `7days`.")
                 })?;
                 Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))

@@ -99,7 +99,8 @@ pub(crate) async fn decide_all(
                 "allow" => Decision::Allow,
                 "refuse" => refusal(&asked.named),
                 other => {
-                    let message = format!("`{}` is not a decision about several calls", short(other));
+                    let message =
+                        format!("`{}` is not a decision about several calls", short(other));
                     return Err(Problem::bad(message, "Write `allow` or `refuse`."));
                 }
             };

@@ -183,6 +183,10 @@ fn write_answer(dd: &mut Html, answered: &Answered) {
         code(dd, value);
     }
     let (Some(original), Some(changed)) = (&answered.original, &answered.arguments) else {
+        if let Some(refused) = &answered.arguments {
+            dd.text("; the arguments were ");
+            code(dd, refused);
+        }
         return;
     };
     let names = |of: &Value| of.as_object().cloned().unwrap_or_default();

@@ -198,7 +198,12 @@ pub(crate) fn attempts(state: &State, id: &str) -> Result<Vec<Earlier>, Problem>
 }
 
 /// Adds the events of a run so far, in the form of the events for watchers.
-pub(crate) fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<StepEvent>) {
+pub(crate) fn progress(
+    report: &Report,
+    around: &str,
+    began: Duration,
+    events: &mut Vec<StepEvent>,
+) {
     let at = |time: Duration| Some(millis(began.saturating_add(time)));
     for step in report.steps() {
         if matches!(step.status(), Status::NotStarted) || events.len() >= PROGRESS {

@@ -1,8 +1,8 @@
 //! The requests about plans and runs.
 
 use crate::answer::{TOO_LARGE, Text};
-use crate::draft::draft;
 use crate::decisions::{Answered, Named};
+use crate::draft::draft;
 use crate::error::{Json, Path, Problem, short};
 use crate::findings::{findings_json, profile};
 use crate::limits;

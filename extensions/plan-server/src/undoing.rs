@@ -69,7 +69,10 @@ pub(crate) fn not_undone(
         let is_counted = path == step.path || !is_done(&step.path);
         let why = match (undo.get(&*step.path), &step.undone_by) {
             (Some(undo), _) if undo.status == "completed" => return None,
-            (Some(undo), _) => format!("its undo step `{}` has the status {}", undo.path, undo.status),
+            (Some(undo), _) => format!(
+                "its undo step `{}` has the status {}",
+                undo.path, undo.status
+            ),
             (None, Some(undo)) => format!("its undo step `{undo}` has not run"),
             (None, None) => "it has no undo step".to_owned(),
         };
@@ -181,6 +184,9 @@ mod tests {
         };
         let lines = grouped(&[one("a[0]"), one("a[1]"), one("b")]);
         assert_eq!(lines, ["2 calls of `a` with `t`: w", "`b` with `t`: w"]);
-        assert_eq!(found(&[])[0], "booked with booked_tool: its undo step `back` has not run");
+        assert_eq!(
+            found(&[])[0],
+            "booked with booked_tool: its undo step `back` has not run"
+        );
     }
 }

@@ -141,11 +141,17 @@ fn an_answer_to_several_questions_is_recorded_for_each() {
     assert_eq!(server.post(&path, &refuse), (200, json!({"answered": 2})));
     let run = server.ended(&id);
     let decisions = run["decisions"].as_array().unwrap();
-    let paths: Vec<_> = decisions.iter().map(|it| (&it["path"], &it["decision"], &it["by"])).collect();
+    let paths: Vec<_> = decisions
+        .iter()
+        .map(|it| (&it["path"], &it["decision"], &it["by"]))
+        .collect();
     let refused = json!(["sent[0]", "sent[1]", "refuse", "Ada"]);
     assert_eq!(
         paths,
-        [(&refused[0], &refused[2], &refused[3]), (&refused[1], &refused[2], &refused[3])]
+        [
+            (&refused[0], &refused[2], &refused[3]),
+            (&refused[1], &refused[2], &refused[3])
+        ]
     );
     // The questions are closed.
     assert_eq!(server.post(&path, &refuse).0, 409);
@@ -153,7 +159,10 @@ fn an_answer_to_several_questions_is_recorded_for_each() {
     assert_eq!(server.post(&path, &other).0, 400);
     // A report that does not exist is an unknown run.
     let (status, missing) = server.get("/api/runs/nope/report.html");
-    assert_eq!((status, &missing["error"]["code"]), (404, &json!("NO_SUCH_RUN")));
+    assert_eq!(
+        (status, &missing["error"]["code"]),
+        (404, &json!("NO_SUCH_RUN"))
+    );
 }
 
 #[test]

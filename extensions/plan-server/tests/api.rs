@@ -272,7 +272,10 @@ fn decisions_about_runs_have_names() {
     let post = |what: &str, body: Value| {
         assert_eq!(server.post(&format!("/api/runs/{id}/{what}"), &body).0, 200);
     };
-    post("cancel", json!({"by": "Ada", "reason": "The offsite is off."}));
+    post(
+        "cancel",
+        json!({"by": "Ada", "reason": "The offsite is off."}),
+    );
     server.ended(&id);
     post("retry", json!({"by": "Bob"}));
     server.until(&id, waits);
@@ -286,7 +289,12 @@ fn decisions_about_runs_have_names() {
     assert_eq!(
         decisions,
         [
-            ["cancel".into(), "".into(), "Ada".into(), "The offsite is off.".into()],
+            [
+                "cancel".into(),
+                "".into(),
+                "Ada".into(),
+                "The offsite is off.".into()
+            ],
             ["resume".into(), "".into(), "Bob".into(), none.clone()],
             ["cancel".into(), "".into(), none.clone(), none],
         ]

@@ -102,6 +102,7 @@ pub(crate) enum Tone {
     Good,
     Warning,
     Bad,
+    Blocked,
     Quiet,
 }
 

@@ -176,7 +176,8 @@ impl Mutation {
                 if state.find(&other)?.is_some() {
                     return Err(Problem::bad(
                         format!(
-                            "request `{request}` was executed with the other value of `strict`"
+                            "request `{request}` was executed with `strict: {}`",
+                            !strict
                         ),
                         "Use another `requestId`.",
                     ));

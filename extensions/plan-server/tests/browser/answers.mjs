@@ -161,3 +161,63 @@ await test("all steps of a large picture, and many elements", () => stubbed({ pa
   await wait(page, () => document.querySelectorAll("#timeline .row.inner").length === 400);
   await close(page);
 }));
+
+for (const [shape, options] of SHAPES) {
+  await test(`a value from the inbox, ${shape}`, () => stubbed({ pace: 20 }, async (stub) => {
+    const page = await open(stub.url, options);
+    for (const step of ["room", "price"]) await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: JSON.stringify([{ id: step, intent: `Get the ${step}.`, await: "String" }]), inputs: {}, approve: "each" }) });
+    await page.click("#to-inbox");
+    await wait(page, () => document.querySelectorAll("#inbox-waits .wait").length === 2);
+    await says(page, "#inbox-waits .intent", "Get the room.");
+    await looks(page, `inbox-values-${shape}`);
+    const room = await page.evaluateHandle(() => [...document.querySelectorAll("#inbox-waits .wait")].find((it) => it.textContent.includes("room")));
+    await (await room.$("textarea")).type("B2");
+    await (await room.$("button[type=submit]")).click();
+    await wait(page, () => document.querySelectorAll("#inbox-waits .wait").length === 1);
+    assert.deepEqual([...stub.runs.values()].map(({ state }) => state), ["done", "waiting"]);
+    await close(page);
+  }));
+
+  await test(`a retry of all failed runs, ${shape}`, () => stubbed({ pace: 5 }, async (stub) => {
+    const page = await open(stub.url, { ...options, at: "#/runs" });
+    const failing = JSON.stringify([{ id: "each", tool: "list_all", for: 3, fails: [1], arguments: {} }]);
+    for (let run = 0; run < 4; run += 1) await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: failing, inputs: {}, approve: "none" }) });
+    while ([...stub.runs.values()].some(({ ended }) => !ended)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await page.evaluate(() => (location.hash = "#/runs?state=failed"));
+    await press(page, "Retry all 4…");
+    await says(page, "#all-title", "Retry all 4 runs?");
+    await looks(page, `retry-all-${shape}`);
+    await page.type("#all-why", "The line works again.");
+    await press(page, "Retry the runs", "#all-dialog");
+    await says(page, "#runs", "No run matches these filters.");
+    for (const { decisions } of stub.runs.values()) assert.deepEqual(decisions.map(({ decision, by, reason }) => [decision, by, reason]), [["retry", "Ada Lovelace", "The line works again."]]);
+    await close(page);
+  }));
+
+  await test(`the timeline after a retry, ${shape}`, () => stubbed({}, async (stub) => {
+    const began = Date.parse("2026-01-01T00:00:00Z");
+    const minute = 60_000;
+    const steps = [["paid", 0, 400], ["sent", 6 * minute, 6 * minute + 800]].map(([path, from, to]) => ({ step: { path, tool: `${path}_tool`, read_only: false, needs: [], after: [], affects: [], affects_count: 0, undoes: null, undone_by: null }, event: { path, status: "completed", attempt: 1, started_ms: began + from, ended_ms: began + to, error: null } }));
+    const at = (ms) => new Date(began + ms).toISOString();
+    const remains = Array.from({ length: 60 }, (_, nth) => ({ path: `work[${nth}]`, tool: "slow", why: "it has no undo step" }));
+    stub.runs.set("r0001", { id: "r0001", plan: "trip", state: "failed", began: at(0), ended: at(6 * minute + 800), inputs: {}, output: null, error: null, questions: [], waits: [], undone: [], not_undone: remains, approve: "each", svg: null, watchers: new Set(), values: new Map(), given: new Map(), allowed: new Map(),
+      decisions: [{ question: null, path: "", tool: null, decision: "retry", changed: false, by: "Bob", reason: null, at: at(6 * minute) }, ...Array.from({ length: 5 }, (_, nth) => ({ question: `${nth}`, path: `work[${nth}]`, tool: "slow", decision: "allow", changed: false, by: "Bob", reason: null, at: at(10) }))],
+      steps: steps.map(({ step }) => step), events: steps.map(({ event }) => event) });
+    const page = await open(stub.url, options);
+    // The address opens the run at a step.
+    await page.evaluate(() => (location.hash = "#/runs/r0001?step=sent"));
+    await says(page, "#step-title", "sent");
+    // The axis leaves the minutes without a step out, so the bars are legible.
+    await says(page, "#timeline .idle", "The axis leaves out 6 min 0 s in which nothing ran.");
+    const widths = await page.$$eval("#timeline .row i", (all) => all.map((it) => parseFloat(it.style.width)));
+    assert.ok(widths.length === 2 && widths[0] > 25 && widths[1] > 50, `${widths}`);
+    await says(page, "#timeline .moments", "retried");
+    // Many equal lines are one line that opens.
+    assert.equal(await page.$eval("#remains summary", (it) => it.textContent), "60 calls of work with slow: it has no undo step");
+    assert.match(await page.$eval("#decisions summary", (it) => it.textContent), /^5 calls of work: allowed by Bob/);
+    await looks(page, `after-retry-${shape}`);
+    await press(page, "paid", "#timeline");
+    await wait(page, () => location.hash === "#/runs/r0001?step=paid");
+    await close(page);
+  }));
+}
