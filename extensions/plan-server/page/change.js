@@ -40,7 +40,8 @@ const valuesOf = (fields, marks) => {
   const values = {};
   for (const one of fields) {
     try {
-      const value = one.control.value === one.before ? one.value : one.read();
+      const isKept = one.control.value === one.before && (one.value !== undefined || one.control.getAttribute("aria-required") !== "true");
+      const value = isKept ? one.value : one.read();
       if (value !== undefined) Object.defineProperty(values, one.name, { value, enumerable: true });
     } catch (problem) {
       if (marks) one.fail(problem.message);

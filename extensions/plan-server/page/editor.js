@@ -19,6 +19,7 @@ export const editor = {
   checked: null, // what was checked last
   before: text.value,
   at: -1,
+  isPlain: false, // the text has no colors
   marked: new Map(), // the lines with an underlined part
   mine: null, // the text that a sample has replaced
   sample: "",
@@ -38,7 +39,7 @@ export const number = () => {
     h("span", { class: tone(line) ?? "" }, `${editor.marked.size ? (tone(line) ? "✗ " : "  ") : ""}${String(line + 1).padStart(width)}`)]));
   $("numbers").style.transform = `translateY(${first * editor.line - text.scrollTop}px)`;
   const contents = lines.map((line) => text.value.slice(editor.starts[line], (editor.starts[line + 1] ?? text.value.length + 1) - 1));
-  put($("colors"), [first, contents], () => contents.map((content, at) => {
+  put($("colors"), [first, contents, editor.isPlain], () => (editor.isPlain ? [] : contents).map((content, at) => {
     const row = h("div", {}, ...colored(content));
     row.style.top = `${8 + (first + at) * editor.line}px`;
     return row;
@@ -128,6 +129,9 @@ const shift = () => {
 export const measure = () => {
   editor.starts = starts(text.value);
   editor.lines = editor.starts.length;
+  // The page shows characters that nobody sees in the text area alone.
+  editor.isPlain = text.value.replaceAll(/[\r\n\t]/g, " ").search(UNSEEN) >= 0;
+  $("editor").classList.toggle("plain", editor.isPlain);
   editor.line = parseFloat(getComputedStyle(text).lineHeight) || 20;
 };
 const edited = () => {

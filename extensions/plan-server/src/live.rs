@@ -13,7 +13,7 @@ use plan_runtime::plan::Body;
 use plan_runtime::run::{Observer, Status, StepError, StepRef, Totals};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::broadcast;
@@ -59,8 +59,10 @@ struct Channels {
     subscribers: usize,
     /// Runs in which a plan has finished: the plan of the run itself or a called plan.
     finished: HashSet<String>,
-    /// The lengths of the lists of open runs, by the steps that iterate over the lists.
+    /// The lengths of the lists of open runs and of the latest ended runs, by the steps that iterate over the lists.
     lists: HashMap<String, HashMap<String, usize>>,
+    /// The ended runs with lists, the oldest first.
+    ended: VecDeque<String>,
 }
 
 /// The channel of a run.
@@ -123,9 +125,17 @@ impl Live {
         self.channels().lists.get(run).cloned().unwrap_or_default()
     }
 
-    /// Forgets the lists of a run that has ended.
+    /// Keeps the lists of a run that has ended until enough later runs have ended.
     pub(crate) fn ended(&self, run: &str) {
-        self.channels().lists.remove(run);
+        let mut channels = self.channels();
+        if channels.lists.contains_key(run) {
+            channels.ended.push_back(run.to_owned());
+        }
+        if channels.ended.len() > limits::LISTS {
+            let oldest = channels.ended.pop_front().unwrap_or_default();
+            channels.lists.remove(&oldest);
+        }
+        drop(channels);
         self.changed(run);
     }
 
