@@ -340,8 +340,17 @@ fn an_undone_step_looks_undone() {
     assert!(html.contains(">undoes booked: act<"));
     assert!(html.contains("class=\"edge undo\" data-from=\"0\" data-to=\"1\""));
     let legend = between(&html, "class=\"legend\"", "</ul>");
-    for line in ["✗ failed", "⤺ undone", "undoes a step", "uses an output", "undo"] {
-        assert!(legend.contains(&format!(">{line}</li>")), "{line} in {legend}");
+    for line in [
+        "✗ failed",
+        "⤺ undone",
+        "undoes a step",
+        "uses an output",
+        "undo",
+    ] {
+        assert!(
+            legend.contains(&format!(">{line}</li>")),
+            "{line} in {legend}"
+        );
     }
     let section = between(&html, "id=\"step-0\"", "</section>");
     assert!(section.contains("completed, undone by <a href=\"#step-1\""));
@@ -439,13 +448,24 @@ fn a_row_of_many_calls_shows_how_many_it_leaves_out() {
 /// The head names the failed elements of a list, and a search for failures finds the step.
 #[test]
 fn failed_elements_are_at_the_top() {
-    let list = json!([{"give": 1}, {"fail": "the `line` is busy"}, {"give": 3}]);
+    let list = [
+        json!({"give": 1}),
+        json!({"fail": "the `line` is busy"}),
+        json!({"give": 3}),
+    ];
+    let list = list.map(|it| json!({"object": it}));
     let local = json!({"reference": {"local": 0, "pointer": ""}});
     let body = json!({"tool": {"name": "act"}, "arguments": local});
     let all = json!({"id": "all", "for": {"pattern": "one", "list": list, "body": body}, "policy": {"optional": "each"}});
-    let html = page("elements", &run(&plan(json!({"name": "elements", "steps": [all]})), true));
+    let html = page(
+        "elements",
+        &run(&plan(json!({"name": "elements", "steps": [all]})), true),
+    );
     let header = between(&html, "<header>", "</header>");
-    assert!(header.contains(">all</a>: 1 of 3 elements failed: [1]</p>"), "{header}");
+    assert!(
+        header.contains(">all</a>: 1 of 3 elements failed: [1]</p>"),
+        "{header}"
+    );
     let calls = between(&html, "class=\"attempts\"", "</ol>");
     assert!(calls.starts_with("><li class=\"bad\">"), "{calls}");
     assert!(calls.contains("the <code>line</code> is busy"), "{calls}");

@@ -89,6 +89,9 @@ impl Terminal {
         let mut lines = Vec::new();
         for line in message.to_string().lines() {
             let indent = (line.len() - line.trim_start().len()).min(self.columns / 2);
+            if line.trim().is_empty() {
+                lines.push(String::new());
+            }
             let mut more = 0;
             for part in wrapped(line.trim_start(), self.columns - indent - MORE) {
                 lines.push(format!("{:1$}{part}", "", indent + more));

@@ -131,7 +131,7 @@ fn messages_fit() {
     let shown = Terminal::new(80, false).text(format!("    {error}\n\nlast"));
     assert_eq!(
         shown,
-        "    plan `price` failed: step `items` (list_items): panicked: no one has heard\n        of the warehouse `south` (this blocked `price`)\n\nlast"
+        "    plan `price` failed: step `items` (list_items): panicked: no one has\n        heard of the warehouse `south` (this blocked `price`)\n\nlast"
     );
 }
 
@@ -140,11 +140,11 @@ fn messages_fit() {
 fn code_breaks_between_arguments() {
     let argument = |name: &str| json!({"reference": {"input": name, "pointer": ""}});
     let list: Vec<Value> = (0..9)
-        .map(|_| json!({"list": [argument("first"), argument("second")]}))
+        .map(|_| json!([argument("first"), argument("second")]))
         .collect();
     let plan: Plan = serde_json::from_value(json!({
         "name": "long", "inputs": [{"name": "first", "type": "String"}, {"name": "second", "type": "String"}],
-        "steps": [{"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"list": {"list": list}}}}],
+        "steps": [{"id": "a", "tool": {"name": "t"}, "arguments": {"object": {"list": list}}}],
     }))
     .unwrap();
     let shown = Terminal::new(80, false).plan(&plan);
