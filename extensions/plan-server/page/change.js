@@ -1,7 +1,7 @@
 // The form in which somebody changes the arguments of a call before the call is allowed: a field for each argument, or JSON.
 
 import { changesOf, isObject, namesOf } from "./arguments.js";
-import { UNSEEN, h, hide, list, show, tell } from "./dom.js";
+import { UNSEEN, h, hide, list, say, show, tell } from "./dom.js";
 import { field } from "./field.js";
 import { capital, exact, told } from "./server.js";
 import { loadTools, tools, typeOf } from "./tools.js";
@@ -89,7 +89,7 @@ export const changing = (key, name, { tool, load, original, allow, back }) => {
     whole.control.value = json;
     for (const one of fields ?? []) one.control.addEventListener("input", compare);
     place.replaceChildren(...(fields ? fields.map(({ part }) => part) : [whole.part]));
-    mode.textContent = fields ? "Edit as JSON" : "Edit as fields";
+    say(mode, fields ? "Edit as JSON" : "Edit as fields");
     tell(error, "");
     compare();
   };

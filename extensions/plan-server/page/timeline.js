@@ -194,8 +194,10 @@ const drawRow = (row, { path, all, inner }, planned, of, { undone, at, span, to,
   const bars = isEnded && report.started_ms >= 0 ? recordedBars(report, (instant(live.run.began)?.getTime() ?? 0) + began) : attempts.flatMap((one, index) => {
     const until = one.ended ?? (over ? to : now);
     const waited = index ? 0 : waitedFor(report);
-    const turn = status === "waiting" || (planned?.waits && !planned.tool) ? until : Math.min(one.started + waited, until);
-    return [turn > one.started ? [one.started, turn, "turn"] : null, turn < until || turn === one.started ? [turn, until, one.bad ? "bad" : ""] : null].filter(Boolean);
+    // The bar of an ended step has the time beside it.
+    const start = ENDED.includes(status) && attempts.length === 1 && step.took !== null && one.ended ? Math.max(one.started, one.ended - step.took) : one.started;
+    const turn = status === "waiting" || (planned?.waits && !planned.tool) ? until : Math.min(start + waited, until);
+    return [turn > start ? [start, turn, "turn"] : null, turn < until || turn === start ? [turn, until, one.bad ? "bad" : ""] : null].filter(Boolean);
   });
   while (row.track.childElementCount > bars.length) row.track.lastChild.remove();
   bars.forEach(([start, end, tone], index) => {

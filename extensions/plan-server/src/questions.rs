@@ -56,11 +56,15 @@ pub(crate) async fn decide(
                 }
             };
             let record = |asked: &Question| {
-                let answered = Answered {
-                    changed: arguments.is_some(),
-                    original: arguments.as_ref().map(|_| asked.arguments.clone()),
-                    arguments,
-                    ..answered.about(asked)
+                let answered = answered.about(asked);
+                let answered = match arguments {
+                    Some(arguments) => Answered {
+                        changed: true,
+                        original: Some(asked.arguments.clone()),
+                        arguments: Some(arguments),
+                        ..answered
+                    },
+                    None => answered,
                 };
                 tracing::info!(
                     run = id,

@@ -46,7 +46,8 @@ fn a_refusal_among_open_questions_is_told() {
                 (&run["state"], &run["questions"]),
                 (&json!("failed"), &json!([]))
             );
-            assert_eq!(run["error"], "step `sent`: was refused: not to them");
+            let error = format!("step `sent[{refused}]`: was refused: not to them");
+            assert_eq!(run["error"], error);
             let mut expected = Vec::new();
             if let Some(allowed) = allowed {
                 expected.push(format!("\"sent[{allowed}]\" \"completed\""));
